@@ -37,7 +37,7 @@ const webhooks = z.strictObject(
       .describe('Post to endpoints on private, loopback or link-local addresses'),
     timeoutSeconds: positiveNumber(120, 'seconds')
       .default(15)
-      .describe('An endpoint that has not answered by then has failed'),
+      .describe('Time for an endpoint to answer; then the attempt fails'),
     retry: z
       .strictObject(
         {
@@ -47,25 +47,27 @@ const webhooks = z.strictObject(
             1,
           )
             .default([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400])
-            .describe('Wait before each attempt, the first included'),
+            .describe('Seconds before each attempt, the first included'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('What happens after a failed attempt'),
+      .describe('Retries after a failed attempt'),
     disableAfterDays: positiveNumber(365, 'days')
       .default(5)
-      .describe('An endpoint that fails for so long without a success is disabled'),
+      .describe('Days of failures without a success after which an endpoint is disabled'),
   },
   mapOfKeys,
 );
 
 const health = z.strictObject(
   {
-    windowHours: wholeNumber(1, 720).default(24).describe('The rates are taken over so many hours'),
+    windowHours: wholeNumber(1, 720)
+      .default(24)
+      .describe('Hours over which the rates are measured'),
     minimumSends: wholeNumber(1, 1_000_000)
       .default(100)
-      .describe('Fewer attempts than this in the window prove nothing'),
+      .describe('Attempts in the window below which rates are ignored'),
     maxBounceRate: rate()
       .default(0.05)
       .describe('Hard bounces at this rate or above pause the organization'),
@@ -80,7 +82,7 @@ const storage = z.strictObject(
   {
     driver: choice(['filesystem', 's3'])
       .default('filesystem')
-      .describe('Where attachments and raw messages lie: under dataDir, or in a bucket'),
+      .describe('Place of attachments and raw messages: under dataDir, or in a bucket'),
     s3: z
       .strictObject(
         {
@@ -91,12 +93,12 @@ const storage = z.strictObject(
           secretAccessKey: lineOfText()
             .nullable()
             .default(null)
-            .describe('Secret of the access key; better given as SVC_STORAGE_S3_SECRET_ACCESS_KEY'),
+            .describe('Secret of the access key; better set by SVC_STORAGE_S3_SECRET_ACCESS_KEY'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('The bucket of driver s3'),
+      .describe('Bucket of the driver s3'),
   },
   mapOfKeys,
 );
@@ -119,7 +121,7 @@ const retention = z.strictObject(
       ),
     eventsDays: wholeNumber(1, 36_500)
       .default(90)
-      .describe('Events on anything but a message are kept for so many days'),
+      .describe('Events are kept for this many days; those of messages as long as the message'),
   },
   mapOfKeys,
 );
@@ -152,7 +154,7 @@ export const configSchema = z.strictObject(
   {
     dataDir: lineOfText('the path of a directory')
       .default('./data')
-      .describe('Everything the daemon writes lies here; relative to the working directory'),
+      .describe('Directory for all data of the daemon; relative to the working directory'),
     database: database.prefault({}).describe('The store'),
     http: http.prefault({}).describe('The HTTP API'),
     smtp: z
@@ -170,22 +172,20 @@ export const configSchema = z.strictObject(
         {
           hostedDomain: hostName
             .default('sandbox.test')
-            .describe(
-              'Mailboxes that name no domain get an address of this one, in any organization',
-            ),
+            .describe('Domain of mailboxes that are created without a domain, in any organization'),
         },
         mapOfKeys,
       )
       .prefault({})
       .describe('Mailboxes'),
-    delivery: delivery.prefault({}).describe('Where outgoing mail goes, and how fast'),
+    delivery: delivery.prefault({}).describe('Mode, routes and limits of outgoing mail'),
     dns: z
       .strictObject(
         {
           servers: listOf(dnsServer, 'DNS servers')
             .default([])
             .describe(
-              'Used for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
+              'Servers for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
             ),
         },
         mapOfKeys,
@@ -193,27 +193,29 @@ export const configSchema = z.strictObject(
       .prefault({})
       .describe('Name resolution'),
     webhooks: webhooks.prefault({}).describe('Events posted to your endpoints'),
-    health: health.prefault({}).describe('When an organization is paused for its bounces'),
+    health: health
+      .prefault({})
+      .describe('Limits of bounces and complaints that pause an organization'),
     tracking: tracking.prefault({}).describe('Opens and clicks'),
     storage: storage.prefault({}).describe('Blobs'),
-    retention: retention.prefault({}).describe('How long things are kept'),
+    retention: retention.prefault({}).describe('Retention of data'),
     plans: z
       .record(planName, plan, 'a map from plan names to their limits')
       .default(builtInPlans)
       .describe(
-        'Limits by plan, null for none; entries add to or change the five that are built in',
+        'Limits by plan, null for unlimited; entries add to the five built-in plans or change them',
       ),
     log: z
       .strictObject(
         {
           level: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
             .default('info')
-            .describe(
-              'The least level that is logged: silent, fatal, error, warn, info, debug, trace',
-            ),
+            .describe('Lowest level in the log: silent, fatal, error, warn, info, debug, trace'),
           mail: onOff
             .default(true)
-            .describe('A line for each attempt, each mail that comes in and each refusal (info)'),
+            .describe(
+              'Log a line for each attempt, each received mail and each refusal (level info)',
+            ),
         },
         mapOfKeys,
       )
@@ -221,7 +223,7 @@ export const configSchema = z.strictObject(
       .describe('Logs, on standard error'),
     shutdownGraceSeconds: numberFromZero(3_600, 'seconds')
       .default(10)
-      .describe('After SIGTERM, so long for what is in flight to finish'),
+      .describe('Time for work in flight to finish after SIGTERM'),
     console: z
       .strictObject({ enabled: onOff.default(true).describe('Serve the web console') }, mapOfKeys)
       .prefault({})

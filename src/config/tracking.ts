@@ -24,13 +24,15 @@ const acme = z.strictObject(
     email: lineOfText('an email address')
       .nullable()
       .default(null)
-      .describe('Where the certificate authority writes to'),
+      .describe('Email address for messages of the certificate authority'),
     directoryUrl: publicUrl
       .default('https://acme-v02.api.letsencrypt.org/directory')
       .describe('Directory of the certificate authority (RFC 8555); enabling agrees to its terms'),
     challenge: choice(['http-01', 'dns-01'])
       .default('http-01')
-      .describe('How a host is proven: over tracking.http at port 80, or over tracking.acme.dns'),
+      .describe(
+        'Proof of a host: http-01 over tracking.http at port 80, or dns-01 over tracking.acme.dns',
+      ),
     dns: z
       .strictObject(
         {
@@ -43,7 +45,7 @@ const acme = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('The name server that answers dns-01, and nothing else'),
+      .describe('Name server that answers only dns-01'),
   },
   mapOfKeys,
 );
@@ -53,8 +55,8 @@ export const tracking = z.strictObject(
     publicUrl: publicUrl
       .nullable()
       .default(null)
-      .describe('Address of open and click links; null: that of the API'),
-    region: lineOfText().default('local').describe('What custom tracking shows as its region'),
+      .describe('Address in open and click links; null: the address of the API'),
+    region: lineOfText().default('local').describe('Region that custom tracking shows'),
     http: z
       .strictObject(
         {
@@ -67,18 +69,18 @@ export const tracking = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('Links and challenges of tracking hosts, and nothing else, without TLS'),
+      .describe('Listener without TLS, only for links and challenges of tracking hosts'),
     https: z
       .strictObject(
         {
           ...listener,
           port: listenPort.nullable().default(null).describe('Port to listen on; null: off'),
-          publicPort: remotePort.default(443).describe('The port that others reach it at'),
+          publicPort: remotePort.default(443).describe('Public port of the listener, which links contain'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('The same with the certificates of the hosts'),
+      .describe('The same listener with TLS, with the certificates of the hosts'),
     acme: acme.prefault({}).describe('Certificates by ACME'),
   },
   mapOfKeys,
