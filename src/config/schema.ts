@@ -37,7 +37,7 @@ const webhooks = z.strictObject(
       .describe('Post to endpoints on private, loopback or link-local addresses'),
     timeoutSeconds: positiveNumber(120, 'seconds')
       .default(15)
-      .describe('Time for an endpoint to answer; then the attempt fails'),
+      .describe('An endpoint that has not answered by then has failed'),
     retry: z
       .strictObject(
         {
@@ -47,27 +47,25 @@ const webhooks = z.strictObject(
             1,
           )
             .default([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400])
-            .describe('Seconds before each attempt, the first included'),
+            .describe('Wait before each attempt, the first included'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('Retries after a failed attempt'),
+      .describe('What happens after a failed attempt'),
     disableAfterDays: positiveNumber(365, 'days')
       .default(5)
-      .describe('Days of failures without a success after which an endpoint is disabled'),
+      .describe('An endpoint that fails for so long without a success is disabled'),
   },
   mapOfKeys,
 );
 
 const health = z.strictObject(
   {
-    windowHours: wholeNumber(1, 720)
-      .default(24)
-      .describe('Hours over which the rates are measured'),
+    windowHours: wholeNumber(1, 720).default(24).describe('The rates are taken over so many hours'),
     minimumSends: wholeNumber(1, 1_000_000)
       .default(100)
-      .describe('Attempts in the window below which rates are ignored'),
+      .describe('Fewer attempts than this in the window prove nothing'),
     maxBounceRate: rate()
       .default(0.05)
       .describe('Hard bounces at this rate or above pause the organization'),
@@ -82,7 +80,7 @@ const storage = z.strictObject(
   {
     driver: choice(['filesystem', 's3'])
       .default('filesystem')
-      .describe('Place of attachments and raw messages: under dataDir, or in a bucket'),
+      .describe('Where attachments and raw messages lie: under dataDir, or in a bucket'),
     s3: z
       .strictObject(
         {
@@ -93,12 +91,12 @@ const storage = z.strictObject(
           secretAccessKey: lineOfText()
             .nullable()
             .default(null)
-            .describe('Secret of the access key; better set by SVC_STORAGE_S3_SECRET_ACCESS_KEY'),
+            .describe('Secret of the access key; better given as SVC_STORAGE_S3_SECRET_ACCESS_KEY'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('Bucket of the driver s3'),
+      .describe('The bucket of driver s3'),
   },
   mapOfKeys,
 );
@@ -121,7 +119,7 @@ const retention = z.strictObject(
       ),
     eventsDays: wholeNumber(1, 36_500)
       .default(90)
-      .describe('Events are kept for this many days; those of messages as long as the message'),
+      .describe('Events on anything but a message are kept for so many days'),
   },
   mapOfKeys,
 );
@@ -154,7 +152,7 @@ export const configSchema = z.strictObject(
   {
     dataDir: lineOfText('the path of a directory')
       .default('./data')
-      .describe('Directory for all data of the daemon; relative to the working directory'),
+      .describe('Everything the daemon writes lies here; relative to the working directory'),
     database: database.prefault({}).describe('The store'),
     http: http.prefault({}).describe('The HTTP API'),
     smtp: z
@@ -172,20 +170,22 @@ export const configSchema = z.strictObject(
         {
           hostedDomain: hostName
             .default('sandbox.test')
-            .describe('Domain of mailboxes that are created without a domain, in any organization'),
+            .describe(
+              'Mailboxes that name no domain get an address of this one, in any organization',
+            ),
         },
         mapOfKeys,
       )
       .prefault({})
       .describe('Mailboxes'),
-    delivery: delivery.prefault({}).describe('Mode, routes and limits of outgoing mail'),
+    delivery: delivery.prefault({}).describe('Where outgoing mail goes, and how fast'),
     dns: z
       .strictObject(
         {
           servers: listOf(dnsServer, 'DNS servers')
             .default([])
             .describe(
-              'Servers for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
+              'Used for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
             ),
         },
         mapOfKeys,
@@ -193,29 +193,27 @@ export const configSchema = z.strictObject(
       .prefault({})
       .describe('Name resolution'),
     webhooks: webhooks.prefault({}).describe('Events posted to your endpoints'),
-    health: health
-      .prefault({})
-      .describe('Limits of bounces and complaints that pause an organization'),
+    health: health.prefault({}).describe('When an organization is paused for its bounces'),
     tracking: tracking.prefault({}).describe('Opens and clicks'),
     storage: storage.prefault({}).describe('Blobs'),
-    retention: retention.prefault({}).describe('Retention of data'),
+    retention: retention.prefault({}).describe('How long things are kept'),
     plans: z
       .record(planName, plan, 'a map from plan names to their limits')
       .default(builtInPlans)
       .describe(
-        'Limits by plan, null for unlimited; entries add to the five built-in plans or change them',
+        'Limits by plan, null for none; entries add to or change the five that are built in',
       ),
     log: z
       .strictObject(
         {
           level: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
             .default('info')
-            .describe('Lowest level in the log: silent, fatal, error, warn, info, debug, trace'),
+            .describe(
+              'The least level that is logged: silent, fatal, error, warn, info, debug, trace',
+            ),
           mail: onOff
             .default(true)
-            .describe(
-              'Log a line for each attempt, each received mail and each refusal (level info)',
-            ),
+            .describe('A line for each attempt, each mail that comes in and each refusal (info)'),
         },
         mapOfKeys,
       )
@@ -223,7 +221,7 @@ export const configSchema = z.strictObject(
       .describe('Logs, on standard error'),
     shutdownGraceSeconds: numberFromZero(3_600, 'seconds')
       .default(10)
-      .describe('Time for work in flight to finish after SIGTERM'),
+      .describe('After SIGTERM, so long for what is in flight to finish'),
     console: z
       .strictObject({ enabled: onOff.default(true).describe('Serve the web console') }, mapOfKeys)
       .prefault({})

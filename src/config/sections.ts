@@ -26,16 +26,16 @@ export const http = z.strictObject(
     publicUrl: publicUrl
       .nullable()
       .default(null)
-      .describe('Address of the API for others; null: made from host and port'),
+      .describe('The address others reach the API at; null: made from host and port'),
     maxBodyBytes: wholeNumber(1_024, 1_000_000_000)
       .default(60_000_000)
       .describe('Largest request body; 40 MB of encoded attachments and the texts must fit'),
     requestTimeoutSeconds: positiveNumber(3_600, 'seconds')
       .default(30)
-      .describe('Time limit of a request; then the answer is 504'),
+      .describe('A request that takes longer is answered with 504'),
     maxInFlight: wholeNumber(1, 1_000_000)
       .default(1_000)
-      .describe('Requests processed at once; further ones get a 503'),
+      .describe('Requests worked on at once; beyond it the answer is 503 at once'),
   },
   mapOfKeys,
 );
@@ -46,16 +46,16 @@ export const smtpInbound = z.strictObject(
     port: listenPort.default(2525).describe('Port to listen on; 0 picks a free one'),
     maxMessageBytes: wholeNumber(1_024, 1_000_000_000)
       .default(50_000_000)
-      .describe('Largest accepted message; a larger one gets 552'),
+      .describe('Largest message taken; a larger one gets 552'),
     maxConnections: wholeNumber(1, 100_000)
       .default(200)
-      .describe('Connections at once; further ones get a 421'),
+      .describe('Connections served at once; beyond it the answer is 421'),
     trustedNetworks: listOf(network, 'networks')
       .default([])
       .describe('Gateways whose mail is not checked (SPF, DKIM, DMARC), such as ["10.1.0.0/16"]'),
     enforceDmarc: onOff
       .default(true)
-      .describe('Refuse mail that fails DMARC under a policy of reject'),
+      .describe('Refuse mail that fails DMARC of a domain whose policy is reject'),
     tls: z
       .strictObject(
         {
@@ -66,7 +66,7 @@ export const smtpInbound = z.strictObject(
           keyFile: lineOfText('the path of a PEM file')
             .nullable()
             .default(null)
-            .describe('Private key in PEM of the certificate in certFile'),
+            .describe('Private key in PEM; goes with certFile'),
         },
         mapOfKeys,
       )
@@ -93,7 +93,7 @@ export const smtpSubmission = z.strictObject(
           keyFile: lineOfText('the path of a PEM file')
             .nullable()
             .default(null)
-            .describe('Private key in PEM of the certificate in certFile'),
+            .describe('Private key in PEM; goes with certFile'),
           implicit: onOff
             .default(false)
             .describe('TLS from the first byte (as on port 465) instead of STARTTLS'),
@@ -101,7 +101,7 @@ export const smtpSubmission = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('TLS of the listener; changed files are read again without a restart'),
+      .describe('TLS of the listener; files that change are read again without a restart'),
   },
   mapOfKeys,
 );
@@ -109,16 +109,14 @@ export const smtpSubmission = z.strictObject(
 const monthInMinutes = 30 * 24 * 60;
 
 const relayAccess = {
-  port: remotePort
-    .default(587)
-    .describe('Port of the smarthost: 587 submission, 465 with secure, 25 plain'),
+  port: remotePort.default(587).describe('Its port: 587 submission, 465 with secure, 25 plain'),
   secure: onOff.default(false).describe('TLS from the first byte (port 465)'),
-  requireTls: onOff.default(false).describe('Refuse to send if the smarthost offers no STARTTLS'),
+  requireTls: onOff.default(false).describe('Refuse to send when the smarthost offers no STARTTLS'),
   username: lineOfText().nullable().default(null).describe('User name for AUTH; null: no AUTH'),
   password: lineOfText()
     .nullable()
     .default(null)
-    .describe('Password for AUTH; better set by SVC_DELIVERY_RELAY_PASSWORD'),
+    .describe('Password for AUTH; better given as SVC_DELIVERY_RELAY_PASSWORD'),
 };
 
 const route = z.discriminatedUnion(
@@ -145,22 +143,22 @@ export const delivery = z.strictObject(
   {
     mode: choice(['capture', 'relay', 'direct'])
       .default('capture')
-      .describe('capture: no mail leaves this machine; relay: to a smarthost; direct: to the MX'),
+      .describe('capture: nothing leaves this machine; relay: to a smarthost; direct: to the MX'),
     hostname: hostName
       .default('localhost')
       .describe(
-        'Our name in EHLO; in direct mode the PTR record of the address must have this name',
+        'Our name in EHLO; in direct mode the public name that the address resolves back to',
       ),
     maxConnections: wholeNumber(1, 10_000)
       .default(100)
-      .describe('Outgoing SMTP connections at once; one organization gets seven tenths at most'),
+      .describe('Outgoing SMTP connections open at once; of one organization seven tenths at most'),
     maxConnectionsPerDomain: wholeNumber(1, 10_000)
       .default(10)
-      .describe('Outgoing SMTP connections at once to one recipient domain'),
+      .describe('Of these, at most so many to one recipient domain'),
     providersFile: lineOfText('the path of a YAML file')
       .nullable()
       .default(null)
-      .describe('Your rules for providers; they override those of src/smtp/providers.yaml'),
+      .describe('Rules for providers, laid over those of src/smtp/providers.yaml'),
     retry: z
       .strictObject(
         {
@@ -170,26 +168,23 @@ export const delivery = z.strictObject(
             1,
           )
             .default([1, 5, 15, 30, 60, 120, 240, 480])
-            .describe('Minutes between attempts, fractions allowed; the last number repeats'),
+            .describe('Waits between attempts, fractions allowed; the last one repeats'),
           maxAgeHours: positiveNumber(30 * 24, 'hours')
             .default(72)
-            .describe('Time after which an undelivered message fails'),
+            .describe('A message that could not be delivered for so long has failed'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('Retries after a temporary failure'),
+      .describe('What happens after a temporary failure'),
     relay: z
       .strictObject(
         {
-          host: host
-            .nullable()
-            .default(null)
-            .describe('Host name of the smarthost; required in mode relay'),
+          host: host.nullable().default(null).describe('The smarthost; mode relay needs it'),
           ...relayAccess,
           assumeDeliveredAfterMinutes: positiveNumber(monthInMinutes, 'minutes')
             .default(240)
-            .describe('Time without a bounce after which sent becomes delivered'),
+            .describe('Without a bounce for so long, sent becomes delivered'),
         },
         mapOfKeys,
       )
@@ -210,13 +205,11 @@ export const delivery = z.strictObject(
     routes: listOf(route, 'routes')
       .default([])
       .describe(
-        'Routes by recipient domain, first match wins: [{match: "*.example.com", via: relay, host: …}]',
+        'By recipient domain, first match wins: [{match: "*.example.com", via: relay, host: …}]',
       ),
     allow: listOf(recipientPattern, 'addresses or domains')
       .default([])
-      .describe(
-        'For staging: only mail to these recipients leaves, other mail is captured; empty: all leaves',
-      ),
+      .describe('For staging: only these recipients leave, the rest is captured; empty: all leave'),
   },
   mapOfKeys,
 );

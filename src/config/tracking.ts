@@ -24,15 +24,13 @@ const acme = z.strictObject(
     email: lineOfText('an email address')
       .nullable()
       .default(null)
-      .describe('Email address for messages of the certificate authority'),
+      .describe('Where the certificate authority writes to'),
     directoryUrl: publicUrl
       .default('https://acme-v02.api.letsencrypt.org/directory')
       .describe('Directory of the certificate authority (RFC 8555); enabling agrees to its terms'),
     challenge: choice(['http-01', 'dns-01'])
       .default('http-01')
-      .describe(
-        'Proof of a host: http-01 over tracking.http at port 80, or dns-01 over tracking.acme.dns',
-      ),
+      .describe('How a host is proven: over tracking.http at port 80, or over tracking.acme.dns'),
     dns: z
       .strictObject(
         {
@@ -45,7 +43,7 @@ const acme = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('Name server that answers only dns-01'),
+      .describe('The name server that answers dns-01, and nothing else'),
   },
   mapOfKeys,
 );
@@ -55,8 +53,8 @@ export const tracking = z.strictObject(
     publicUrl: publicUrl
       .nullable()
       .default(null)
-      .describe('Address in open and click links; null: the address of the API'),
-    region: lineOfText().default('local').describe('Region that custom tracking shows'),
+      .describe('Address of open and click links; null: that of the API'),
+    region: lineOfText().default('local').describe('What custom tracking shows as its region'),
     http: z
       .strictObject(
         {
@@ -69,18 +67,18 @@ export const tracking = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('Listener without TLS, only for links and challenges of tracking hosts'),
+      .describe('Links and challenges of tracking hosts, and nothing else, without TLS'),
     https: z
       .strictObject(
         {
           ...listener,
           port: listenPort.nullable().default(null).describe('Port to listen on; null: off'),
-          publicPort: remotePort.default(443).describe('Public port of the listener, which links contain'),
+          publicPort: remotePort.default(443).describe('The port that others reach it at'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('The same listener with TLS, with the certificates of the hosts'),
+      .describe('The same with the certificates of the hosts'),
     acme: acme.prefault({}).describe('Certificates by ACME'),
   },
   mapOfKeys,
