@@ -51,7 +51,7 @@ function textWords({ format, pattern, minLength, maxLength }: Schema): string {
   if (pattern?.startsWith('^\\d{')) return 'number';
   const [, prefix] = /^\^(\w+_)\[/.exec(pattern ?? '') ?? [];
   if (prefix !== undefined) return `id ${code(prefix)}…`;
-  return bounded(pattern === undefined ? 'text' : 'text of a form', minLength, maxLength);
+  return bounded(pattern === undefined ? 'text' : 'patterned text', minLength, maxLength);
 }
 
 /** What a schema takes, in words, without the fields of an object. */
@@ -98,7 +98,7 @@ function rowsOf(where: string, schema: Schema, prefix = ''): string[][] {
     Object.entries(object.properties ?? {}).flatMap(([name, field]) => {
       const path = `${prefix}${under}${prefix === '' && under === '' ? '' : '.'}${name}`;
       const need = object.required?.includes(name) ? ', required' : '';
-      const standard = field.default === undefined ? '' : `, else ${shown(field.default)}`;
+      const standard = field.default === undefined ? '' : `, default ${shown(field.default)}`;
       return [
         [where, code(path), `${words(field)}${need}${standard}`],
         ...rowsOf(where, field, path),

@@ -169,7 +169,13 @@ test('exit codes', () => {
 test('README.md leads from the first send to an upgrade, in about 300 lines', () => {
   const lines = readme.text.split('\n');
   expect(lines.length).toBeLessThanOrEqual(300);
-  const wanted = ['First send', 'See it', 'A domain of your own', 'Production', 'Upgrade'];
+  const wanted = [
+    'First send',
+    'How do I follow a message?',
+    'A domain of your own',
+    'Production',
+    'Upgrade',
+  ];
   const headings = readme.prose
     .filter((line) => line.startsWith('## '))
     .map((line) => line.slice(3));

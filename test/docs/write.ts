@@ -152,7 +152,7 @@ const parts: readonly Part[] = [
   {
     file: 'docs/commands.md',
     name: 'commands',
-    head: ['Command', 'What it does'],
+    head: ['Command', 'Purpose'],
     rows: commandRows,
   },
   {
