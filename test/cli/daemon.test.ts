@@ -205,7 +205,7 @@ describe('where no daemon ever ran', () => {
     const { code, stderr } = await cli.run(['messages', 'send', ...hello, ...short]);
     expect(code).toBe(8);
     const [atOnce, atTheEnd] = stderr.split('\n');
-    expect(atOnce).toMatch(/^warning: It is queued, but no daemon runs on this store/);
+    expect(atOnce).toMatch(/^warning: The mail is queued, but no daemon runs on this store/);
     expect(atTheEnd).toMatch(/^svc: msg_\w+ is still pending: no daemon runs$/);
   });
 });

@@ -99,7 +99,7 @@ describe('without a daemon', () => {
       expect((await cli.run(['queue', verb, ada, '--domain', 'a.example'])).code).toBe(2);
       expect((await cli.run(['queue', verb, 'wep_0123456789abcdefghjk'])).code).toBe(2);
     }
-    expect((await cli.run(['queue', 'holds'])).stdout).toBe('Nothing is held.\n');
+    expect((await cli.run(['queue', 'holds'])).stdout).toBe('No holds. Set one: svc queue hold --domain DOMAIN\n');
   });
 
   test('explain --json is the object that the text is made of', async () => {
@@ -199,7 +199,7 @@ describe('beside a daemon', () => {
     });
     const { stdout } = await cli.run(['messages', 'explain', held.id]);
     expect(stdout).toMatch(/Attempt 1 was put off by .* at RCPT: the mailbox is full\./);
-    expect(stdout).toContain('In its words: 452 4.2.2 Mailbox full');
+    expect(stdout).toContain('Reply: 452 4.2.2 Mailbox full');
     await cli.json(['queue', 'retry', held.id]);
     await sink.waitFor(2);
   });
