@@ -71,7 +71,7 @@ function judgePostmarkBounce(field: Field): Verdict {
   const type = field('Type');
   const reason = postmarkBounceTypes.get(columnKey(type));
   if (field('Inactive').toLowerCase() === 'false') return { skip: 'is active again at Postmark' };
-  return reason ? { reason } : { skip: `${type.slice(0, 60)} is no reason to block an address` };
+  return reason ? { reason } : { skip: `${type.slice(0, 60)} does not justify a block` };
 }
 
 /** Translates a suppression. A "manual" one by the recipient is a click on Postmark's unsubscribe link. */

@@ -72,7 +72,7 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
     ],
     [
       '4 cy@example.com is active again at Postmark',
-      '5 di@example.com Transient is no reason to block an address',
+      '5 di@example.com Transient does not justify a block',
       '6 eve@example.com is active again at Postmark',
     ],
   ],
