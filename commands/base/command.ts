@@ -51,7 +51,7 @@ export const yesFlag = {
 export const dataFlag = {
   data: Flags.string({
     description:
-      'Body as JSON: inline, @FILE, or - for standard input; other flags override its ' + 'fields',
+      'Body as JSON: inline, @FILE, or - for standard input; other flags override it',
     helpValue: 'JSON',
   }),
 };

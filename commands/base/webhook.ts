@@ -5,7 +5,7 @@ import { UsageError } from './failure.ts';
 
 export const settingFlags = {
   url: Flags.string({ description: 'URL that receives the events' }),
-  name: Flags.string({ description: 'Description of the webhook' }),
+  name: Flags.string({ description: 'Name of the webhook' }),
   event: Flags.string({
     description: 'Kind of event, such as message.delivered or message.*; may be repeated',
     helpValue: 'KIND',

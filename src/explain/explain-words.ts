@@ -141,7 +141,7 @@ export const stateWords = {
   },
   shared: {
     because:
-      'Its organization already has its share of deliveries in progress, and ' + 'they end slowly.',
+      'Its organization already uses its share, and its attempts end slowly.',
     next: 'It is sent as soon as some of them end; the next check is {due}.',
     help: { purpose: 'To see these deliveries', command: 'svc queue top' },
   },
@@ -223,7 +223,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   connection: {
     means: 'no server of {domain} could be used',
     advice:
-      'Check the domain for a spelling mistake, and check that this machine ' + 'may connect out.',
+      'Check the spelling of the domain, and that this machine may connect out.',
     help: seeDialogue,
   },
   expired: {

@@ -49,7 +49,7 @@ export function isBound(constraints: KeyConstraints | null): boolean {
 
 export function beyondMailboxes(): ForbiddenError {
   return new ForbiddenError(
-    'This key reaches only its own mailboxes: use a path under one of them, ' + 'or another key',
+    'This key reaches only its own mailboxes: use a path under one, or another key',
   );
 }
 

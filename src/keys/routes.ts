@@ -50,7 +50,7 @@ export const keyRoutes = {
     name: 'revokeApiKey',
     summary: 'Revoke an API key',
     description:
-      'Revokes the key for good, in every daemon within a second. Revoking ' + 'it again succeeds.',
+      'Every daemon refuses the key within a second. Revoking it again succeeds.',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => revokeKey(app, caller, id),

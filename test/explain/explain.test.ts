@@ -185,7 +185,7 @@ describe.each(stores)('explain on %s', (store) => {
     expect(await explained(row.message_id)).toMatchObject({
       state: 'in-lane',
       because:
-        'Its organization already has its share of deliveries in progress, and they end slowly.',
+        'Its organization already uses its share, and its attempts end slowly.',
       next: expect.stringContaining('It is sent as soon as some of them end'),
     });
   });

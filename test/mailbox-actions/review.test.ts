@@ -450,7 +450,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     });
     expect([code, output]).toEqual([
       8,
-      expect.stringContaining('svc: 1 approved proposals could not be sent'),
+      expect.stringContaining('svc: 1 of the approved proposals could not be sent'),
     ]);
     cli.close();
   });
