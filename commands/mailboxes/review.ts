@@ -54,6 +54,7 @@ export default class MailboxesReview extends BaseCommand {
       if (isAny) writeLine(`\n${counts.join(', ')}.`);
       return reviewed;
     });
-    if (failed > 0) throw new ExpectationError(`${failed} of the approved proposals could not be sent`);
+    if (failed > 0)
+      throw new ExpectationError(`${failed} of the approved proposals could not be sent`);
   }
 }

@@ -8,6 +8,5 @@ export default listCommand({
   ],
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.list,
   columns: ['id', 'name', 'url', 'events', 'status', 'disabledReason'],
-  whenEmpty:
-    'No webhooks found. Create one: svc webhooks create --url URL --event KIND',
+  whenEmpty: 'No webhooks found. Create one: svc webhooks create --url URL --event KIND',
 });

@@ -140,8 +140,7 @@ export const stateWords = {
     help: { purpose: 'To see the plan', command: 'svc plan show --org {organization}' },
   },
   shared: {
-    because:
-      'Its organization already uses its share, and its attempts end slowly.',
+    because: 'Its organization already uses its share, and its attempts end slowly.',
     next: 'It is sent as soon as some of them end; the next check is {due}.',
     help: { purpose: 'To see these deliveries', command: 'svc queue top' },
   },
@@ -222,8 +221,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   connection: {
     means: 'no server of {domain} could be used',
-    advice:
-      'Check the spelling of the domain, and that this machine may connect out.',
+    advice: 'Check the spelling of the domain, and that this machine may connect out.',
     help: seeDialogue,
   },
   expired: {

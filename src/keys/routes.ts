@@ -49,8 +49,7 @@ export const keyRoutes = {
   revoke: at.delete(`${path}/{id}`, {
     name: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description:
-      'Every daemon refuses the key within a second. Revoking it again succeeds.',
+    description: 'Every daemon refuses the key within a second. Revoking it again succeeds.',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => revokeKey(app, caller, id),

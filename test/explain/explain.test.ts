@@ -184,8 +184,7 @@ describe.each(stores)('explain on %s', (store) => {
     const row = await inLane(app, caller, 'ada@a.example', start + 60_000, lane);
     expect(await explained(row.message_id)).toMatchObject({
       state: 'in-lane',
-      because:
-        'Its organization already uses its share, and its attempts end slowly.',
+      because: 'Its organization already uses its share, and its attempts end slowly.',
       next: expect.stringContaining('It is sent as soon as some of them end'),
     });
   });
