@@ -41,7 +41,7 @@ async function helpOf(id: string): Promise<Help> {
     summary,
     description,
     examples: texts(examples as Described[]),
-    inputs: texts([...Object.values(args), ...Object.values(flags)]),
+    inputs: texts([...Object.values({ ...args }), ...Object.values({ ...flags })]),
   };
 }
 
