@@ -133,11 +133,11 @@ describe('the advice', () => {
   );
 
   it.each([
-    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'serves'],
+    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'is enough'],
     [
       'v=DMARC1;p=quarantine; rua=mailto:a@b.example; pct=50;',
       'v=DMARC1; p=quarantine; rua=mailto:a@b.example,mailto:dmarc@bounce.acme.example; pct=50',
-      'serves',
+      'is enough',
     ],
     [
       'v=DMARC1; p=maybe; adkim=s',
