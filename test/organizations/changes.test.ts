@@ -69,7 +69,7 @@ describe.each(stores)('an organization on %s', (store) => {
     ]);
     const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toMatchObject([
-      { _tag: 'ConflictError', message: 'An organization named "wanted" exists' },
+      { _tag: 'ConflictError', message: 'An organization named "wanted" exists already' },
     ]);
   });
 
