@@ -91,7 +91,7 @@ export const auditQuery = z.strictObject({
   action: z
     .enum(auditActions, { error: `is not one of ${auditActions.join(', ')}` })
     .optional()
-    .meta({ description: 'Only these changes' }),
+    .meta({ description: 'Only this kind of change' }),
   resource: z
     .string()
     .regex(anyIdPattern, 'is not an id')
@@ -100,7 +100,7 @@ export const auditQuery = z.strictObject({
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only changes of then and later' }),
+    .meta({ description: 'Only changes from this time on' }),
   limit: pageQuery.limit,
   cursor: z
     .string()
@@ -116,22 +116,25 @@ export const auditEntryOutput = z
     createdAt: z.string(),
     actor: z.object({
       type: z.enum(['key', 'operator', 'service']).meta({
-        description: 'A key, the operator at the command line, or the service by itself',
+        description: 'A key, the operator at the command line, or the service itself',
       }),
       keyId: z.string().nullable(),
-      keyName: z.string().nullable().meta({ description: 'As it was then' }),
+      keyName: z.string().nullable().meta({ description: 'Name at that time' }),
       role: z.string().nullable(),
     }),
     action: z.enum(auditActions),
     resource: z.object({
       type: z.string(),
-      id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
+      id: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null for a change of many resources at once' }),
     }),
     details: z.record(z.string(), z.unknown()).meta({
-      description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
+      description: 'Changed fields as `{field: {before, after}}`, and further details',
     }),
   })
-  .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+  .meta({ id: 'AuditEntry', description: 'A change with its time and its actor' });
 
 export const auditPage = z.object({
   items: z.array(auditEntryOutput),

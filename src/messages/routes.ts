@@ -52,7 +52,7 @@ export const messageRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/v1/messages/{id}',
     name: 'deleteMessage',
-    summary: 'Delete a message for good; what has not been sent is not sent',
+    summary: 'Delete a message for good; its unsent deliveries are cancelled',
     area,
     permission: 'messages:delete',
     params,

@@ -26,7 +26,7 @@ test('an address is blocked, found, and let go again', async () => {
     made,
   ]);
   const asked = await cli.run(['blocks', 'delete', made.id]);
-  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('say --yes')]);
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
   const deleted = await cli.json(['blocks', 'delete', 'ada@example.com', '--yes']);
   expect(deleted).toEqual({ success: true, message: `Block ${made.id} is deleted` });
   expect((await cli.run(['blocks', 'show', made.id])).code).toBe(3);
@@ -50,8 +50,8 @@ test('an import tells first, and does it with --yes', async () => {
   expect(told.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'List of addresses: 3 rows',
     '  2 would be added (1 bounce, 1 complaint)',
-    '  0 there already',
-    '  0 are no blocks',
+    '  0 exist already',
+    '  0 skipped: no blocks',
     '  1 rejected',
     '',
     'Would be added',
@@ -63,7 +63,7 @@ test('an import tells first, and does it with --yes', async () => {
     'line  address  reason',
     '3     nobody   is not a valid email address',
     '',
-    'Nothing was changed. With --yes they are added.',
+    'Preview: nothing was changed. Add --yes to apply it.',
     '',
   ]);
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(3);
@@ -81,7 +81,7 @@ test('an import reads standard input', async () => {
 test.each([
   ['missing.csv', /missing\.csv: cannot be read/],
   ['.', /cannot be read/],
-  ['utf16.csv', /no UTF-8 text/],
+  ['utf16.csv', /not UTF-8 text/],
   ['open.csv', /Line 2: a quotation mark is not closed/],
 ])('an import of %s ends with 2 and says why', async (file, text) => {
   writeFileSync(join(cli.directory, 'utf16.csv'), Buffer.from('email\n', 'utf16le'));
@@ -148,7 +148,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
       if (text.includes('read 25 %')) child.kill(signal);
     });
     const { code, stdout, stderr } = await ended;
-    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. The same command goes on/;
+    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. Run the same command again/;
     const [, read, added] = (words.exec(stderr) ?? [stderr]).map((text) =>
       Number(text.replaceAll(',', '')),
     );
@@ -201,7 +201,7 @@ test('the JSON of SES is read as it comes, on one line or on many', async () => 
     });
   }
   write('cut.json', '{"SuppressedDestinationSummaries": [{"Email');
-  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
+  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('incomplete');
 });
 
 test('a page of the list of SES says that there are more', async () => {
@@ -217,8 +217,8 @@ test('a page of the list of SES says that there are more', async () => {
 
   const told = await of('page');
   expect(told.stderr).toBe(
-    'read 100 %\nwarning: page.json is one page of a longer list, as it has a NextToken: get the ' +
-      'others with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
+    'read 100 %\nwarning: page.json is one page of a longer list: it has a NextToken. Fetch ' +
+      'the other pages with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
   );
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('1 would be added')]);
   const done = await of('page', '--yes', '--json');

@@ -63,8 +63,8 @@ describe('a file', () => {
   });
 
   it.each([
-    ['UTF-16', Buffer.from('\uFEFFemail\nada@example.com\n', 'utf16le'), /no UTF-8 text.*UTF-16/],
-    ['a NUL byte', 'email\nada@example.com\nbob@\0example.com\n', /no UTF-8 text.*NUL/],
+    ['UTF-16', Buffer.from('\uFEFFemail\nada@example.com\n', 'utf16le'), /not UTF-8 text.*UTF-16/],
+    ['a NUL byte', 'email\nada@example.com\nbob@\0example.com\n', /not UTF-8 text.*NUL/],
     ['nothing in it', '', /empty/],
     ['blank lines only', '\n\n\r\n', /empty/],
     ['no column of addresses', 'name,age\nAda,36\n', /no column email.*It has: name, age/],

@@ -116,14 +116,14 @@ describe('secret.key', () => {
 
   test('is not in a backup, which reminds of it', async () => {
     const { stdout } = await cli.run(['backup', 'backup.db']);
-    expect(stdout).toContain(`${secretIn('data')} is not in it`);
+    expect(stdout).toContain(`The backup lacks ${secretIn('data')}`);
     expect(readFileSync(backup).includes(readFileSync(secretIn('data')))).toBe(false);
   });
 
   test('goes along with --with-secret, back into its own file and out of the store', async () => {
     const secret = readFileSync(secretIn('data'));
     const made = await cli.run(['backup', 'backup.db', '--with-secret']);
-    expect(made.stdout).not.toContain('is not in it');
+    expect(made.stdout).not.toContain('The backup lacks');
     const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
     await cli.json(['init'], { env });
     const other = readFileSync(secretIn('new'));
@@ -142,7 +142,7 @@ describe('secret.key', () => {
     const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
     const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes'], { env });
     expect(code).toBe(0);
-    expect(stderr).toContain(`there is no ${secretIn('new')}`);
+    expect(stderr).toContain(`${secretIn('new')} is missing`);
     copyFileSync(secretIn('data'), secretIn('new'));
     chmodSync(secretIn('new'), 0o600);
     expect((await cli.run(['orgs', 'show', 'before'], { env })).code).toBe(0);
@@ -202,7 +202,7 @@ const unsound: [string, (file: string) => void, RegExp][] = [
   [
     'is another program’s',
     (file) => new Database(file).exec('create table t (a)').close(),
-    /no store of svc/,
+    /not a store of svc/,
   ],
   [
     'is damaged',

@@ -116,7 +116,7 @@ describe('the flags of messages send', () => {
   test.each([
     [['--header', 'X-Campaign'], /--header X-Campaign: expected NAME:VALUE/],
     [['--attach', 'nowhere.pdf'], /nowhere\.pdf: cannot be read/],
-    [['--timeout', 'soon'], /--timeout soon: expected seconds/],
+    [['--timeout', 'soon'], /--timeout soon: expected a number of seconds/],
   ])('%j is refused with 2', async (flags, text) => {
     const { code, stderr } = await cli.run([
       'messages',

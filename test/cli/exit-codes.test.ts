@@ -94,7 +94,7 @@ test('what is there is not taken away without --yes where nobody can be asked', 
   const { id } = await cli.json<{ id: string }>(['messages', 'send', ...words]);
   const result = await cli.run(['messages', 'delete', id]);
   expect(result).toMatchObject({ code: 2, stdout: '' });
-  expect(result.stderr).toMatch(/say --yes to do it/);
+  expect(result.stderr).toMatch(/add --yes to confirm/);
   expect(await cli.json(['messages', 'show', id])).toMatchObject({ id });
 });
 

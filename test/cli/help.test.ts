@@ -73,7 +73,7 @@ describe('help as printed', () => {
   test('svc keys --help lists its commands', async () => {
     const { code, stdout } = await cli.run(['keys', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^API keys and what they may do$/m);
+    expect(stdout).toMatch(/^API keys and their permissions$/m);
     for (const id of ids.filter((each) => each.startsWith('keys:'))) {
       expect(stdout).toContain(`  ${id.replace(':', ' ')} `);
     }

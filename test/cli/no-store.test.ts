@@ -52,8 +52,8 @@ describe('without a store', () => {
   test('config show --origin says which store would be used, and that it is not there', async () => {
     const { stdout } = await cli.run(['config', 'show', '--origin']);
     const [store, file] = stdout.split('\n');
-    expect(store).toBe(`store: ${inData('svc.db')} (not made yet)`);
-    expect(file).toMatch(/^file: +none, the defaults hold; looked for \//);
+    expect(store).toBe(`store: ${inData('svc.db')} (does not exist yet)`);
+    expect(file).toMatch(/^file: +none, using the defaults; looked for \//);
     await cli.json(['init']);
     expect(await cli.json(['config', 'show', '--origin'])).toMatchObject({
       store: inData('svc.db'),
@@ -90,7 +90,7 @@ test('without its secret a store is not used, and no secret is made', async () =
   rmSync(inData('secret.key'));
   const { code, stderr } = await cli.run(['keys', 'list']);
   expect(code).toBe(7);
-  expect(stderr).toContain(`its secret is missing: no file ${inData('secret.key')}`);
+  expect(stderr).toContain(`its secret is missing: ${inData('secret.key')} does not exist`);
   expect(stderr).not.toContain('svc init');
   expect((await cli.run(['init'])).code).toBe(7);
   expect(existsSync(inData('secret.key'))).toBe(false);
@@ -143,7 +143,7 @@ describe('svc init', () => {
     await cli.json(['init']);
     const secret = readFileSync(inData('secret.key'));
     expect(await cli.json(['init'])).toMatchObject({ created: false, apiKey: null });
-    expect((await cli.run(['init'])).stdout).toBe(`${inData('svc.db')} is there already.\n`);
+    expect((await cli.run(['init'])).stdout).toBe(`${inData('svc.db')} exists already.\n`);
     expect(readFileSync(inData('secret.key'))).toEqual(secret);
     expect(await cli.json(['keys', 'list'])).toMatchObject({ pagination: { total: 1 } });
   });

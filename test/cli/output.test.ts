@@ -164,7 +164,7 @@ describe('text for people', () => {
   test('says how to get the first item of an empty list', async () => {
     await cli.run(['orgs', 'create', '--name', 'empty', '--plan', 'free']);
     const { stdout } = await cli.run(['keys', 'list', '--org', 'empty']);
-    expect(stdout).toBe('No keys yet: svc keys create --name NAME\n');
+    expect(stdout).toBe('No keys found. Create one: svc keys create --name NAME\n');
   });
 
   test('counts the pages when there are several', async () => {

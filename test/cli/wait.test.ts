@@ -31,7 +31,7 @@ test('one recipient refused, one not: a line for each with the words, and exit c
   expect(stdout).toMatch(
     /^ +\d+\.\d s {2}bounced@simulator\.test {2}bounced: simulator\.test said 550 5\.1\.1 simulated: user unknown$/m,
   );
-  expect(stderr).toMatch(/msg_\w+ went wrong for 1 of 2: RCPT: 550 5\.1\.1/);
+  expect(stderr).toMatch(/msg_\w+ failed for 1 of 2 recipients: RCPT: 550 5\.1\.1/);
 });
 
 test('a deferral says why and when the next attempt is; time out is exit code 8', async () => {
@@ -81,7 +81,7 @@ test('Ctrl-C says which message it was, and that it goes on', async () => {
   const { code, stderr } = await ended;
   expect(code).toBe(130);
   expect(stderr).toMatch(
-    /^svc: interrupted: (msg_\w{24}) is processing and goes on without this command: svc messages show \1$/m,
+    /^svc: interrupted: (msg_\w{24}) is processing; the daemon delivers it without this command. Follow it: svc messages show \1$/m,
   );
 });
 

@@ -22,9 +22,9 @@ test('an import says what it would do, does it, and then has nothing to do', asy
   expect([told.code, told.stderr]).toEqual([0, 'read 100 %\n']);
   expect(told.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'plain: 3 rows',
-    '  2 would be made',
-    '  0 would be changed',
-    '  0 as they are',
+    '  2 would be created',
+    '  0 would be updated',
+    '  0 unchanged',
     '  1 rejected',
     '',
     'Rejected',

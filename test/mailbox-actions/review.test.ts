@@ -136,7 +136,7 @@ describe('a review', () => {
   });
 
   it('says so where nothing waits, and takes in what comes meanwhile', async () => {
-    expect((await review({})).shown).toBe('Nothing waits for a decision here.');
+    expect((await review({})).shown).toBe('No proposal waits for a decision here.');
     await proposed();
     const comes = async () => {
       await proposed();
@@ -195,9 +195,9 @@ describe('a review', () => {
       attachments: [{ filename: 'offer.pdf', content }],
     });
     const { shown } = await review({});
-    expect(shown).toContain('It begins a thread.');
+    expect(shown).toContain('It is the first message of a thread.');
     expect(shown).toContain('a new message, proposed');
-    expect(shown).toMatch(/Its HTML reads:\n\n {2}Give me your password .*evil\.example/);
+    expect(shown).toMatch(/Its HTML as text:\n\n {2}Give me your password .*evil\.example/);
     expect(shown).toContain('offer.pdf');
   });
 
@@ -234,7 +234,7 @@ describe('a review', () => {
     const { shown, opened } = await review({ answers: ['edit'] });
     expect(shown).toContain('line 199');
     expect(shown).not.toContain('line 200');
-    expect(shown).toContain('… more: e opens the whole of it');
+    expect(shown).toContain('… more: press e to open all of it');
     expect(opened[0]).toContain('line 499');
   });
 });
@@ -288,7 +288,7 @@ describe('an edit', () => {
       answers: ['edit', 'approve'],
       edits: [(text) => text.replace('Thank', 'Bless')],
     });
-    expect(shown).toContain('  html: left out, since the text is another');
+    expect(shown).toContain('  html: left out, because the text changed');
     const sent = await desk.email((await actionOf(id)).messageId);
     expect([sent.text, sent.html]).toEqual(['Bless you', null]);
   });
@@ -354,7 +354,7 @@ describe('an edit', () => {
   it('whose editor fails is told, and the proposal waits on', async () => {
     const id = await proposed();
     const fails = () => {
-      throw new UsageError('the editor "vi" ended with 1: nothing is taken');
+      throw new UsageError('the editor "vi" ended with 1: the edit was discarded');
     };
     const { shown } = await review({ answers: ['edit', 'skip'], edits: [fails] });
     expect(shown).toContain('svc: the editor "vi" ended with 1');
@@ -392,7 +392,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
         { after: 'a) Approve', keys: 'a\r' },
         { after: '2 of 5' },
         { after: ask, keys: 'r\r' },
-        { after: 'reads that:', keys: 'too soon\r' },
+        { after: 'proposed it:', keys: 'too soon\r' },
         { after: '3 of 5' },
         { after: ask, keys: 's\r' },
         { after: '4 of 5' },
@@ -433,7 +433,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     });
     expect([code, output]).toEqual([
       130,
-      expect.stringContaining('svc: stopped; what was decided'),
+      expect.stringContaining('svc: stopped; decisions already made'),
     ]);
     expect((await actionOf(ids[0] ?? '')).state).toBe('executed');
     expect((await actionOf(ids[1] ?? '')).state).toBe('proposed');
@@ -448,7 +448,10 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
       dialogue,
     });
-    expect([code, output]).toEqual([8, expect.stringContaining('svc: 1 could not be sent')]);
+    expect([code, output]).toEqual([
+      8,
+      expect.stringContaining('svc: 1 of the approved proposals could not be sent'),
+    ]);
     cli.close();
   });
 
@@ -490,9 +493,9 @@ describe('what others do meanwhile', () => {
       answers: [approved, rejected, 'approve'],
       note: 'no',
     });
-    expect(shown).toContain(`${first} is executed: it is decided once`);
-    expect(shown).toContain(`${first} is executed meanwhile by operator.`);
-    expect(shown).toContain(`${second} is rejected meanwhile by operator.`);
+    expect(shown).toContain(`${first} is already executed: it is decided only once`);
+    expect(shown).toContain(`${first} is already executed by operator.`);
+    expect(shown).toContain(`${second} is already rejected by operator.`);
     expect(reviewed).toEqual({ ...none, approved: 1 });
     expect(await actionOf(second)).toMatchObject({ state: 'rejected', note: 'mine' });
     expect((await actionOf(third)).state).toBe('executed');
@@ -508,7 +511,7 @@ describe('what others do meanwhile', () => {
       return 'approve' as const;
     };
     const { shown } = await review({ answers: [waits, 'skip'] });
-    expect(shown).toContain(`${first} is expired meanwhile.`);
+    expect(shown).toContain(`${first} is already expired.`);
     expect((await review({ answers: ['skip'] })).shown).not.toContain(`${first}: `);
     expect((await actionOf(second)).state).toBe('proposed');
   });

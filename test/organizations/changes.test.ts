@@ -55,7 +55,8 @@ describe.each(stores)('an organization on %s', (store) => {
   });
 
   it('is not renamed to what another is called; of two that try, one is', async () => {
-    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists' };
+    const message = 'An organization named "other" exists already';
+    const conflict = { _tag: 'ConflictError', message };
     const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
     await expect(taken).rejects.toMatchObject(conflict);
     expect(await getOrganization(test.app, 'acme')).toMatchObject({ name: 'acme', plan: 'free' });
@@ -69,7 +70,7 @@ describe.each(stores)('an organization on %s', (store) => {
     ]);
     const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toMatchObject([
-      { _tag: 'ConflictError', message: 'An organization named "wanted" exists' },
+      { _tag: 'ConflictError', message: 'An organization named "wanted" exists already' },
     ]);
   });
 
@@ -94,7 +95,7 @@ describe.each(stores)('an organization on %s', (store) => {
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(pauseOrganization(test.app, 'acme', {})).rejects.toMatchObject({
       _tag: 'ConflictError',
-      message: 'Sending of "acme" is paused already',
+      message: 'Sending of "acme" is already paused',
     });
     await resumeOrganization(test.app, 'acme');
     await expect(resumeOrganization(test.app, 'acme')).rejects.toMatchObject({
@@ -154,7 +155,7 @@ describe('at the command line', () => {
     const taken = await cli.run(['orgs', 'update', 'new', '--name', 'default']);
     expect([taken.code, taken.stderr]).toEqual([
       5,
-      'svc: An organization named "default" exists\n',
+      'svc: An organization named "default" exists already\n',
     ]);
     expect((await cli.run(['orgs', 'show', 'old'])).code).toBe(3);
   });
@@ -177,7 +178,7 @@ describe('at the command line', () => {
     const paused = await cli.run([...send, 'inbox@sandbox.test']);
     expect([paused.code, paused.stderr]).toEqual([
       4,
-      'svc: Sending is paused: the operator stopped it.\n',
+      'svc: Sending is paused: the operator paused it.\n',
     ]);
     await cli.json(['orgs', 'resume', 'default']);
     const env = { SVC_PLANS: '{"none":{"ratePerSecond":1,"dailyEmails":0,"trialCaps":false}}' };

@@ -65,7 +65,7 @@ test('a batch from a file with an entry that is refused is exit code 8; the othe
   expect(code).toBe(8);
   expect(stdout).toMatch(/pending/);
   expect(stdout).toMatch(/ValidationError.*x: unknown field/);
-  expect(stderr).toContain('1 of 2 entries were refused');
+  expect(stderr).toContain('1 of 2 messages were refused');
 });
 
 test('an unknown message is exit code 3, what is no array 2', async () => {

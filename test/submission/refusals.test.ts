@@ -223,7 +223,7 @@ describe('no mail may', () => {
     ['be from no address', mail({ From: 'root' }), /^554 5\.6\.0 From: is not a valid/],
     ['be from a stranger', mail({ From: 'me@stranger.example' }), /^550 5\.7\.1 me@stranger/],
     ['hold 8 bits in a field', mail({ Subject: 'Gr\u00fc\u00dfe' }), /^554 5\.6\.0 Subject: /],
-    ['hold NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: holds a NUL/],
+    ['hold NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: has a NUL/],
     ['have a line that is no field', `nonsense\r\n${mail()}`, /^554 5\.6\.0 header: has lines/],
     ['have too many tags', mail({ 'X-Service-Tags': 'a,b,c,d,e,f,g,h,i,j,k' }), /X-Service-Tags/],
     ['have no JSON for metadata', mail({ 'X-Service-Metadata': '{' }), /X-Service-Metadata/],

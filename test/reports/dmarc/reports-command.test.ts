@@ -77,9 +77,9 @@ async function shown(...flags: string[]): Promise<string> {
 
 test('without any it says where they would come to', async () => {
   expect(await shown()).toBe(
-    'No reports in 30 days. They come to the rua address of the DMARC record: svc domains dns\n',
+    'No DMARC reports in the last 30 days. Receivers send them to the rua address of the DMARC record: svc domains dns\n',
   );
-  expect(await shown('--days', '7')).toMatch(/^No reports in 7 days\./);
+  expect(await shown('--days', '7')).toMatch(/^No DMARC reports in the last 7 days\./);
 });
 
 test('it leads with the rate over all days and its bars, from the first day to the last', async () => {

@@ -190,8 +190,8 @@ describe('an authority that', () => {
   }
 
   it.each([
-    ['answers HTML', 'garbage', undefined, /no ACME/],
-    ['answers JSON of another kind', 'nonsense', undefined, /no ACME/],
+    ['answers HTML', 'garbage', undefined, /other than ACME/],
+    ['answers JSON of another kind', 'nonsense', undefined, /other than ACME/],
     ['answers orders with JSON of another kind', 'nonsense', '/new-order', /authority/],
     ['never answers', 'silent', undefined, /did not answer within 20 s/],
     ['never answers an order', 'silent', '/new-order', /did not answer within 20 s/],
@@ -210,7 +210,7 @@ describe('an authority that', () => {
 
   it.each([
     ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
-    ['http://inside.example', /named "http:\/\/inside\.example\/nonce", no https:\/\/ address/],
+    ['http://inside.example', /named "http:\/\/inside\.example\/nonce", which is not an https:\/\/ address/],
   ])('sends us to %s is not followed there', async (base, words) => {
     await begin();
     world.dns.set('inside.example', 'A', ['127.0.0.1']);
