@@ -1,7 +1,7 @@
 // SPF, DKIM and DMARC verdicts of received mails against a zone held in memory.
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign, sealMessage } from 'mailauth';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuthSession, authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
@@ -98,7 +98,7 @@ async function withSeal(raw: Buffer): Promise<Buffer> {
 beforeAll(() => authenticate(message(), session));
 
 describe('a mail passes', () => {
-  test.each(['rsa', 'ed25519'] as const)('with an aligned %s signature', async (algorithm) => {
+  it.each(['rsa', 'ed25519'] as const)('with an aligned %s signature', async (algorithm) => {
     const result = await authenticate(await signed(message(), algorithm), stranger);
     expect(result).toMatchObject({
       dkimVerdict: 'pass',
@@ -113,7 +113,7 @@ describe('a mail passes', () => {
     expect(result.authenticationResults).not.toMatch(/[\r\n]/);
   });
 
-  test('with an aligned SPF pass and no signature', async () => {
+  it('with an aligned SPF pass and no signature', async () => {
     expect(await authenticate(message(), session)).toMatchObject({
       dkimVerdict: 'none',
       spfVerdict: 'pass',
@@ -123,7 +123,7 @@ describe('a mail passes', () => {
 });
 
 describe('a mail fails', () => {
-  test('when its body was changed', async () => {
+  it('when its body was changed', async () => {
     const raw = Buffer.concat([await signed(message()), Buffer.from('P.S. pay here\r\n')]);
     expect(await authenticate(raw, stranger)).toMatchObject({
       dkimVerdict: 'fail',
@@ -132,13 +132,13 @@ describe('a mail fails', () => {
     });
   });
 
-  test('when a signed header was changed', async () => {
+  it('when a signed header was changed', async () => {
     const raw = await signed(message());
     const changed = Buffer.from(raw.toString().replace('Subject: Plan', 'Subject: Scam'));
     expect((await authenticate(changed, stranger)).dkimVerdict).toBe('fail');
   });
 
-  test('when what passes is another domain than the author', async () => {
+  it('when what passes is another domain than the author', async () => {
     const raw = await signed(message('ceo@soft.example'));
     expect(await authenticate(raw, session)).toMatchObject({
       dkimVerdict: 'pass',
@@ -151,7 +151,7 @@ describe('a mail fails', () => {
 });
 
 describe('SPF', () => {
-  test.each([
+  it.each([
     ['x@soft.example', 'softfail'],
     ['x@nothing.example', 'none'],
     ['x@broken.example', 'permerror'],
@@ -160,14 +160,14 @@ describe('SPF', () => {
     expect((await authenticate(message(), { ...session, mailFrom })).spfVerdict).toBe(verdict);
   });
 
-  test('of the null return path is that of the HELO name', async () => {
+  it('of the null return path is that of the HELO name', async () => {
     const helo = { ...session, mailFrom: '', helo: 'soft.example' };
     expect((await authenticate(message(), helo)).spfVerdict).toBe('softfail');
   });
 });
 
 describe('DNS trouble is temperror', () => {
-  test('for the check it concerns', async () => {
+  it('for the check it concerns', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     expect(await authenticate(await signed(message()), { ...session, resolver })).toMatchObject({
       dkimVerdict: 'temperror',
@@ -176,7 +176,7 @@ describe('DNS trouble is temperror', () => {
     });
   });
 
-  test('for DMARC too where it left an aligned check open', async () => {
+  it('for DMARC too where it left an aligned check open', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     const raw = await signed(message());
     expect((await authenticate(raw, { ...stranger, resolver })).dmarcVerdict).toBe('temperror');
@@ -184,7 +184,7 @@ describe('DNS trouble is temperror', () => {
     expect((await authenticate(message(), spf)).dmarcVerdict).toBe('temperror');
   });
 
-  test('but a forger cannot buy it with a broken domain of his own', async () => {
+  it('but a forger cannot buy it with a broken domain of his own', async () => {
     const resolver = troubled('forger.example');
     const forged = { ...stranger, mailFrom: 'x@forger.example', resolver };
     expect(await authenticate(message(), forged)).toMatchObject({
@@ -193,7 +193,7 @@ describe('DNS trouble is temperror', () => {
     });
   });
 
-  test('for all when no look-up is answered, after one of them', async () => {
+  it('for all when no look-up is answered, after one of them', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = () => new Promise(() => {});
     const result = authenticate(await signed(message()), { ...session, resolver, clock });
@@ -237,7 +237,7 @@ describe('a check that hangs leaves the others alone', () => {
       names.includes(name) ? null : 0;
   const changed = async () => Buffer.concat([await signed(message()), Buffer.from('P.S.\r\n')]);
 
-  test('SPF: a signature of the author passes DMARC', async () => {
+  it('SPF: a signature of the author passes DMARC', async () => {
     const raw = await signed(message());
     expect(await timed(raw, silent('example.com'))).toMatchObject({
       spfVerdict: 'temperror',
@@ -247,7 +247,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of the author: DMARC is open, its policy is known', async () => {
+  it('SPF of the author: DMARC is open, its policy is known', async () => {
     expect(await timed(await changed(), silent('example.com'))).toMatchObject({
       spfVerdict: 'temperror',
       dkimVerdict: 'fail',
@@ -259,7 +259,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of the author: the policy is read meanwhile', async () => {
+  it('SPF of the author: the policy is read meanwhile', async () => {
     const delayOf = (name: string) =>
       name === 'example.com' ? null : name.startsWith('_dmarc.') ? 700 : 0;
     expect(await timed(message(), delayOf)).toMatchObject({
@@ -269,7 +269,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of another domain: DMARC has failed all the same', async () => {
+  it('SPF of another domain: DMARC has failed all the same', async () => {
     const forger = { ...stranger, mailFrom: 'x@includes.example' };
     expect(await timed(await changed(), silent('silent.example'), forger)).toMatchObject({
       spfVerdict: 'temperror',
@@ -279,7 +279,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF whose include is silent behind what matched has passed', async () => {
+  it('SPF whose include is silent behind what matched has passed', async () => {
     const sender = { ...session, mailFrom: 'x@includes.example' };
     expect(await timed(message(), silent('silent.example'), sender)).toMatchObject({
       spfVerdict: 'pass',
@@ -287,7 +287,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF that would look up 100 hosts, each slowly: it alone runs out of time', async () => {
+  it('SPF that would look up 100 hosts, each slowly: it alone runs out of time', async () => {
     const flood = { ...stranger, mailFrom: 'x@flood.example' };
     const delayOf = (name: string) => (/^h\d+\.flood\./.test(name) ? 100 : 0);
     expect(await timed(await changed(), delayOf, flood)).toMatchObject({
@@ -298,7 +298,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('a key: the policy is known, and SPF that passes is enough', async () => {
+  it('a key: the policy is known, and SPF that passes is enough', async () => {
     const raw = await signed(message());
     const key = silent('rsa._domainkey.example.com');
     expect(await timed(raw, key)).toMatchObject({
@@ -310,7 +310,7 @@ describe('a check that hangs leaves the others alone', () => {
     expect(await timed(raw, key, session)).toMatchObject({ dmarcVerdict: 'pass' });
   });
 
-  test('the keys of nine signatures do not hide that the tenth is forged', async () => {
+  it('the keys of nine signatures do not hide that the tenth is forged', async () => {
     const forged = (await signed(message())).toString().replace('Subject: Plan', 'Subject: Scam');
     const bodyHash = /bh=([^;]+);/.exec(forged)?.[1] ?? '';
     const bogus = Array.from(
@@ -329,7 +329,7 @@ describe('a check that hangs leaves the others alone', () => {
     expect(result.tookMs).toBeLessThanOrEqual(5_000);
   });
 
-  test('a selector that is no name is no key, and no doubt', async () => {
+  it('a selector that is no name is no key, and no doubt', async () => {
     const raw = (await signed(message())).toString().replace(/s=rsa;/, `s=${'x'.repeat(64)};`);
     const resolver: AuthResolver = (name, type) =>
       name.split('.').some((label) => label.length > 63)
@@ -341,7 +341,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('the policy: SPF and DKIM are known, DMARC is not', async () => {
+  it('the policy: SPF and DKIM are known, DMARC is not', async () => {
     const raw = await signed(message());
     expect(await timed(raw, silent('_dmarc.example.com'))).toMatchObject({
       dkimVerdict: 'pass',
@@ -352,7 +352,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('an explanation of SPF is not waited for', async () => {
+  it('an explanation of SPF is not waited for', async () => {
     const sender = { ...stranger, mailFrom: 'x@explains.example' };
     expect(await timed(message(), silent('why.example'), sender)).toMatchObject({
       spfVerdict: 'fail',
@@ -360,7 +360,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('what passed late has 2 s more for its alignment: 7 s are the most', async () => {
+  it('what passed late has 2 s more for its alignment: 7 s are the most', async () => {
     const late = { ...stranger, mailFrom: 'x@a.b.c.d.e.f.example.com' };
     expect(await timed(message(), () => 1_400, late)).toMatchObject({
       spfVerdict: 'pass',
@@ -372,7 +372,7 @@ describe('a check that hangs leaves the others alone', () => {
 });
 
 describe('without', () => {
-  test('any record all is none', async () => {
+  it('any record all is none', async () => {
     const raw = message('x@nothing.example');
     expect(await authenticate(raw, { ...session, mailFrom: 'x@nothing.example' })).toMatchObject({
       dkimVerdict: 'none',
@@ -382,7 +382,7 @@ describe('without', () => {
     });
   });
 
-  test.each([[['Subject: nobody']], [['From: a@example.com', 'From: b@example.net']]])(
+  it.each([[['Subject: nobody']], [['From: a@example.com', 'From: b@example.net']]])(
     'one author DMARC is permerror: %j',
     async (lines) => {
       expect((await authenticate(mail(lines), session)).dmarcVerdict).toBe('permerror');
@@ -394,7 +394,7 @@ describe('an author whose policy is reject', () => {
   const own = ['From: x@soft.example'];
   const many = Array.from({ length: 9 }, (_, n) => `x@a${n}.soft.example`).join(', ');
   const long = Array<string>(50_000).fill('X: y');
-  test.each<[string, string[]]>([
+  it.each<[string, string[]]>([
     ['a second From field', ['From: alice@example.com', ...own]],
     ['a first From field', [...own, 'From: alice@example.com']],
     ['a second address', ['From: alice@example.com, x@soft.example']],
@@ -412,7 +412,7 @@ describe('an author whose policy is reject', () => {
     });
   });
 
-  test('is not hidden by authors whose DNS is silent', async () => {
+  it('is not hidden by authors whose DNS is silent', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = (name, type) =>
       name.includes('silent') ? new Promise(() => {}) : zone(name, type);
@@ -423,7 +423,7 @@ describe('an author whose policy is reject', () => {
 });
 
 describe('bounds', () => {
-  test('ten signatures are looked at, the eleventh is not', async () => {
+  it('ten signatures are looked at, the eleventh is not', async () => {
     const valid = await signed(message());
     const behind = (bogus: number) => {
       const fields = Array.from(
@@ -441,7 +441,7 @@ describe('bounds', () => {
     expect((await behind(10)).dkimVerdict).not.toBe('pass');
   });
 
-  test('an author beyond 256 KB of header is none to trust', async () => {
+  it('an author beyond 256 KB of header is none to trust', async () => {
     const raw = Buffer.from(`${'X: y\r\n'.repeat(50_000)}From: alice@example.com\r\n\r\nx`);
     expect(await authenticate(raw, session)).toMatchObject({
       spfVerdict: 'pass',
@@ -449,7 +449,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a header folded 64,000 times takes no time to check', async () => {
+  it('a header folded 64,000 times takes no time to check', async () => {
     const folds = `X-A: a${'\r\n a'.repeat(64_000)}`;
     const raw = mail(['From: alice@example.com', 'DKIM-Signature: v=1; d=example.com', folds]);
     const from = startWork();
@@ -457,20 +457,20 @@ describe('bounds', () => {
     expect(workedMs(from)).toBeLessThan(300);
   });
 
-  test('an author of over 8 KB is none to trust, and costs nothing', async () => {
+  it('an author of over 8 KB is none to trust, and costs nothing', async () => {
     const raw = mail([`From: ${'a:'.repeat(100_000)} alice@example.com`]);
     const from = startWork();
     expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'permerror' });
     expect(workedMs(from)).toBeLessThan(150);
   });
 
-  test('a header of 2,000 lines is read whole', async () => {
+  it('a header of 2,000 lines is read whole', async () => {
     const lines = Array<string>(1_998).fill(' a@b.example,').join('\r\n');
     const raw = mail(['From: alice@example.com', `To: a@b.example,\r\n${lines}`]);
     expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'pass' });
   });
 
-  test('a flood of look-ups ends, and takes none from the others', async () => {
+  it('a flood of look-ups ends, and takes none from the others', async () => {
     const asked: string[] = [];
     const resolver: AuthResolver = (name, type) => {
       asked.push(name);
@@ -496,12 +496,12 @@ describe('bounds', () => {
     return result;
   }
 
-  test('a body that takes long to hash takes no time from its keys', async () => {
+  it('a body that takes long to hash takes no time from its keys', async () => {
     const raw = await signed(message('alice@example.com', large));
     expect(await slowly(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
   });
 
-  test('a body that is not hashed within 30 s leaves SPF as it is', async () => {
+  it('a body that is not hashed within 30 s leaves SPF as it is', async () => {
     const raw = await signed(message('alice@example.com', large));
     expect(await slowly(session, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
@@ -515,7 +515,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a body that is not hashed within 30 s hides no second author', async () => {
+  it('a body that is not hashed within 30 s hides no second author', async () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d.example; s=s; h=from; bh=x; b=x';
     const raw = mail([signature, 'From: x@soft.example', 'From: alice@example.com'], large);
     expect(await slowly(stranger, 30_000, raw)).toMatchObject({
@@ -526,7 +526,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a mail of 20 MB is hashed without holding the event loop', async () => {
+  it('a mail of 20 MB is hashed without holding the event loop', async () => {
     const raw = await signed(message('alice@example.com', large.repeat(10)));
     let longestTurnMs = 0;
     let last = startWork();
@@ -540,7 +540,7 @@ describe('bounds', () => {
     expect(longestTurnMs).toBeLessThan(250);
   });
 
-  test('a body that nobody signed is not read at all', async () => {
+  it('a body that nobody signed is not read at all', async () => {
     const raw = message('alice@example.com', '\n'.repeat(1e6));
     const before = startWork();
     expect(await authenticate(raw, session)).toMatchObject({
@@ -550,14 +550,14 @@ describe('bounds', () => {
     expect(workedMs(before)).toBeLessThan(150);
   });
 
-  test('a body that is sealed alone is read', async () => {
+  it('a body that is sealed alone is read', async () => {
     const sealed = await withSeal(message());
     expect((await authenticate(sealed, session)).authenticationResults).toContain('; arc=pass');
     const changed = Buffer.concat([sealed, Buffer.from('P.S. pay here\r\n')]);
     expect((await authenticate(changed, session)).authenticationResults).toContain('; arc=fail');
   });
 
-  test.each([
+  it.each([
     '',
     '\r\n',
     'From',

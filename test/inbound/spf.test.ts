@@ -1,6 +1,6 @@
 // SPF as RFC 7208 has it: a table of records, clients and verdicts against a zone held in memory.
 // The numbers in the titles are its sections.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -83,7 +83,7 @@ async function verdict(record: string | string[][], client: Client = {}): Promis
 type Row = [record: string, expected: string, client?: Client];
 
 describe('4.3 which domain is checked', () => {
-  test.each<[string, string, Client]>([
+  it.each<[string, string, Client]>([
     ['a null sender: the HELO name', 'pass', { mailFrom: '', helo: 'pass.test' }],
     ['a HELO that is an address', 'none', { mailFrom: '', helo: '192.0.2.1' }],
     ['a HELO that is an address literal', 'none', { mailFrom: '', helo: '[192.0.2.1]' }],
@@ -100,7 +100,7 @@ describe('4.3 which domain is checked', () => {
     expect(await verdict('v=spf1 +all', client)).toBe(expected);
   });
 
-  test('a null sender is postmaster at its HELO name', async () => {
+  it('a null sender is postmaster at its HELO name', async () => {
     const record = spf('exists:%{l}.%{o}.seen.test', '-all');
     const client = { mailFrom: '', helo: 'helo.test' };
     const seen = { 'helo.test': record, 'postmaster.helo.test.seen.test': { A: ['127.0.0.2'] } };
@@ -109,7 +109,7 @@ describe('4.3 which domain is checked', () => {
 });
 
 describe('4.5 which record counts', () => {
-  test.each<[string, string[][], string]>([
+  it.each<[string, string[][], string]>([
     ['none that begins otherwise', [['v=spf10 -all'], ['v=spf1x'], ['x v=spf1 -all']], 'none'],
     ['none that begins with a space', [[' v=spf1 -all']], 'none'],
     ['the version in any case', [['V=sPf1 -all']], 'fail'],
@@ -125,7 +125,7 @@ describe('4.5 which record counts', () => {
 });
 
 describe('4.6 syntax: an error anywhere is permerror, also behind what matches', () => {
-  test.each([
+  it.each([
     'ip4:192.0.2.1 nonsense',
     'ip4:192.0.2.1 unknown:x',
     '-all.',
@@ -193,7 +193,7 @@ describe('4.6 syntax: an error anywhere is permerror, also behind what matches',
     expect(await verdict(`v=spf1 ip4:192.0.2.1 ${terms}`)).toBe('permerror');
   });
 
-  test.each(['name=', 'name=%{i}', 'a.b-c_d=x', 'NAME=a=b', 'exp=v4.test', 'redirect=v4.test'])(
+  it.each(['name=', 'name=%{i}', 'a.b-c_d=x', 'NAME=a=b', 'exp=v4.test', 'redirect=v4.test'])(
     'a modifier may be anywhere: %s',
     async (modifier) => {
       expect(await verdict(`v=spf1 ${modifier} ip4:192.0.2.1 -all`)).toBe('pass');
@@ -208,7 +208,7 @@ describe('4.6.4 limits', () => {
     'c.test': spf(hosts(4), 'include:d.test'),
     'd.test': spf(hosts(4), last),
   });
-  test.each<Row>([
+  it.each<Row>([
     [`${hosts(10)} +all`, 'pass'],
     [`${hosts(11)} +all`, 'permerror'],
     ['include:c.test +all', 'pass', { zone: chain('-all') }],
@@ -226,13 +226,13 @@ describe('4.6.4 limits', () => {
     expect(await verdict(`v=spf1 ${terms}`, client)).toBe(expected);
   });
 
-  test('a host with addresses of the other kind only is not void', async () => {
+  it('a host with addresses of the other kind only is not void', async () => {
     const terms = 'a:v4.test a:w.v4.test a:x.v4.test +all';
     const others = { 'w.v4.test': { A: [v4] }, 'x.v4.test': { A: [v4] } };
     expect(await verdict(`v=spf1 ${terms}`, { ip: v6, zone: others })).toBe('pass');
   });
 
-  test('more than ten names of a PTR are not looked at', async () => {
+  it('more than ten names of a PTR are not looked at', async () => {
     const names = numbered(10, (n) => `p${n}.far.test`);
     const zoneOf = (ptr: string[]): Zone => ({ '1.2.0.192.in-addr.arpa': { PTR: ptr } });
     const asked = (ptr: string[]) => verdict('v=spf1 ptr:v4.test -all', { zone: zoneOf(ptr) });
@@ -243,7 +243,7 @@ describe('4.6.4 limits', () => {
 
 describe('5 mechanisms', () => {
   const mapped = '::ffff:192.0.2.1';
-  test.each<Row>([
+  it.each<Row>([
     ['a -all', 'pass'],
     ['A -all', 'pass'],
     ['a -all', 'pass', { ip: v6 }],
@@ -292,7 +292,7 @@ describe('5 mechanisms', () => {
   const reverse = (...names: string[]): Client => ({
     zone: { '1.2.0.192.in-addr.arpa': { PTR: names }, 'a.sender.test': { A: [v4] } },
   });
-  test.each<Row>([
+  it.each<Row>([
     ['ptr', 'pass', reverse('a.sender.test')],
     ['ptr', 'pass', reverse('sender.test')],
     ['ptr', 'fail', reverse('v4.test')],
@@ -306,7 +306,7 @@ describe('5 mechanisms', () => {
     expect(await verdict(`v=spf1 ${term} -all`, client)).toBe(expected);
   });
 
-  test.each<Row>([
+  it.each<Row>([
     ['include:pass.test -all', 'pass'],
     ['-include:pass.test +all', 'fail'],
     ['include:fail.test ?all', 'neutral'],
@@ -327,7 +327,7 @@ describe('5 mechanisms', () => {
 });
 
 describe('6.1 redirect', () => {
-  test.each<Row>([
+  it.each<Row>([
     ['redirect=pass.test', 'pass'],
     ['redirect=fail.test', 'fail'],
     ['ip4:192.0.2.1 redirect=fail.test', 'pass'],
@@ -343,7 +343,7 @@ describe('6.1 redirect', () => {
 });
 
 describe('6.2 an explanation is never a reason for an error', () => {
-  test.each<[string, Records | string]>([
+  it.each<[string, Records | string]>([
     ['its name is missing', {}],
     ['its server fails', 'ESERVFAIL'],
     ['its server is silent', 'ETIMEOUT'],
@@ -355,7 +355,7 @@ describe('6.2 an explanation is never a reason for an error', () => {
     expect(await verdict('v=spf1 exp=why.test -all', { zone: { 'why.test': why } })).toBe('fail');
   });
 
-  test.each(['exp=%{p}.%{h}.test', 'exp=%{s}.why.test', 'exp=%{l}%_.why.test'])(
+  it.each(['exp=%{p}.%{h}.test', 'exp=%{s}.why.test', 'exp=%{l}%_.why.test'])(
     'nor is what %s becomes',
     async (exp) => {
       const client = { helo: "JUMPIN' JUPITER", zone: { '1.2.0.192.in-addr.arpa': 'ETIMEOUT' } };
@@ -363,7 +363,7 @@ describe('6.2 an explanation is never a reason for an error', () => {
     },
   );
 
-  test('it is not looked up: nobody hears it', async () => {
+  it('it is not looked up: nobody hears it', async () => {
     const asked: string[] = [];
     const inner = resolverOf({ 'sender.test': spf('exp=why.test', '-all') });
     await authenticate(mail(['From: ada@author.example']), {
@@ -384,7 +384,7 @@ describe('6.2 an explanation is never a reason for an error', () => {
 
 describe('7 macros', () => {
   const strange = ["JUMPIN' JUPITER", '[192.0.2.1]', '192.0.2.1', 'OEMCOMPUTER', '', 'a..test'];
-  test.each(strange)('h of the HELO %j matches nothing', async (helo) => {
+  it.each(strange)('h of the HELO %j matches nothing', async (helo) => {
     expect(await verdict('v=spf1 a:%{h} -all', { helo })).toBe('fail');
     expect(await verdict('v=spf1 mx:%{H} -all', { helo })).toBe('fail');
     expect(await verdict('v=spf1 exists:%{h} -all', { helo })).toBe('fail');
@@ -393,13 +393,13 @@ describe('7 macros', () => {
     expect(await verdict('v=spf1 redirect=%{h}', { helo })).toBe('permerror');
   });
 
-  test('h of a HELO that is a name is that name', async () => {
+  it('h of a HELO that is a name is that name', async () => {
     expect(await verdict('v=spf1 a:%{h} -all', { helo: 'v4.test' })).toBe('pass');
     expect(await verdict('v=spf1 include:%{h} -all', { helo: 'pass.test' })).toBe('pass');
   });
 
   const long = `${numbered(24, () => 'longlabel').join('.')}.test`;
-  test.each([
+  it.each([
     ['%{s}', 'strong-bad@email.example.com'],
     ['%{o}', 'email.example.com'],
     ['%{d}', 'email.example.com'],
@@ -435,7 +435,7 @@ describe('7 macros', () => {
     expect(await verdict('', { ...client, helo, zone: records })).toBe('pass');
   });
 
-  test('an IPv6 address becomes its nibbles', async () => {
+  it('an IPv6 address becomes its nibbles', async () => {
     const nibbles = '1.0.b.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2';
     const seen = { [`${nibbles}.ip6.seen.test`]: { A: ['127.0.0.2'] } };
     expect(await verdict('v=spf1 exists:%{ir}.%{v}.seen.test -all', { ip: v6, zone: seen })).toBe(
@@ -443,7 +443,7 @@ describe('7 macros', () => {
     );
   });
 
-  test('a name of more than 253 characters loses labels on its left', async () => {
+  it('a name of more than 253 characters loses labels on its left', async () => {
     const whole = `${long}.seen.test`;
     expect(whole.length).toBe(254);
     const kept = whole.slice('longlabel.'.length);
@@ -451,7 +451,7 @@ describe('7 macros', () => {
     expect(await verdict('', { mailFrom: `x@${long}`, zone: seen })).toBe('pass');
   });
 
-  test('a label of more than 63 characters matches nothing', async () => {
+  it('a label of more than 63 characters matches nothing', async () => {
     const mailFrom = `${'l'.repeat(64)}@sender.test`;
     expect(await verdict('v=spf1 exists:%{l}.seen.test -all', { mailFrom })).toBe('fail');
   });

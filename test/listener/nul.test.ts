@@ -1,6 +1,6 @@
 // NUL in what comes in, wherever a client may put one: the mail is taken and can be read, on both
 // stores, and no text of it holds a NUL.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMessageRow, findRecipients } from '../../src/messages/queries.ts';
 import { stores } from '../support/test-app.ts';
 import { deliver, idIn, inbound, type SmtpService, smtpService } from './smtp-service.ts';
@@ -46,11 +46,11 @@ describe.each(stores)('NUL in a mail that comes in, on %s', (store) => {
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   }
 
-  test.each(Object.entries(mails))('%s', async (_where, mail) => {
+  it.each(Object.entries(mails))('%s', async (_where, mail) => {
     await expectStored(await deliver(await service.session(), inbox, mail));
   });
 
-  test('in an address of the envelope, or the name of the client, it is refused for good', async () => {
+  it('in an address of the envelope, or the name of the client, it is refused for good', async () => {
     const session = await service.session();
     expect(await session.say('MAIL FROM:<a\0b@example.com>')).toMatch(/^501 /);
     await session.say('MAIL FROM:<a@example.com>');

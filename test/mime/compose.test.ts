@@ -1,6 +1,6 @@
 // Composing of single messages: their fields, encodings, repeatability and that nothing breaks out of a
 // header. Equality of meaning is in compose.property.test.ts.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { ComposeInput } from '../../src/mime/input.ts';
 import { ComposeError } from '../../src/mime/input.ts';
@@ -19,7 +19,7 @@ async function field(name: string, change: Partial<ComposeInput>): Promise<strin
   return fields.find((candidate) => candidate.name === name)?.value;
 }
 
-test('a plain message is written as it reads', async () => {
+it('a plain message is written as it reads', async () => {
   expect(await composeText({})).toBe(
     [
       'From: hello@sandbox.test',
@@ -37,13 +37,13 @@ test('a plain message is written as it reads', async () => {
   );
 });
 
-test('the signed fields are those of the header bytes', async () => {
+it('the signed fields are those of the header bytes', async () => {
   const composed = await compose({ ...plainInput, subject: 'Grüße '.repeat(30), priority: 'high' });
   const written = composed.fields.map(({ name, value }) => `${name}: ${value}\r\n`).join('');
   expect(composed.header.toString()).toBe(`${written}\r\n`);
 });
 
-test('text and HTML become alternatives, HTML last', async () => {
+it('text and HTML become alternatives, HTML last', async () => {
   const composed = await compose({ ...plainInput, html: '<p>Hello</p>' });
   const mail = await parse(messageBytes(composed));
   expect(mail.headers.get('content-type')).toMatchObject({ value: 'multipart/alternative' });
@@ -51,13 +51,13 @@ test('text and HTML become alternatives, HTML last', async () => {
   expect(composed.body.indexOf('text/plain')).toBeLessThan(composed.body.indexOf('text/html'));
 });
 
-test('an empty text beside HTML is left out', async () => {
+it('an empty text beside HTML is left out', async () => {
   expect(await field('Content-Type', { text: '', html: '<p>Hi</p>' })).toMatch(/^text\/html/);
   expect(await field('Content-Type', { text: 'Hi', html: '' })).toMatch(/^text\/plain/);
   expect(await bodyText({ text: '', html: null })).toBe('');
 });
 
-test('all optional fields are written', async () => {
+it('all optional fields are written', async () => {
   const mail = await parse(
     messageBytes(
       await compose({
@@ -99,12 +99,12 @@ test('all optional fields are written', async () => {
   });
 });
 
-test('there is never a Bcc, and no To without recipients to name', async () => {
+it('there is never a Bcc, and no To without recipients to name', async () => {
   expect(await composeText({ to: [] })).not.toMatch(/^(?:Bcc|To|Cc):/im);
 });
 
 describe('the shortest encoding that a body can travel in', () => {
-  test.each([
+  it.each([
     ['ASCII', 'Hello\n', '7bit'],
     ['a line of 998', 'x'.repeat(998), '7bit'],
     ['a line of 999', 'x'.repeat(999), 'quoted-printable'],
@@ -118,7 +118,7 @@ describe('the shortest encoding that a body can travel in', () => {
     expect(mail.text).toBe(`${text.trimEnd()}\n`);
   });
 
-  test('quoted-printable keeps to 76 columns and guards white space at line ends', async () => {
+  it('quoted-printable keeps to 76 columns and guards white space at line ends', async () => {
     for (const length of [72, 73, 74, 75, 76, 77, 150, 151, 152]) {
       const text = `ü${'x'.repeat(length)}\nblank \ntab\t\n${'y '.repeat(length)}\n`;
       const lines = (await bodyText({ text })).split('\r\n');
@@ -130,15 +130,15 @@ describe('the shortest encoding that a body can travel in', () => {
     }
   });
 
-  test('all kinds of line ends become CRLF', async () => {
+  it('all kinds of line ends become CRLF', async () => {
     expect(await bodyText({ text: 'a\nb\rc\r\nd\n\re' })).toBe('a\r\nb\r\nc\r\nd\r\n\r\ne\r\n');
   });
 
-  test('leading dots are left to the transport', async () => {
+  it('leading dots are left to the transport', async () => {
     expect(await bodyText({ text: '.\n..\n.x' })).toBe('.\r\n..\r\n.x\r\n');
   });
 
-  test('lone surrogates become U+FFFD', async () => {
+  it('lone surrogates become U+FFFD', async () => {
     const mail = await parse(
       messageBytes(
         await compose({
@@ -158,7 +158,7 @@ describe('the shortest encoding that a body can travel in', () => {
 });
 
 describe('headers', () => {
-  test('an encoded word splits no character and no line passes 76', async () => {
+  it('an encoded word splits no character and no line passes 76', async () => {
     for (const text of ['😀'.repeat(80), `${'e\u0301x'.repeat(90)}`, 'ü'.repeat(200)]) {
       const subject = await field('Subject', { subject: text });
       const words = (subject ?? '').split('\r\n ');
@@ -172,14 +172,14 @@ describe('headers', () => {
     }
   });
 
-  test('a long ASCII subject folds at its spaces and keeps all of them', async () => {
+  it('a long ASCII subject folds at its spaces and keeps all of them', async () => {
     const subject = `${'two  spaces and more   '.repeat(20)}${'x'.repeat(500)} end`;
     const value = await field('Subject', { subject });
     expect(value?.replaceAll('\r\n', '')).toBe(subject);
     expect(value).not.toMatch(/\r\n\s*\r\n/);
   });
 
-  test('a fold may come before a word of any length', async () => {
+  it('a fold may come before a word of any length', async () => {
     for (let length = 1; length < 90; length++) {
       const subject = `${'x'.repeat(length)} y `.repeat(12).trim();
       const value = await field('Subject', { subject });
@@ -187,7 +187,7 @@ describe('headers', () => {
     }
   });
 
-  test('a word that no fold can break is encoded', async () => {
+  it('a word that no fold can break is encoded', async () => {
     const url = `<https://example.com/${'x'.repeat(970)}>`;
     for (const name of ['X-Ref', 'X'.repeat(76)]) {
       const value = (await field(name, { headers: [[name, url]] })) ?? '';
@@ -196,7 +196,7 @@ describe('headers', () => {
     }
   });
 
-  test('many recipients fold', async () => {
+  it('many recipients fold', async () => {
     const to = Array.from({ length: 50 }, (_, n) => ({
       email: `r${n}@example.com`,
       name: `R ${n}`,
@@ -206,7 +206,7 @@ describe('headers', () => {
     }
   });
 
-  test('a domain goes out in A-labels, a local part in UTF-8 asks for SMTPUTF8', async () => {
+  it('a domain goes out in A-labels, a local part in UTF-8 asks for SMTPUTF8', async () => {
     const domain = await compose({ ...plainInput, to: [{ email: 'joe@exämple.org', name: null }] });
     expect(domain.header.toString()).toContain('To: joe@xn--exmple-cua.org\r\n');
     expect([domain.smtpUtf8, domain.eightBit]).toEqual([false, false]);
@@ -280,7 +280,7 @@ const injections: [string, Partial<ComposeInput>][] = [
 ];
 
 describe('no injection adds a field, a recipient or a part', () => {
-  test.each(injections)('%s', async (_, change) => {
+  it.each(injections)('%s', async (_, change) => {
     const input = { ...plainInput, ...change };
     let bytes: Buffer;
     try {
@@ -302,7 +302,7 @@ describe('no injection adds a field, a recipient or a part', () => {
     expect(mail.attachments.map(({ contentType }) => contentType).join()).not.toContain('evil');
   });
 
-  test('most of them are refused outright', async () => {
+  it('most of them are refused outright', async () => {
     const refused = await Promise.all(
       injections.map(async ([, change]) => {
         try {

@@ -1,5 +1,5 @@
 // The words of real servers (names changed) to errorCode, hard or soft, and pace.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/smtp/outcome.ts';
 import { classifyReply, findReplyRule, replyRules } from '../../src/smtp/replies/classify-reply.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
@@ -628,21 +628,21 @@ const lines: Record<string, [ErrorCode, Strength, string][]> = {
 };
 
 describe.each(Object.entries(lines))('%s', (_provider, rows) => {
-  test.each(rows)('%s, %s: %s', (errorCode, strength, line) => {
+  it.each(rows)('%s, %s: %s', (errorCode, strength, line) => {
     expect([classify(line).errorCode, strengthOf(line)]).toEqual([errorCode, strength]);
   });
 });
 
-test('at least 120 lines of real servers are held', () => {
+it('at least 120 lines of real servers are held', () => {
   expect(Object.values(lines).flat().length).toBeGreaterThanOrEqual(120);
 });
 
 describe('the tables', () => {
-  test.each(replyRules)('reach every rule with its example: $example', (rule) => {
+  it.each(replyRules)('reach every rule with its example: $example', (rule) => {
     expect(findReplyRule(readReplyLine(rule.example))).toBe(rule);
   });
 
-  test('say nothing hard of a temporary refusal, nor before a recipient was named', () => {
+  it('say nothing hard of a temporary refusal, nor before a recipient was named', () => {
     const replies = Object.values(lines)
       .flat()
       .map(([, , line]) => readReplyLine(line));
@@ -656,7 +656,7 @@ describe('the tables', () => {
     }
   });
 
-  test.each([
+  it.each([
     ['user ', 'x'],
     ['quota ', 'y'],
     ['a@', ''],

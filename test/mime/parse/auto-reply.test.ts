@@ -1,5 +1,5 @@
 // Which mails count as sent by a machine in answer to another, and why.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { fixture, fixtureNames, mail, sane } from './fixture.ts';
 
@@ -19,7 +19,7 @@ describe('the reason is', () => {
     'bounce-postfix': 'delivery-status',
     'bounce-qmail': 'delivery-status',
   };
-  test.each(fixtureNames)('right for %s', async (name) => {
+  it.each(fixtureNames)('right for %s', async (name) => {
     const parsed = await parseMime(fixture(name));
     expect(parsed.autoReplyReason).toBe(reasons[name] ?? null);
     expect(parsed.isAutoReply).toBe(name in reasons);
@@ -27,7 +27,7 @@ describe('the reason is', () => {
 });
 
 describe('one sure sign is enough', () => {
-  test.each([
+  it.each([
     [['Auto-Submitted: auto-replied'], 'auto-response'],
     [['Auto-Submitted: auto-generated; owner-email="x"'], 'auto-response'],
     [['Auto-Submitted: auto-replied (vacation)'], 'out-of-office'],
@@ -42,7 +42,7 @@ describe('one sure sign is enough', () => {
 });
 
 describe('a weak sign needs a second one', () => {
-  test.each([
+  it.each([
     [['Precedence: bulk']],
     [['X-Auto-Response-Suppress: All']],
     [['Subject: Out of office next week?']],
@@ -53,7 +53,7 @@ describe('a weak sign needs a second one', () => {
     expect(await reasonOf(lines, 'bob@example.net')).toBeNull();
   });
 
-  test.each([
+  it.each([
     [['Precedence: bulk', 'X-Auto-Response-Suppress: OOF'], 'bob@example.net', 'auto-response'],
     [['Subject: Abwesenheitsnotiz: Plan'], '', 'out-of-office'],
     [['Subject: Re: Absence du bureau'], null, 'out-of-office'],
@@ -64,7 +64,7 @@ describe('a weak sign needs a second one', () => {
 });
 
 describe('a bounce without a report', () => {
-  test.each([
+  it.each([
     'Unzustellbar: Plan',
     'Échec de la remise : Plan',
     'No se puede entregar: Plan',
@@ -74,14 +74,14 @@ describe('a bounce without a report', () => {
     expect(await reasonOf([`Subject: ${subject}`], '')).toBe('delivery-status');
   });
 
-  test.each([
+  it.each([
     ['Out of Office: Delivery problem', 'out-of-office'],
     ['Re: Delivery problem', null],
   ])('is not an answer to one, as %j', async (subject, reason) => {
     expect(await reasonOf([`Subject: ${subject}`], '')).toBe(reason);
   });
 
-  test('needs the words and the null return path', async () => {
+  it('needs the words and the null return path', async () => {
     expect(await reasonOf(['Subject: Undelivered mail'], '')).toBe('delivery-status');
     expect(await reasonOf(['Subject: Undelivered mail'], 'bob@example.net')).toBeNull();
     expect(await reasonOf(['Subject: Hello'], '')).toBeNull();

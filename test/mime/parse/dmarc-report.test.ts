@@ -1,7 +1,7 @@
 // DMARC aggregate reports: as XML, gzip and zip, alone and in the mails that carry them; bombs.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDmarcMail } from '../../../src/mime/parse/dmarc/dmarc-mail.ts';
 import { type DmarcReport, readDmarcReport } from '../../../src/mime/parse/dmarc/dmarc-report.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
@@ -80,7 +80,7 @@ const name = 'example.net!example.com!1741046400!1741132799.xml';
 const packed = zip([{ name, content: xml }]);
 
 describe('an aggregate report', () => {
-  test.each([
+  it.each([
     ['as XML', xml],
     ['as XML with a byte order mark', Buffer.concat([Buffer.from('\ufeff'), xml])],
     ['as XML in UTF-16', Buffer.from(`\ufeff${xml}`, 'utf16le')],
@@ -102,11 +102,11 @@ describe('an aggregate report', () => {
     expect(readDmarcReport(bytes)).toEqual(expected);
   });
 
-  test('without records is a report all the same', () => {
+  it('without records is a report all the same', () => {
     expect(readDmarcReport(Buffer.from(feedback('')))).toEqual({ ...expected, records: [] });
   });
 
-  test('leaves out records without an address or a count', () => {
+  it('leaves out records without an address or a count', () => {
     const records = [record('no address'), record('2001:db8::1', 7), record('192.0.2.1', -1)];
     const report = readDmarcReport(Buffer.from(feedback(records.join(''))));
     expect(report?.records.map(({ sourceIp, count }) => [sourceIp, count])).toEqual([
@@ -114,7 +114,7 @@ describe('an aggregate report', () => {
     ]);
   });
 
-  test('keeps the first 10,000 records', () => {
+  it('keeps the first 10,000 records', () => {
     const report = readDmarcReport(gzipSync(feedback(record().repeat(10_001))));
     expect(report?.records).toHaveLength(10_000);
     expect(report?.isTruncated).toBe(true);
@@ -126,7 +126,7 @@ describe('an aggregate report', () => {
 describe('refused is', () => {
   const doctype = '<!DOCTYPE feedback [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>';
   const nested = `${'<a>'.repeat(40)}${'</a>'.repeat(40)}`;
-  test.each([
+  it.each([
     ['a DTD', feedback(record(), doctype)],
     ['an entity that is not built in', feedback(record()).replace('4711.example', '&b;')],
     ['an entity without its end', feedback(record()).replace('4711.example', 'a & b')],
@@ -146,7 +146,7 @@ describe('refused is', () => {
     expect(readDmarcReport(Buffer.from(source))).toBeNull();
   });
 
-  test.each([
+  it.each([
     [
       'a zip with two files',
       zip([
@@ -170,7 +170,7 @@ describe('refused is', () => {
     expect(workedMs(started)).toBeLessThan(500);
   });
 
-  test.each(['<', '<a ', '<a b="', '&', '&amp;', '<a>', '<!--', '<a/>', 'x', ']]>', '<?', '< '])(
+  it.each(['<', '<a ', '<a b="', '&', '&amp;', '<a>', '<!--', '<a/>', 'x', ']]>', '<?', '< '])(
     '10 MB of %j, in time',
     (piece) => {
       const bytes = Buffer.from(`<feedback>${piece.repeat(10_000_000 / piece.length)}`);
@@ -180,7 +180,7 @@ describe('refused is', () => {
     },
   );
 
-  test('a million elements beside those of a report', () => {
+  it('a million elements beside those of a report', () => {
     const padded = (count: number) =>
       readDmarcReport(
         Buffer.from(xml.toString().replace('</feedback>', `${'<a/>'.repeat(count)}</feedback>`)),
@@ -206,7 +206,7 @@ describe('a mail with a report', () => {
   ];
   const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/(.{76})/g, '$1\r\n');
 
-  test.each([
+  it.each([
     ['application/zip', `${name}.zip`, packed],
     ['application/gzip', `${name}.gz`, gzipSync(xml)],
     ['application/octet-stream', `${name}.gz`, gzipSync(xml)],
@@ -222,7 +222,7 @@ describe('a mail with a report', () => {
     expect(await readDmarcMail(raw, await parseMime(raw))).toEqual(expected);
   });
 
-  test('that has other parts', async () => {
+  it('that has other parts', async () => {
     const part = (lines: string[], body: string) =>
       `--b\r\n${lines.join('\r\n')}\r\n\r\n${body}\r\n`;
     const attached = (type: string, filename: string, bytes: Buffer) =>
@@ -246,14 +246,14 @@ describe('a mail with a report', () => {
     expect(await readDmarcMail(raw, await parseMime(raw))).toEqual(expected);
   });
 
-  test('none in a mail without attachments', async () => {
+  it('none in a mail without attachments', async () => {
     const raw = Buffer.from(`${header.join('\r\n')}\r\n\r\n${xml}`);
     expect(await readDmarcMail(raw, await parseMime(raw))).toBeNull();
   });
 });
 
 describe(`damaged reports (seed ${seed})`, () => {
-  test('never throw', () => {
+  it('never throw', () => {
     const damaged = fc
       .record({
         source: fc.constantFrom(

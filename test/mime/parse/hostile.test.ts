@@ -1,7 +1,7 @@
 // Hostile and damaged mails: the parser always answers, within its bounds and its deadline.
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CapacityError } from '../../../src/errors.ts';
 import { wordsOfMail } from '../../../src/mime/parse/mail-words.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
@@ -34,13 +34,13 @@ function parser(options: Partial<MimeParserOptions> = {}) {
   return created;
 }
 
-test('every fixture is named in the list that the other tests walk', () => {
+it('every fixture is named in the list that the other tests walk', () => {
   const files = readdirSync(new URL('../../fixtures/inbound', import.meta.url));
   expect(files.map((file) => file.replace(/\.eml$/, '')).sort()).toEqual([...fixtureNames].sort());
 });
 
 describe('bounds', () => {
-  test('1 MB of nested <div> is parsed within the deadline, text and all', async () => {
+  it('1 MB of nested <div> is parsed within the deadline, text and all', async () => {
     const html = `<p>Hello</p>${'<div>'.repeat(200_000)}`;
     const raw = mail(sane('Content-Type: text/html'), html);
     const parsed = await parser({ deadlineMs: 10_000 }).parse(raw);
@@ -49,7 +49,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['split-truncated']);
   });
 
-  test('of 100,000 parts the first 500 are read', async () => {
+  it('of 100,000 parts the first 500 are read', async () => {
     const body = Array.from({ length: 100_000 }, (_, at) => `--b\r\n\r\npart ${at}\r\n`).join('');
     const parsed = await parseMime(mail(multipart, body));
     expect(parsed.text).toMatch(/^part 0\npart 1\n/);
@@ -57,7 +57,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('too-many-parts');
   });
 
-  test('of 100,000 attachments the first 500 are listed', async () => {
+  it('of 100,000 attachments the first 500 are listed', async () => {
     const body = '--b\r\nContent-Type: a/b\r\n\r\nx\r\n'.repeat(100_000);
     const parsed = await parseMime(mail(multipart, body));
     expect(parsed.attachments.length).toBeGreaterThan(490);
@@ -65,7 +65,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('too-many-parts');
   });
 
-  test('parts deeper than 20 levels are left out', async () => {
+  it('parts deeper than 20 levels are left out', async () => {
     const nested = (levels: number) => {
       let body = '--b0\r\n';
       for (let at = 1; at <= levels; at += 1) {
@@ -80,13 +80,13 @@ describe('bounds', () => {
     expect(codes(deep)).toContain('nested-too-deep');
   });
 
-  test('a base64 bomb is counted, not held', async () => {
+  it('a base64 bomb is counted, not held', async () => {
     const lines = sane('Content-Type: application/zip', 'Content-Transfer-Encoding: base64');
     const parsed = await parser().parse(mail(lines, 'QUFB'.repeat(5_000_000)));
     expect(parsed.attachments).toMatchObject([{ size: 15_000_000 }]);
   });
 
-  test('text and HTML are cut at 2 MB each', async () => {
+  it('text and HTML are cut at 2 MB each', async () => {
     const part = (type: string) =>
       `--b\r\nContent-Type: text/${type}\r\n\r\n${'wordy text\r\n'.repeat(250_000)}`;
     const parsed = await parser({ deadlineMs: 10_000 }).parse(
@@ -97,7 +97,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['text-truncated', 'html-truncated', 'split-truncated']);
   });
 
-  test('of 20,000 header fields the first 1,000 are read, and the body', async () => {
+  it('of 20,000 header fields the first 1,000 are read, and the body', async () => {
     const lines = sane(...Array.from({ length: 20_000 }, (_, at) => `X-${at}: y`));
     const parsed = await parseMime(mail(lines));
     expect(parsed.headers).toHaveLength(1000);
@@ -105,14 +105,14 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['too-many-header-fields']);
   });
 
-  test('a header block of 20 MB is cut at 256 KB, and the body is found', async () => {
+  it('a header block of 20 MB is cut at 256 KB, and the body is found', async () => {
     const lines = sane(...Array.from({ length: 20 }, () => `X: ${'y'.repeat(1_000_000)}`));
     const parsed = await parseMime(mail(lines));
     expect(parsed).toMatchObject({ from: { email: 'bob@example.net' }, newContent: 'text' });
     expect(codes(parsed)).toEqual(['header-too-large']);
   });
 
-  test('a part with an endless header ends the reading there', async () => {
+  it('a part with an endless header ends the reading there', async () => {
     const kept = `--b\r\nContent-Type: a/b\r\n\r\n${'x'.repeat(2_000_000)}\r\n`;
     const bomb = `${kept}--b\r\nX: ${'y'.repeat(4_000_000)}\r\n\r\nlost\r\n`;
     const parsed = await parseMime(mail(multipart, bomb));
@@ -121,7 +121,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('part-header-too-large');
   });
 
-  test('a mail over 50 MB is read as far as its header', async () => {
+  it('a mail over 50 MB is read as far as its header', async () => {
     const raw = Buffer.alloc(50 * 1024 * 1024 + 1, 'x');
     raw.write('From: a@b.example\r\nSubject: big\r\n\r\n');
     const parsed = await parseMime(raw);
@@ -129,7 +129,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('mail-too-large');
   });
 
-  test.each([
+  it.each([
     ['From', '<a@b.c>,'],
     ['To', '('],
     ['To', '"'],
@@ -150,7 +150,7 @@ describe('bounds', () => {
     expect(workedMs(start)).toBeLessThan(1000);
   });
 
-  test.each([
+  it.each([
     ['Op a schreef\n'],
     ['On a b '],
     ['On a b wrote\n'],
@@ -173,20 +173,20 @@ describe('bounds', () => {
 });
 
 describe('the worker', () => {
-  test('gives what the parser gives', async () => {
+  it('gives what the parser gives', async () => {
     const { parse } = parser();
     for (const name of fixtureNames) {
       expect(await parse(fixture(name))).toEqual(await wholeOf(fixture(name)));
     }
   });
 
-  test('leaves the buffer of the caller alone', async () => {
+  it('leaves the buffer of the caller alone', async () => {
     const raw = fixture('gmail-reply-en');
     await parser().parse(raw);
     expect(raw).toEqual(fixture('gmail-reply-en'));
   });
 
-  test('that overruns is ended; its mail keeps the header, the next mails are parsed', async () => {
+  it('that overruns is ended; its mail keeps the header, the next mails are parsed', async () => {
     const clock = virtualClock();
     const { parse } = parser({ clock });
     const next = fixture('gmail-reply-en');
@@ -205,7 +205,7 @@ describe('the worker', () => {
     expect((await waiting).newContent).toBe('Sounds good, see you at noon.');
   });
 
-  test('that overruns on a small mail is ended for it alone: those with it are parsed', async () => {
+  it('that overruns on a small mail is ended for it alone: those with it are parsed', async () => {
     const clock = virtualClock();
     const { parse } = parser({ clock });
     const good = fixture('gmail-reply-en');
@@ -226,7 +226,7 @@ describe('the worker', () => {
     expect(others).toEqual(await Promise.all(whole));
   });
 
-  test('that overruns on a report says so, as the report may be honest; the next is read', async () => {
+  it('that overruns on a report says so, as the report may be honest; the next is read', async () => {
     const clock = virtualClock();
     const { parse, readReport } = parser({ clock });
     await parse(fixture('gmail-reply-en'));
@@ -239,7 +239,7 @@ describe('the worker', () => {
     expect((await next)?.recipients).toHaveLength(1);
   });
 
-  test('that overruns in the reply split keeps text, HTML and attachments', async () => {
+  it('that overruns in the reply split keeps text, HTML and attachments', async () => {
     const html = '<div>'.repeat(50_000);
     const raw = mail(
       multipart,
@@ -256,7 +256,7 @@ describe('the worker', () => {
     expect(parsed && codes(parsed)).toEqual(['split-timeout']);
   });
 
-  test('is bounded over all HTML parts together', async () => {
+  it('is bounded over all HTML parts together', async () => {
     const part = `--b\r\nContent-Type: text/html\r\n\r\n${'<div>'.repeat(50_000)}\r\n`;
     const start = startWork();
     const parsed = await parseMime(mail(multipart, `${part.repeat(20)}--b--`));
@@ -264,7 +264,7 @@ describe('the worker', () => {
     expect(codes(parsed)).toEqual(['html-truncated', 'split-truncated']);
   });
 
-  test('refuses mails beyond its queue', async () => {
+  it('refuses mails beyond its queue', async () => {
     const { parse } = parser({ maxQueuedMails: 1 });
     const raw = fixture('gmail-reply-en');
     const taken = [parse(raw), parse(raw)];
@@ -277,7 +277,7 @@ describe('the worker', () => {
     await expect(parseSmall(raw)).rejects.toBeInstanceOf(CapacityError);
   });
 
-  test('refuses what is left when it closes, and all later mails', async () => {
+  it('refuses what is left when it closes, and all later mails', async () => {
     const { parse, close } = parser();
     const left = [parse(fixture('gmail-reply-en')), parse(fixture('gmail-reply-de'))];
     const settled = Promise.allSettled(left);
@@ -303,7 +303,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
       return cut ? raw.subarray(0, Math.floor(raw.length * end)) : raw;
     });
 
-  test('truncated and mutated fixtures are projected, as plain JSON without NUL', async () => {
+  it('truncated and mutated fixtures are projected, as plain JSON without NUL', async () => {
     await fc.assert(
       fc.asyncProperty(damaged, async (raw) => {
         const parsed = await parseMime(raw);
@@ -318,7 +318,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
     );
   });
 
-  test('bytes without any form are projected', async () => {
+  it('bytes without any form are projected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
         expect(await parseMime(Buffer.from(bytes))).toHaveProperty('parsingErrors');

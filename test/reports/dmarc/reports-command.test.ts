@@ -1,5 +1,5 @@
 // svc domains reports as people read it: the rate, the bars, a line for each report, and who failed.
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import {
   type DmarcReportRow,
   insertDmarcReport,
@@ -75,14 +75,14 @@ async function shown(...flags: string[]): Promise<string> {
   return stdout;
 }
 
-test('without any it says where they would come to', async () => {
+it('without any it says where they would come to', async () => {
   expect(await shown()).toBe(
     'No reports in 30 days. They come to the rua address of the DMARC record: svc domains dns\n',
   );
   expect(await shown('--days', '7')).toMatch(/^No reports in 7 days\./);
 });
 
-test('it leads with the rate over all days and its bars, from the first day to the last', async () => {
+it('it leads with the rate over all days and its bars, from the first day to the last', async () => {
   await store(
     { messages: 100, passed: 100 },
     { begins_at: monday + day, messages: 300, passed: 150, failed: 150 },
@@ -91,7 +91,7 @@ test('it leads with the rate over all days and its bars, from the first day to t
   expect(head).toBe(`62.5% of 400 messages passed  ${dayOf(monday)} █▅ ${dayOf(monday + day)}`);
 });
 
-test('a line for each report names its day, reporter, messages, rate and who failed', async () => {
+it('a line for each report names its day, reporter, messages, rate and who failed', async () => {
   await store(
     { messages: 1_000, passed: 999, failed: 1, sources: failing('192.0.2.9') },
     {
@@ -112,12 +112,12 @@ test('a line for each report names its day, reporter, messages, rate and who fai
   expect(lines.find((line) => line.includes('nobody.example'))).toMatch(/nobody\.example 0 -/);
 });
 
-test('a rate is never rounded up to all of them', async () => {
+it('a rate is never rounded up to all of them', async () => {
   await store({ messages: 100_000, passed: 99_999, failed: 1, sources: failing('192.0.2.9') });
   expect(await shown()).toMatch(/^99\.9% of 100000 messages passed/);
 });
 
-test('what a reporter calls itself cannot steer the terminal', async () => {
+it('what a reporter calls itself cannot steer the terminal', async () => {
   await store({ reporter: 'evil\u001b[2J\u0007', messages: 1, passed: 1 });
   const text = await shown();
   expect(text).toContain('evil');
@@ -125,7 +125,7 @@ test('what a reporter calls itself cannot steer the terminal', async () => {
   expect([...text].filter(isControl)).toEqual([]);
 });
 
-test('more than a page says so, and the head is that of all pages', async () => {
+it('more than a page says so, and the head is that of all pages', async () => {
   await store(
     ...Array.from({ length: 3 }, (_, index) => ({
       begins_at: monday - index * day,

@@ -2,7 +2,7 @@
 // some good nonces, and each URL, key and signature that is not to the letter.
 import { get } from 'node:https';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { refreshActiveHosts } from '../../../src/tracking/custom/active-hosts.ts';
 import { enableTracking } from '../../../src/tracking/custom/hosts.ts';
 import { freePort, pebbleProgram, startPebble } from '../../support/pebble.ts';
@@ -24,7 +24,7 @@ function statusOver(port: number, path: string, root: string): Promise<number> {
   });
 }
 
-test.skipIf(pebbleProgram === null)('pebble issues a certificate, which is served', async () => {
+it.skipIf(pebbleProgram === null)('pebble issues a certificate, which is served', async () => {
   const port = await freePort();
   const directoryUrl = `https://localhost:${port}/dir`;
   // OpenSSL has no clock but that of the machine.
