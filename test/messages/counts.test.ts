@@ -274,7 +274,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(reached));
   }
 
-  it('are exact after whatever happens to messages, several things at once', async () => {
+  it('are exact after random concurrent changes of messages', async () => {
     await reachAll();
     await expectExact();
     for (let round = 0; round < rounds; round++) {
