@@ -54,7 +54,7 @@ describe.each(stores)('captured mail on %s', (store) => {
       'captured: delivery.routes.1 keeps mail to this domain on the machine',
       'It counts as delivered, but nothing left this machine: delivery.routes.1 captures mail to example.com.',
     ],
-  ] as const)('%s says so and why', async (_by, config, by, reply, happened) => {
+  ] as const)('names the key of the configuration that captured it %s', async (_by, config, by, reply, happened) => {
     const { message, explained, events } = await sent(
       store,
       structuredClone(config) as ConfigInput['delivery'],
@@ -74,7 +74,7 @@ describe.each(stores)('captured mail on %s', (store) => {
     expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
   });
 
-  it('is not what a simulated recipient took', async () => {
+  it('excludes mail to a simulated recipient', async () => {
     const { message, events } = await sent(store, {}, 'delivered@simulator.test');
     expect(message.deliveries).toMatchObject([{ status: 'delivered', metadata: null }]);
     expect(events.some(({ metadata }) => 'captured' in metadata)).toBe(false);

@@ -58,7 +58,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
       ).rows[0]?.n,
     );
 
-  it('shows what is on its way, the window, and how many a second are taken', async () => {
+  it('shows the deliveries in flight, the window, and the rate of accepted mail', async () => {
     const lanes = daemon();
     lanes.begun('domain a.example', 'dlv_x');
     await second();
@@ -104,12 +104,12 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     ]);
   });
 
-  it('shows until when a lane is closed', async () => {
+  it('shows the end of a closure', async () => {
     const lanes = daemon();
     lanes.begun('domain a.example', 'dlv_x');
     for (const id of ['dlv_x', 'dlv_y', 'dlv_z']) lanes.ended('domain a.example', id, 'slowed');
     await service.clock.advance(2_000);
-    // Its first pause was a second or so, the next one is twice as long.
+    // The first pause lasts about a second, the next one twice as long.
     lanes.ended('domain a.example', 'dlv_w', 'slowed');
     const closedUntil = lanes.states()[0]?.closedUntil ?? 0;
     expect(closedUntil).toBeGreaterThan(service.clock.now());
@@ -118,7 +118,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect((await snapshot()).lanes).toMatchObject([{ closedUntil: closed }]);
   });
 
-  it('writes nothing while nothing goes on, and forgets a lane that is quiet', async () => {
+  it('writes nothing while idle, and drops a quiet lane', async () => {
     const lanes = daemon();
     await service.clock.advance(5_000);
     expect(await reports()).toBe(0);
@@ -137,7 +137,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect(rows).toEqual([{ at: reportedAt }]);
   });
 
-  it('passes over daemons that are gone, and the others sweep them away', async () => {
+  it('skips dead daemons, whose rows the others delete', async () => {
     await service.app.store.write((trx) =>
       sql`insert into lane_states (worker, reported_at, lanes) values ('wrk_dead',
         ${service.clock.now() - 9_000}, '[{"lane":"old","inFlight":1,"window":8,"perMinute":60,
