@@ -1,5 +1,5 @@
-// `POST /v1/messages/{id}/cancel` on both stores: what may be taken back and what not, and
-// the races with a daemon that claims at the same moment.
+// `POST /v1/messages/{id}/cancel` on both stores: the messages that may be cancelled, and the races with a
+// daemon that claims at the same moment.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError } from '../../src/errors.ts';
@@ -47,7 +47,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     );
   }
 
-  it('what is scheduled never goes; the answer is the message, and a repeat changes nothing', async () => {
+  it('stops a scheduled message for good, answers with it, and changes nothing when repeated', async () => {
     const { app, caller, clock } = test;
     const id = await schedule();
     const { status, body } = await cancel(id);
@@ -68,7 +68,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(why?.happened).toMatch(/^It was not sent/);
   });
 
-  it('what is queued, or waits for another attempt, is taken back for all recipients', async () => {
+  it('stops queued and retried messages for all recipients', async () => {
     const { app, caller, clock } = test;
     const ready = await send(app, caller, ['a@x.example', 'b@x.example']);
     const retried = await waiting(app, caller, 'c@x.example', clock.now() + hourMs);
@@ -84,7 +84,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(events).toEqual(['accepted:pending', 'cancelled:failed', 'cancelled:failed']);
   });
 
-  it('where some bounced and nothing was sent, the rest is cancelled', async () => {
+  it('stops the rest of a message that partly bounced and was not sent', async () => {
     const { app, caller } = test;
     const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
     await app.store.write((trx) =>
@@ -99,7 +99,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     ]);
   });
 
-  it('what was sent, in part too, is being attempted, or has ended is a 409', async () => {
+  it('is a 409 for a message that is sent, partly sent, under way or ended', async () => {
     const { app, caller } = test;
     const refused = async (id: string) => {
       const { status, body } = await cancel(id);
@@ -124,7 +124,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(await refused(single.message_id)).toMatch(/has ended \(bounced\)/);
   });
 
-  it('of two copies one that is being attempted keeps the other', async () => {
+  it('is refused while one of two copies is attempted, and keeps the other one', async () => {
     const { app, caller } = test;
     const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
     await app.store.write((trx) =>
@@ -137,7 +137,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(shown.deliveries.map((one) => one.status)).toEqual(['pending', 'pending']);
   });
 
-  it('an unknown message, or one of another organization, is a 404', async () => {
+  it('is a 404 for an unknown message and for one of another organization', async () => {
     expect((await cancel('msg_0000000000000000')).status).toBe(404);
     expect((await cancel('x')).status).toBe(422);
     const id = await schedule();
@@ -145,7 +145,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     await expect(cancelMessage(test.app, stranger, id)).rejects.toThrow('was not found');
   });
 
-  it('in a race with claims each message is either attempted or cancelled, never both', async () => {
+  it('in a race with claims either cancels or attempts each message, never both', async () => {
     const { app, caller } = test;
     const other = await test.another();
     const sent = await Promise.all(
@@ -175,7 +175,7 @@ describe.each(stores)('cancelling on %s', (store) => {
   });
 
   it.runIf(store === 'postgres')(
-    'waits for a claim that is being made, and loses to it',
+    'waits for a concurrent claim and loses to it',
     async () => {
       const { app, caller } = test;
       const { message_id: id } = await queued(app, caller, 'a@x.example');

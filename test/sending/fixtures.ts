@@ -1,4 +1,4 @@
-// What these tests share: the HTTP face with its limits on every route, held to the OpenAPI document.
+// Shared by the sending tests: the HTTP face with its limits on every route, checked against the OpenAPI document.
 import { limitsBy } from '../../daemon/http/rate-limits.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
@@ -17,7 +17,7 @@ export interface LaterApi {
   close(): Promise<void>;
 }
 
-/** The API as the daemon serves it, its limits included. */
+/** Serves the API as the daemon does, limits included. */
 export function laterApi({ app, apiKey: ownKey }: TestApp): LaterApi {
   const authenticator = createAuthenticator(app);
   const check = openApiCheck(routes);

@@ -8,7 +8,7 @@ const header = (name: string, value = 'x') => payload({ headers: { [name]: value
 const attachment = (fields: Record<string, unknown>) =>
   payload({ attachments: [{ filename: 'a.txt', content: 'aGk=', ...fields }] });
 
-/** Refused with a 422 that names this field. */
+/** Payloads refused with a 422 that names this field. */
 export const refusedInjections: [what: string, body: unknown, field: string][] = [
   ['CRLF in the subject', payload({ subject: `Hi${evil}` }), 'email.subject'],
   ['LF in the subject', payload({ subject: 'Hi\nBcc: evil@attacker.example' }), 'email.subject'],
@@ -112,9 +112,9 @@ export const refusedInjections: [what: string, body: unknown, field: string][] =
 export interface HarmlessInjection {
   what: string;
   body: Record<string, unknown>;
-  /** Of the caller's own headers, what arrives. */
+  /** Headers of the caller as they arrive. */
   headers?: Record<string, string>;
-  /** What a mail program shows: our own parser, which drops controls and line separators. */
+  /** The mail as our parser shows it, which drops controls and line separators. */
   shown?: { subject?: string; from?: string; to?: string; filename?: string };
 }
 
@@ -153,7 +153,7 @@ const filenames: [given: string, shown: string][] = [
   [wordOfCrlf, 'Hi Bcc: evil@attacker.example'],
 ];
 
-/** Accepted; what arrives is text, in the field it was meant for. */
+/** Accepted payloads that arrive as text in the intended field. */
 export const harmlessInjections: HarmlessInjection[] = [
   ...subjects.map(([subject, shown]) => ({
     what: `the subject ${JSON.stringify(subject)}`,
