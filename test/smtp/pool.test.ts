@@ -164,7 +164,7 @@ describe('a session that waits for its last answer', () => {
     ['the next caller wants another host', { keys: ['other'], isFresh: false, limits: {} }],
     ['the next caller found its last session dead', { keys: ['host'], isFresh: true, limits: {} }],
     [
-      'it has carried enough',
+      'it has carried enough messages',
       { keys: ['host'], isFresh: false, limits: { messagesPerConnection: 1 } },
     ],
   ])('is not lent where %s', async (_name, { keys, isFresh, limits: changed }) => {

@@ -36,8 +36,8 @@ function filling(): string[] {
   ];
 }
 
-describe.each(stores)('a store of the version before, on %s', (kind) => {
-  it('is counted, and what its messages share can go', async () => {
+describe.each(stores)('a store of the previous version on %s', (kind) => {
+  it('has its messages counted, and shared contents can be deleted', async () => {
     await withOlderStore(kind, own, filling(), async (store) => {
       const counts = await messageCounts({ store });
       expect(counts.kept).toEqual(counts.exact);

@@ -19,8 +19,8 @@ const filling = [
     values ('mba_1', 'mbx_1', 'help@with.example', 'customDomain', 'dom_with', 1)`,
 ];
 
-describe.each(stores)('a store of the version before, on %s', (kind) => {
-  it('has mail come to the domains that have a mailbox', async () => {
+describe.each(stores)('a store of the previous version on %s', (kind) => {
+  it('marks domains with a mailbox as receiving mail', async () => {
     await withOlderStore(kind, '0018-resource-events', filling, async ({ db }) => {
       const { rows } = await sql`select id, receives_mail from domains order by id`.execute(db);
       expect(rows).toEqual([

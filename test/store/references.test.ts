@@ -69,7 +69,7 @@ async function postgresReferences({ store }: App): Promise<Reference[]> {
 }
 
 describe.each(stores)('references on %s', (store) => {
-  it('are found by an index that begins with their column, or are named as exceptions', async () => {
+  it('have an index that begins with their column, or an exception', async () => {
     const { app, close } = await emptyTestApp({ store });
     try {
       const read = store === 'sqlite' ? sqliteReferences : postgresReferences;
@@ -84,7 +84,7 @@ describe.each(stores)('references on %s', (store) => {
   });
 });
 
-it('no statement deletes from the tables that are kept for good', () => {
+it('no statement deletes from the permanent tables', () => {
   const files = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' });
   const deletions = files
     .filter((path) => path.endsWith('queries.ts'))

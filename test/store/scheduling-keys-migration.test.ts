@@ -18,8 +18,8 @@ const filling = [
     values ('msg_1', 'org_a', 'outbound', 'scheduled', 'a@b.example', '<x>', 0, 0, 2, 0, 1, 1, 1)`,
 ];
 
-describe.each(stores)('a store of the version before, on %s', (kind) => {
-  it('has each key stand for itself, and mail that no key answers for', async () => {
+describe.each(stores)('a store of the previous version on %s', (kind) => {
+  it('has each key as its own heir, and scheduled mail without a key', async () => {
     await withOlderStore(kind, '0017-scheduling-keys', filling, async ({ db }) => {
       expect(await findHeirs(db, ['key_0', 'key_1'])).toEqual([
         { id: 'key_1', constraints: '{"domains":["a.example"]}' },

@@ -33,7 +33,7 @@ const filling = [
 ];
 
 describe.each(stores)('a store without threads, on %s', (kind) => {
-  it('has what came in wait for its thread, the oldest first', async () => {
+  it('queues received mail for threading, oldest first', async () => {
     await withOlderStore(kind, '0032-threads', filling, async ({ db }) => {
       const { rows } = await sql`select message_id, due_at, tries, parsed_at
         from email_projections order by message_id`.execute(db);

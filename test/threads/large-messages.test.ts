@@ -27,7 +27,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
         where message_id not in (select min(message_id) from email_projections)`.execute(trx),
     );
 
-  it('show 64 KB of each, cut between two characters', async () => {
+  it('have their text cut at 64 KB between two characters', async () => {
     await arrive(test.app, { references });
     await say(`x${'東'.repeat(30_000)}`);
     const [first, second] = await list();
@@ -36,7 +36,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
     expect(second?.newContent).toBe(`x${'東'.repeat(21_845)}`);
   });
 
-  it('show 64 KB whole', async () => {
+  it('have a text of 64 KB in full', async () => {
     await arrive(test.app, { references });
     await say('x'.repeat(65_536));
     expect((await list())[1]).toMatchObject({
@@ -45,7 +45,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
     });
   });
 
-  it('are 4 MB of a page, and the others say that they are cut', async () => {
+  it('take 4 MB of a page, and the others are marked as cut', async () => {
     const mails = Array.from({ length: 99 }, (_, n) => ({ references, text: `mail ${n}` }));
     for (const mail of mails) await arrive(test.app, mail);
     await say('x'.repeat(2_000_000));

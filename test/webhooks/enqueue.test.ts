@@ -1,5 +1,5 @@
-// From an event to its deliveries: in one transaction, for each active endpoint that wants
-// it, from endpoints that are known in memory.
+// From an event to its deliveries: in one transaction, for each active endpoint that subscribes to it, from a
+// cache of the endpoints.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { WebhookEnqueueError } from '../../src/errors.ts';
@@ -14,11 +14,11 @@ import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';
 import { counterSums, deliveryRows, endpoint, happen, hookUrl } from './fixtures.ts';
 
-describe.each(stores)('enqueuing on %s', (store) => {
+describe.each(stores)('enqueuing a delivery on %s', (store) => {
   const { test, api } = eachApi({ store });
   const kinds = async () => (await deliveryRows(test.app)).map(({ event_type }) => event_type);
 
-  it('makes one delivery for each active endpoint that wants the event, and for no other', async () => {
+  it('happens for each active endpoint that subscribes to the event, and for no other', async () => {
     const all = await endpoint(test);
     const some = await endpoint(test, { events: ['message.sent', 'domain.*'] });
     const none = await endpoint(test, { events: ['mailbox.*', 'message.delivered'] });
@@ -54,7 +54,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect(await counterSums(test.app)).not.toHaveProperty(none.id);
   });
 
-  it('tells of a send in its transaction', async () => {
+  it('happens in the transaction of a send', async () => {
     await endpoint(test, { events: ['message.accepted'] });
     const { id } = await send(api);
     expect(await deliveryRows(test.app)).toMatchObject([
@@ -62,7 +62,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     ]);
   });
 
-  it('fails a send with WebhookEnqueueError where it fails, and stores nothing of it', async () => {
+  it('fails the send with WebhookEnqueueError and stores nothing of it', async () => {
     await endpoint(test);
     const rename = (from: string, to: string) =>
       test.app.store.write((trx) =>
@@ -83,7 +83,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect(await kinds()).toEqual(['message.accepted']);
   });
 
-  it('asks the store nothing for an organization without endpoints', async () => {
+  it('costs no query for an organization without endpoints', async () => {
     await happen(test);
     const watched = watchQueries();
     try {
@@ -100,7 +100,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     }
   });
 
-  it('sees a change by this process at once, by another within a second', async () => {
+  it('follows a change by this process at once, by another within a second', async () => {
     await happen(test);
     const { id } = await endpoint(test, { events: ['message.sent'] });
     await happen(test);
@@ -113,7 +113,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect(await kinds()).toEqual(['message.sent', 'message.delivered']);
   });
 
-  it('queues nothing for an endpoint that another process has deleted or disabled meanwhile', async () => {
+  it('skips an endpoint that another process has deleted or disabled meanwhile', async () => {
     const gone = await endpoint(test);
     const off = await endpoint(test);
     const stays = await endpoint(test);
@@ -128,7 +128,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect([of(gone), of(off), of(stays)]).toEqual([[], ['cancelled'], ['pending', 'pending']]);
   });
 
-  it('keeps nothing that a transaction read of a change of its own, which fails', async () => {
+  it('caches nothing that a failed transaction read of its own change', async () => {
     const { id } = await endpoint(test);
     await test.clock.advance(500);
     const { app, operator } = test;
@@ -144,7 +144,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect(await kinds()).toEqual(['message.sent']);
   });
 
-  it('tells the others of a disabled endpoint, and not itself', async () => {
+  it('notifies the other endpoints of a disabled one', async () => {
     const { id } = await endpoint(test);
     const told_ = await endpoint(test, { events: ['webhook.disabled'] });
     const { app, operator } = test;

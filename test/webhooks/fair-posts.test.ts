@@ -98,7 +98,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     });
   }
 
-  it('has its post while the first has 50 slow endpoints', async () => {
+  it('gets its post while the first has 50 slow endpoints', async () => {
     await queueEach(await slowOnes(50), 10);
     await loop.start();
     await saturated();
@@ -107,7 +107,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its post while endpoints of the first hang that were quick', async () => {
+  it('gets its post while formerly quick endpoints of the first hang', async () => {
     const ids = await slowOnes(10);
     isQuickNow = true;
     await queueEach(ids, 1);
@@ -121,7 +121,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its post at the origin at which the first has 50 slow endpoints', async () => {
+  it('gets its post at the origin of 50 slow endpoints of the first', async () => {
     await queueEach(await slowOnes(50, 'shared'), 2);
     await loop.start();
     await saturated();
@@ -130,7 +130,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its test event while the first has 50 slow endpoints', async () => {
+  it('gets its test event while the first has 50 slow endpoints', async () => {
     await queueEach(await slowOnes(50), 10);
     await loop.start();
     await saturated();
@@ -139,7 +139,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its replay while the first replays to 50 slow endpoints', async () => {
+  it('gets its replay while the first replays to 50 slow endpoints', async () => {
     const ids = await slowOnes(50);
     await queueEach(ids, 10);
     for (const id of ids) await makeDeliveries(test, id, 10, { is_replay: 1 });

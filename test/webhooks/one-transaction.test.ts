@@ -1,6 +1,6 @@
-// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not
-// at all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds
-// that wait for their area are those of src/events/awaited-kinds.ts.
+// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
+// all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds that
+// wait for their area are in src/events/awaited-kinds.ts.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
@@ -351,7 +351,7 @@ async function stateOf({ app }: World, kind: string): Promise<unknown> {
 
 const kinds = Object.keys(causes);
 
-it('is caused for each kind that something tells', () => {
+it('a cause exists for each published kind', () => {
   const untold = [
     ...awaitedKinds.map(({ type }) => type as string),
     // Many transactions, the event in the last one.
@@ -364,7 +364,7 @@ it('is caused for each kind that something tells', () => {
   expect([...kinds].sort()).toEqual(told.sort());
 });
 
-describe.each(stores)('a kind that is told, on %s', (store) => {
+describe.each(stores)('a published kind on %s', (store) => {
   let dns: DnsServer;
   let to: Receiver;
   let world: World;
@@ -393,7 +393,7 @@ describe.each(stores)('a kind that is told, on %s', (store) => {
   });
 
   it.runIf(store === 'sqlite').each(kinds)(
-    'is posted as its schema has it, always as the same bytes: %s',
+    'is posted by its schema, always as the same bytes: %s',
     async (kind) => {
       const act = await causes[kind]?.(world);
       const { app, clock, endpoint } = world;
