@@ -98,20 +98,23 @@ async function withSeal(raw: Buffer): Promise<Buffer> {
 beforeAll(() => authenticate(message(), session));
 
 describe('verdicts on an authentic mail', () => {
-  it.each(['rsa', 'ed25519'] as const)('passes DMARC with an aligned %s signature', async (algorithm) => {
-    const result = await authenticate(await signed(message(), algorithm), stranger);
-    expect(result).toMatchObject({
-      dkimVerdict: 'pass',
-      spfVerdict: 'fail',
-      dmarcVerdict: 'pass',
-      dmarcPolicy: 'reject',
-      dmarcDomain: 'example.com',
-    });
-    expect(result.authenticationResults).toMatch(
-      /^mx\.receiver\.example; dkim=pass .*; spf=fail .*; dmarc=pass /,
-    );
-    expect(result.authenticationResults).not.toMatch(/[\r\n]/);
-  });
+  it.each(['rsa', 'ed25519'] as const)(
+    'passes DMARC with an aligned %s signature',
+    async (algorithm) => {
+      const result = await authenticate(await signed(message(), algorithm), stranger);
+      expect(result).toMatchObject({
+        dkimVerdict: 'pass',
+        spfVerdict: 'fail',
+        dmarcVerdict: 'pass',
+        dmarcPolicy: 'reject',
+        dmarcDomain: 'example.com',
+      });
+      expect(result.authenticationResults).toMatch(
+        /^mx\.receiver\.example; dkim=pass .*; spf=fail .*; dmarc=pass /,
+      );
+      expect(result.authenticationResults).not.toMatch(/[\r\n]/);
+    },
+  );
 
   it('passes DMARC with an aligned SPF pass and no signature', async () => {
     expect(await authenticate(message(), session)).toMatchObject({
@@ -557,15 +560,12 @@ describe('the bounds of authentication', () => {
     expect((await authenticate(changed, session)).authenticationResults).toContain('; arc=fail');
   });
 
-  it.each([
-    '',
-    '\r\n',
-    'From',
-    'DKIM-Signature: ;;;=\r\nFrom: <<<\r\n\r\n',
-    'From: a@\0\r\n\r\n',
-  ])('give verdicts on the damaged mail %j', async (raw) => {
-    const { dkimVerdict, dmarcVerdict } = await authenticate(Buffer.from(raw), session);
-    expect(['none', 'neutral', 'permerror']).toContain(dkimVerdict);
-    expect(['none', 'permerror']).toContain(dmarcVerdict);
-  });
+  it.each(['', '\r\n', 'From', 'DKIM-Signature: ;;;=\r\nFrom: <<<\r\n\r\n', 'From: a@\0\r\n\r\n'])(
+    'give verdicts on the damaged mail %j',
+    async (raw) => {
+      const { dkimVerdict, dmarcVerdict } = await authenticate(Buffer.from(raw), session);
+      expect(['none', 'neutral', 'permerror']).toContain(dkimVerdict);
+      expect(['none', 'permerror']).toContain(dmarcVerdict);
+    },
+  );
 });

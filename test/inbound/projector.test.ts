@@ -457,26 +457,29 @@ describe('the projection on two daemons of one postgres', () => {
   it.each([
     ['by the stage', 'messages', false],
     ['at a read of old mail', 'messages', true],
-  ])('leaves no row when the other daemon deletes the message while it is parsed %s', async (by, table, isOld) => {
-    const { app, caller } = test;
-    const other = await test.another();
-    const id = await receiveMail(app, shortMail('gone'));
-    if (isOld) await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
-    await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-    const held = app.mime.parse(slow);
-    const parses = countParses(app);
-    const parsing: Promise<unknown> =
-      by === 'by the stage'
-        ? createProjector(app).projectDue()
-        : getEmailProjection(app, caller, id, {});
-    while (parses.count === 0) await nextTurn();
-    const theirs = await heldWrite(other, async (trx) =>
-      deleteMessageRow(trx, await getMessageRow(trx, caller.organizationId, id)),
-    );
-    await held;
-    await someoneWaits(app, table);
-    await theirs.commit();
-    await parsing;
-    expect(await projectionStates(app)).toEqual([]);
-  });
+  ])(
+    'leaves no row when the other daemon deletes the message while it is parsed %s',
+    async (by, table, isOld) => {
+      const { app, caller } = test;
+      const other = await test.another();
+      const id = await receiveMail(app, shortMail('gone'));
+      if (isOld) await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
+      await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
+      const held = app.mime.parse(slow);
+      const parses = countParses(app);
+      const parsing: Promise<unknown> =
+        by === 'by the stage'
+          ? createProjector(app).projectDue()
+          : getEmailProjection(app, caller, id, {});
+      while (parses.count === 0) await nextTurn();
+      const theirs = await heldWrite(other, async (trx) =>
+        deleteMessageRow(trx, await getMessageRow(trx, caller.organizationId, id)),
+      );
+      await held;
+      await someoneWaits(app, table);
+      await theirs.commit();
+      await parsing;
+      expect(await projectionStates(app)).toEqual([]);
+    },
+  );
 });

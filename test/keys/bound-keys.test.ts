@@ -59,41 +59,44 @@ describe.each(stores)('keys bound to mailboxes on %s', (store) => {
   } satisfies Record<string, () => [Constraints, Mailbox[]]>;
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
 
-  it.each(names)('get a 403 on every route except those under their mailboxes and the list (%s)', async (name) => {
-    const [constraints, reached] = kinds[name]();
-    const bound = await apiWith(constraints as Constraints);
-    const asked = [];
-    for (const { method, path, permission } of routes) {
-      if (path === '/v1/mailboxes' && method === 'GET') continue;
-      const isConfiguring = permission === 'mailboxes:configure';
-      const isUnder = path === under || path.startsWith(`${under}/`);
-      const id = isUnder ? other.id : desk.id;
-      const url = path.replace('{id}', id).replace(/\{\w+\}/g, 'x');
-      const answer = await bound.request<Problem>(method, url, {
-        ...(method !== 'GET' && { body: {} }),
-      });
-      expect([method, path, answer.status, answer.body._tag]).toEqual([
-        method,
-        path,
-        403,
-        'ForbiddenError',
-      ]);
-      const why =
-        isConfiguring && isUnder ? /of single mailboxes|its own/ : /its own mailboxes alone/;
-      expect(answer.body.message).toMatch(why);
-      asked.push(path);
-      if (!isUnder || method === 'DELETE') continue;
-      for (const { id: own } of reached) {
-        const mine = path.replace('{id}', own).replace(/\{\w+\}/g, 'x');
-        const answer = await bound.request(method, mine, {
-          ...(method !== 'GET' && { body: { nope: 1 } }),
+  it.each(names)(
+    'get a 403 on every route except those under their mailboxes and the list (%s)',
+    async (name) => {
+      const [constraints, reached] = kinds[name]();
+      const bound = await apiWith(constraints as Constraints);
+      const asked = [];
+      for (const { method, path, permission } of routes) {
+        if (path === '/v1/mailboxes' && method === 'GET') continue;
+        const isConfiguring = permission === 'mailboxes:configure';
+        const isUnder = path === under || path.startsWith(`${under}/`);
+        const id = isUnder ? other.id : desk.id;
+        const url = path.replace('{id}', id).replace(/\{\w+\}/g, 'x');
+        const answer = await bound.request<Problem>(method, url, {
+          ...(method !== 'GET' && { body: {} }),
         });
-        expect([method, mine, answer.status === 403]).toEqual([method, mine, isConfiguring]);
+        expect([method, path, answer.status, answer.body._tag]).toEqual([
+          method,
+          path,
+          403,
+          'ForbiddenError',
+        ]);
+        const why =
+          isConfiguring && isUnder ? /of single mailboxes|its own/ : /its own mailboxes alone/;
+        expect(answer.body.message).toMatch(why);
+        asked.push(path);
+        if (!isUnder || method === 'DELETE') continue;
+        for (const { id: own } of reached) {
+          const mine = path.replace('{id}', own).replace(/\{\w+\}/g, 'x');
+          const answer = await bound.request(method, mine, {
+            ...(method !== 'GET' && { body: { nope: 1 } }),
+          });
+          expect([method, mine, answer.status === 403]).toEqual([method, mine, isConfiguring]);
+        }
       }
-    }
-    expect(asked.length).toBeGreaterThan(80);
-    expect(asked.filter((path) => path.startsWith(under)).length).toBeGreaterThan(5);
-  });
+      expect(asked.length).toBeGreaterThan(80);
+      expect(asked.filter((path) => path.startsWith(under)).length).toBeGreaterThan(5);
+    },
+  );
 
   it.each(names)('list their own mailboxes alone, on all pages (%s)', async (name) => {
     const [constraints, reached] = kinds[name]();

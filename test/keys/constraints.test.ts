@@ -299,12 +299,15 @@ describe.each(stores)('constraints of a key on %s', (store) => {
         { ipRanges: ['10.0.0.1'] },
         false,
       ],
-    ])('are never looser than those of the maker: %s, %j makes %j: %s', async (_what, own, wanted, expected) => {
-      const by = await callerWith(own);
-      const making = make(wanted, {}, by);
-      if (expected) await expect(making).resolves.toMatchObject({ isActive: true });
-      else await expect(making).rejects.toMatchObject({ _tag: 'ForbiddenError' });
-    });
+    ])(
+      'are never looser than those of the maker: %s, %j makes %j: %s',
+      async (_what, own, wanted, expected) => {
+        const by = await callerWith(own);
+        const making = make(wanted, {}, by);
+        if (expected) await expect(making).resolves.toMatchObject({ isActive: true });
+        else await expect(making).rejects.toMatchObject({ _tag: 'ForbiddenError' });
+      },
+    );
 
     it('are compared at rotation too, which returns a plaintext', async () => {
       const free = await make(null, { role: 'sender' });

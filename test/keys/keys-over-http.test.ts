@@ -193,19 +193,22 @@ describe.each(stores)('API keys over HTTP on %s', (store) => {
       ['test mode', { role: 'sender', mode: 'test' }],
       ['constraints', { constraints: { domains: ['a.example'], ipRanges: ['127.0.0.0/8'] } }],
       ['a time of expiry', { expiresAt: '2030-01-01T00:00:00.000Z' }],
-    ])('of a key with %s keeps owner, name and permissions, and deactivates the old key', async (_what, input) => {
-      const old = await make(input);
-      const { status, body } = await api.post<ApiKey>(`/v1/api-keys/${old.id}/rotate`, undefined);
-      const { id, key, start, createdAt: _, ...kept } = body;
-      const { id: oldId, key: oldKey, start: _start, createdAt: _at, ...before } = old;
-      expect([status, kept]).toEqual([200, before]);
-      expect(key).toMatch(/^svc_(live|test)_[0-9A-Za-z]{38}$/);
-      expect(start).toBe(key?.slice(0, 14));
-      expect([id === oldId, key === oldKey]).toEqual([false, false]);
-      expect((await shown(oldId)).isActive).toBe(false);
-      expect((await api.as(oldKey).get('/v1/messages')).status).toBe(401);
-      expect((await api.as(key ?? '').get('/v1/messages')).status).not.toBe(401);
-    });
+    ])(
+      'of a key with %s keeps owner, name and permissions, and deactivates the old key',
+      async (_what, input) => {
+        const old = await make(input);
+        const { status, body } = await api.post<ApiKey>(`/v1/api-keys/${old.id}/rotate`, undefined);
+        const { id, key, start, createdAt: _, ...kept } = body;
+        const { id: oldId, key: oldKey, start: _start, createdAt: _at, ...before } = old;
+        expect([status, kept]).toEqual([200, before]);
+        expect(key).toMatch(/^svc_(live|test)_[0-9A-Za-z]{38}$/);
+        expect(start).toBe(key?.slice(0, 14));
+        expect([id === oldId, key === oldKey]).toEqual([false, false]);
+        expect((await shown(oldId)).isActive).toBe(false);
+        expect((await api.as(oldKey).get('/v1/messages')).status).toBe(401);
+        expect((await api.as(key ?? '').get('/v1/messages')).status).not.toBe(401);
+      },
+    );
   });
 
   describe('5.6 reapplying for onboarding review', () => {
@@ -333,14 +336,17 @@ describe.each(stores)('API keys over HTTP on %s', (store) => {
   });
 
   describe('5.9 creation, listing and format of keys', () => {
-    it.each(['live', 'test'] as const)('creates a %s key with 201 and shows it in `key`', async (mode) => {
-      const { status, body } = await api.post<ApiKey>('/v1/api-keys', { mode, name: 'ci' });
-      expect(status).toBe(201);
-      expect(body.id).toMatch(/^key_[0-9a-hjkmnp-tv-z]{16,24}$/);
-      expect(body.key).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$`));
-      expect(body.start).toBe(body.key?.slice(0, 14));
-      expect(await shown(body.id)).toEqual({ ...body, key: null });
-    });
+    it.each(['live', 'test'] as const)(
+      'creates a %s key with 201 and shows it in `key`',
+      async (mode) => {
+        const { status, body } = await api.post<ApiKey>('/v1/api-keys', { mode, name: 'ci' });
+        expect(status).toBe(201);
+        expect(body.id).toMatch(/^key_[0-9a-hjkmnp-tv-z]{16,24}$/);
+        expect(body.key).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$`));
+        expect(body.start).toBe(body.key?.slice(0, 14));
+        expect(await shown(body.id)).toEqual({ ...body, key: null });
+      },
+    );
 
     it('stores the SHA-256 and the start, never the plaintext', async () => {
       const made = await make({ name: 'stored' });

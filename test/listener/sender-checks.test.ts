@@ -223,15 +223,12 @@ describe('the checks', () => {
     expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'refused', code: 550 });
   });
 
-  it.each(own)(
-    'leave out a gateway of smtp.inbound.trustedNetworks: %s',
-    async (address) => {
-      const trustedNetworks = ['127.0.0.0/8', '::1', '10.1.0.0/16', '192.168.1.1', 'fd00::/8'];
-      await start({ smtp: { inbound: { trustedNetworks } } });
-      expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'stored' });
-      expect(await verdicts()).toEqual({ spfVerdict: null, dkimVerdict: null, dmarcVerdict: null });
-      expect(dns.queries).toEqual([]);
-      expect(await receiveFrom('10.2.0.1', forged)).toMatchObject({ kind: 'refused', code: 550 });
-    },
-  );
+  it.each(own)('leave out a gateway of smtp.inbound.trustedNetworks: %s', async (address) => {
+    const trustedNetworks = ['127.0.0.0/8', '::1', '10.1.0.0/16', '192.168.1.1', 'fd00::/8'];
+    await start({ smtp: { inbound: { trustedNetworks } } });
+    expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'stored' });
+    expect(await verdicts()).toEqual({ spfVerdict: null, dkimVerdict: null, dmarcVerdict: null });
+    expect(dns.queries).toEqual([]);
+    expect(await receiveFrom('10.2.0.1', forged)).toMatchObject({ kind: 'refused', code: 550 });
+  });
 });

@@ -193,24 +193,21 @@ describe.each(stores)('the email projection on %s', (store) => {
     ['without brackets', 'not an id'],
     ['without end', `<${'x'.repeat(980)}@example.com>`],
     ['that are two', '<a@b.example> <c@d.example>'],
-  ])(
-    'allows a reply to a received message with a Message-ID %s',
-    async (_what, header) => {
-      const id = await receiveMail([
-        'From: ada@example.com',
-        'Subject: Odd',
-        `Message-ID: ${header}`,
-        `References: ${header}`,
-        '',
-        'Hi',
-      ]);
-      const reply = await send(api, payload({ inReplyToMessageId: id }));
-      const read = await test.app.mime.parse(await rawMail(api, reply.id));
-      const { inReplyTo } = (await project(reply.id)).body;
-      expect(read.inReplyTo).toBe(inReplyTo);
-      expect([null, (await project(id)).body.messageIdHeader]).toContain(inReplyTo);
-    },
-  );
+  ])('allows a reply to a received message with a Message-ID %s', async (_what, header) => {
+    const id = await receiveMail([
+      'From: ada@example.com',
+      'Subject: Odd',
+      `Message-ID: ${header}`,
+      `References: ${header}`,
+      '',
+      'Hi',
+    ]);
+    const reply = await send(api, payload({ inReplyToMessageId: id }));
+    const read = await test.app.mime.parse(await rawMail(api, reply.id));
+    const { inReplyTo } = (await project(reply.id)).body;
+    expect(read.inReplyTo).toBe(inReplyTo);
+    expect([null, (await project(id)).body.messageIdHeader]).toContain(inReplyTo);
+  });
 
   describe('the storage URLs', () => {
     const urlsOf = async (id: string, query = 'includeStorageUrls=true') => {

@@ -185,17 +185,14 @@ describe.each(stores)('the search for messages on %s', (store) => {
   it.each([
     ['seconds', 3_000, 0],
     ['minutes', 4 * minuteMs, 10 * minuteMs],
-  ])(
-    'finds a message committed %s late, with an id before the mark',
-    async (_, agoMs, waitMs) => {
-      const { id } = await subject('on time');
-      expect(await fill()).toBe(1);
-      await storeLate(id, agoMs);
-      await test.clock.advance(waitMs);
-      expect(await fill()).toBe(1);
-      expect(await found('subject=came')).toEqual(['came late']);
-    },
-  );
+  ])('finds a message committed %s late, with an id before the mark', async (_, agoMs, waitMs) => {
+    const { id } = await subject('on time');
+    expect(await fill()).toBe(1);
+    await storeLate(id, agoMs);
+    await test.clock.advance(waitMs);
+    expect(await fill()).toBe(1);
+    expect(await found('subject=came')).toEqual(['came late']);
+  });
 
   it('finds messages stored after the clock was set back', async () => {
     await subject('before');

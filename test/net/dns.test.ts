@@ -152,17 +152,14 @@ describe('addresses', () => {
     expect(error).toMatchObject({ kind: 'server-failure', temporary: true });
   });
 
-  it.each(['loop', 'self'])(
-    'fail permanently when CNAMEs form a circle (%s)',
-    async (how) => {
-      if (how === 'loop') server.fault('a.test', 'loop');
-      else server.set('a.test', 'CNAME', ['a.test']);
-      expect(await errorOf(dns.addresses('a.test'))).toMatchObject({
-        kind: 'loop',
-        temporary: false,
-      });
-    },
-  );
+  it.each(['loop', 'self'])('fail permanently when CNAMEs form a circle (%s)', async (how) => {
+    if (how === 'loop') server.fault('a.test', 'loop');
+    else server.set('a.test', 'CNAME', ['a.test']);
+    expect(await errorOf(dns.addresses('a.test'))).toMatchObject({
+      kind: 'loop',
+      temporary: false,
+    });
+  });
 
   it('fail permanently when CNAMEs never end', async () => {
     const endless = await bareServer((name) => [{ name, type: 'CNAME', data: `x.${name}` }]);

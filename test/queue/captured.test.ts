@@ -54,25 +54,28 @@ describe.each(stores)('captured mail on %s', (store) => {
       'captured: delivery.routes.1 keeps mail to this domain on the machine',
       'It counts as delivered, but nothing left this machine: delivery.routes.1 captures mail to example.com.',
     ],
-  ] as const)('names the key of the configuration that captured it %s', async (_by, config, by, reply, happened) => {
-    const { message, explained, events } = await sent(
-      store,
-      structuredClone(config) as ConfigInput['delivery'],
-      'ada@example.com',
-    );
-    expect(message.status).toBe('delivered');
-    expect(message.deliveries).toMatchObject([
-      {
-        status: 'delivered',
-        errorDetails: null,
-        metadata: { captured: { by } },
-        attempts: [{ outcome: 'sent', host: null, capturedBy: by, reply }],
-      },
-    ]);
-    expect(explained?.happened).toBe(happened);
-    const told = events.filter(({ eventType }) => ['sent', 'delivered'].includes(eventType));
-    expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
-  });
+  ] as const)(
+    'names the key of the configuration that captured it %s',
+    async (_by, config, by, reply, happened) => {
+      const { message, explained, events } = await sent(
+        store,
+        structuredClone(config) as ConfigInput['delivery'],
+        'ada@example.com',
+      );
+      expect(message.status).toBe('delivered');
+      expect(message.deliveries).toMatchObject([
+        {
+          status: 'delivered',
+          errorDetails: null,
+          metadata: { captured: { by } },
+          attempts: [{ outcome: 'sent', host: null, capturedBy: by, reply }],
+        },
+      ]);
+      expect(explained?.happened).toBe(happened);
+      const told = events.filter(({ eventType }) => ['sent', 'delivered'].includes(eventType));
+      expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
+    },
+  );
 
   it('excludes mail to a simulated recipient', async () => {
     const { message, events } = await sent(store, {}, 'delivered@simulator.test');

@@ -232,22 +232,19 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     it.each([
       ['free', 5],
       ['scale', 50],
-    ])(
-      '8.1: is paced on plan %s at %d a second after the burst',
-      async (plan, rate) => {
-        await onPlan(test, plan);
-        const time = test.clock.now() + hourMs;
-        const count = 2 * rate + 10;
-        await schedule(count, time);
-        await start();
-        await pass(hourMs, hourMs);
-        await pass(10_000 / rate, 1_000 / rate);
-        const expected = Array.from({ length: count }, (_, index) =>
-          Math.max(0, ((index - 2 * rate + 1) * 1_000) / rate),
-        );
-        expect(await departures(time)).toEqual(expected);
-      },
-    );
+    ])('8.1: is paced on plan %s at %d a second after the burst', async (plan, rate) => {
+      await onPlan(test, plan);
+      const time = test.clock.now() + hourMs;
+      const count = 2 * rate + 10;
+      await schedule(count, time);
+      await start();
+      await pass(hourMs, hourMs);
+      await pass(10_000 / rate, 1_000 / rate);
+      const expected = Array.from({ length: count }, (_, index) =>
+        Math.max(0, ((index - 2 * rate + 1) * 1_000) / rate),
+      );
+      expect(await departures(time)).toEqual(expected);
+    });
 
     it('8.1: shares the bucket with direct sends, and waits for the reason rate', async () => {
       const { app, caller, clock } = test;
@@ -438,21 +435,24 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return { ...test.app, store: { ...store, write } };
   }
 
-  it.runIf(store === 'postgres')('happens once for each message with two daemons, at the rate of one', async () => {
-    await onPlan(test, 'free');
-    const other = await test.another();
-    const time = test.clock.now() + hourMs;
-    await schedule(25, time);
-    await start();
-    await start(other);
-    await pass(hourMs, hourMs);
-    await pass(5_000, 200);
-    const gone = await departures(time);
-    expect(gone).toHaveLength(25);
-    // Departures never exceed burst and rate.
-    for (const [index, after] of gone.entries()) {
-      expect(after).toBeGreaterThanOrEqual(Math.max(0, (index - 9) * 200));
-    }
-    expect((await usedToday(test)).messages).toBe(25);
-  });
+  it.runIf(store === 'postgres')(
+    'happens once for each message with two daemons, at the rate of one',
+    async () => {
+      await onPlan(test, 'free');
+      const other = await test.another();
+      const time = test.clock.now() + hourMs;
+      await schedule(25, time);
+      await start();
+      await start(other);
+      await pass(hourMs, hourMs);
+      await pass(5_000, 200);
+      const gone = await departures(time);
+      expect(gone).toHaveLength(25);
+      // Departures never exceed burst and rate.
+      for (const [index, after] of gone.entries()) {
+        expect(after).toBeGreaterThanOrEqual(Math.max(0, (index - 9) * 200));
+      }
+      expect((await usedToday(test)).messages).toBe(25);
+    },
+  );
 });

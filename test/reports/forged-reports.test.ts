@@ -48,7 +48,7 @@ describe.each(stores)('forged reports on %s', (store) => {
 
   /** Runs tests that leave traces in a world of their own: a pause, a set clock, another organization. */
   function inWorldOfTheirOwn(tests: () => void): void {
-    describe('in their own world', ()  => {
+    describe('in their own world', () => {
       beforeEach(async () => {
         world = await startReportWorld({ store });
       });

@@ -5,12 +5,7 @@ import { dayAfter, dayIn, startOfDayIn } from '../../src/runtime/calendar.ts';
 describe('the begin of a day', () => {
   it.each([
     ['its midnight', 'Asia/Kathmandu', '2026-01-05', '2026-01-04T18:15:00.000Z'],
-    [
-      'the end of the skipped hour',
-      'America/Sao_Paulo',
-      '2018-11-04',
-      '2018-11-04T03:00:00.000Z',
-    ],
+    ['the end of the skipped hour', 'America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000Z'],
     ['the end of the skipped hour', 'Africa/Cairo', '2024-04-26', '2024-04-25T22:00:00.000Z'],
     ['the first of two midnights', 'America/Havana', '2024-11-03', '2024-11-03T04:00:00.000Z'],
     [

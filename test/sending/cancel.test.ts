@@ -174,25 +174,22 @@ describe.each(stores)('cancelling on %s', (store) => {
     }
   });
 
-  it.runIf(store === 'postgres')(
-    'waits for a concurrent claim and loses to it',
-    async () => {
-      const { app, caller } = test;
-      const { message_id: id } = await queued(app, caller, 'a@x.example');
-      const daemon = await test.another();
-      const held = await heldWrite(daemon, async (trx) => {
-        await sql`select id from deliveries where message_id = ${id} for update`.execute(trx);
-        await sql`update deliveries set claimed_by = 'wrk_1', turn = null, status = 'processing'
+  it.runIf(store === 'postgres')('waits for a concurrent claim and loses to it', async () => {
+    const { app, caller } = test;
+    const { message_id: id } = await queued(app, caller, 'a@x.example');
+    const daemon = await test.another();
+    const held = await heldWrite(daemon, async (trx) => {
+      await sql`select id from deliveries where message_id = ${id} for update`.execute(trx);
+      await sql`update deliveries set claimed_by = 'wrk_1', turn = null, status = 'processing'
         where message_id = ${id}`.execute(trx);
-        await sql`update messages set status = 'processing' where id = ${id}`.execute(trx);
-      });
-      const cancelling = cancelMessage(app, caller, id).catch((error: unknown) => error);
-      const dropping = dropDeliveries(app, [id]).catch((error: unknown) => error);
-      await someoneWaits(app, 'deliveries');
-      await held.commit();
-      expect(await cancelling).toBeInstanceOf(ConflictError);
-      expect(await dropping).toBeInstanceOf(ConflictError);
-      expect((await getMessage(app, caller, id)).status).toBe('processing');
-    },
-  );
+      await sql`update messages set status = 'processing' where id = ${id}`.execute(trx);
+    });
+    const cancelling = cancelMessage(app, caller, id).catch((error: unknown) => error);
+    const dropping = dropDeliveries(app, [id]).catch((error: unknown) => error);
+    await someoneWaits(app, 'deliveries');
+    await held.commit();
+    expect(await cancelling).toBeInstanceOf(ConflictError);
+    expect(await dropping).toBeInstanceOf(ConflictError);
+    expect((await getMessage(app, caller, id)).status).toBe('processing');
+  });
 });

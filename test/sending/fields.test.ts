@@ -83,24 +83,21 @@ describe('the fingerprint of a send', () => {
     expect(of(changed(path))).toBe(of(changed(path)));
   });
 
-  it.each(['templateId', 'templateSlug', 'templateData'])(
-    'changes with email.%s',
-    (name) => {
-      const body = (value: string) => ({
-        ...base,
-        email: {
-          ...(name !== 'templateId' && { templateSlug: 'welcome' }),
-          [name]:
-            name === 'templateData'
-              ? { key: value }
-              : name === 'templateId'
-                ? `tmpl_${value.repeat(24)}`
-                : value,
-        },
-      });
-      expect(of(body('0'))).not.toBe(of(body('1')));
-    },
-  );
+  it.each(['templateId', 'templateSlug', 'templateData'])('changes with email.%s', (name) => {
+    const body = (value: string) => ({
+      ...base,
+      email: {
+        ...(name !== 'templateId' && { templateSlug: 'welcome' }),
+        [name]:
+          name === 'templateData'
+            ? { key: value }
+            : name === 'templateId'
+              ? `tmpl_${value.repeat(24)}`
+              : value,
+      },
+    });
+    expect(of(body('0'))).not.toBe(of(body('1')));
+  });
 
   it('changes with method and path but not with the order of keys', () => {
     const body: SendPayload = sendPayload.parse(base);

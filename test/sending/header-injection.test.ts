@@ -29,16 +29,19 @@ describe.each(stores)('an injection into the header, on %s', (store) => {
     await test.close();
   });
 
-  it.each(refusedInjections)('by %s is a 422, and nothing is stored', async (_what, body, field) => {
-    const answer = await api.post('/v1/messages', body, { headers: { 'idempotency-key': 'k' } });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({
-      _tag: 'ValidationError',
-      message: expect.stringMatching(/^Invalid body: /),
-      fields: { [field]: [expect.any(String)] },
-    });
-    expect(await rowCounts(test.app)).toEqual(noRows);
-  });
+  it.each(refusedInjections)(
+    'by %s is a 422, and nothing is stored',
+    async (_what, body, field) => {
+      const answer = await api.post('/v1/messages', body, { headers: { 'idempotency-key': 'k' } });
+      expect(answer.status).toBe(422);
+      expect(answer.body).toEqual({
+        _tag: 'ValidationError',
+        message: expect.stringMatching(/^Invalid body: /),
+        fields: { [field]: [expect.any(String)] },
+      });
+      expect(await rowCounts(test.app)).toEqual(noRows);
+    },
+  );
 
   it.each(harmlessInjections)('by $what arrives as text', async ({ body, headers = {}, shown }) => {
     const message = await send(api, body);

@@ -84,7 +84,9 @@ describe.each(stores)('interleavings of sends with one idempotency key on %s', (
     for (const test of tests) await test.close();
   });
 
-  it('always end with one message, right replays and released claims', { timeout: timeoutMs }, async () => {
+  it('always end with one message, right replays and released claims', {
+    timeout: timeoutMs,
+  }, async () => {
     const left = replayed ? [Number(replayed)] : Array.from({ length: seeds[store] }, (_, i) => i);
     const runs = worlds.map(async (world) => {
       for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {

@@ -96,11 +96,14 @@ describe('a piped mail', () => {
     );
   });
 
-  it.each(['a@@b', 'a b', '<>', 'x@', 'a@b, c d'])('is refused for the recipient %j', (recipient) => {
-    expect(() => read('From: a@b.example\n\nx\n', { recipients: [recipient] })).toThrow(
-      /^recipient: /,
-    );
-  });
+  it.each(['a@@b', 'a b', '<>', 'x@', 'a@b, c d'])(
+    'is refused for the recipient %j',
+    (recipient) => {
+      expect(() => read('From: a@b.example\n\nx\n', { recipients: [recipient] })).toThrow(
+        /^recipient: /,
+      );
+    },
+  );
 
   it('is read in linear time for hostile content', () => {
     const started = performance.now();

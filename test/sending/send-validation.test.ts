@@ -33,7 +33,9 @@ describe.each(stores)('an invalid send on %s', (store) => {
 
   it.each(badContents)('is refused: %s', (_what, body, fields) => refuse(body, fields));
 
-  it.each(badFields)('rule 4: is refused with the field named: %s', (_what, body, fields) => refuse(body, fields));
+  it.each(badFields)('rule 4: is refused with the field named: %s', (_what, body, fields) =>
+    refuse(body, fields),
+  );
 
   it('rule 4: is refused with all wrong fields at once', () =>
     refuse(
@@ -113,13 +115,22 @@ describe.each(stores)('a send at its bounds, on %s', (store) => {
     ['the longest subject', payload({ subject: 'x'.repeat(998) })],
     ['an empty subject', payload({ subject: '' })],
     ['an empty text', payload({ text: '' })],
-    ['the longest display name', payload({}, { to: [{ email: 'a@b.example', name: 'x'.repeat(200) }] })],
+    [
+      'the longest display name',
+      payload({}, { to: [{ email: 'a@b.example', name: 'x'.repeat(200) }] }),
+    ],
     ['ten replyTo addresses', payload({ replyTo: repeated(10, 'a@b.example') })],
     ['100 attachments', payload({ attachments: repeated(100, { filename: 'a', content: '' }) })],
-    ['the longest file name', payload({ attachments: [{ filename: 'x'.repeat(255), content: '' }] })],
+    [
+      'the longest file name',
+      payload({ attachments: [{ filename: 'x'.repeat(255), content: '' }] }),
+    ],
     ['50 headers of the longest kind', payload({ headers: numbered(50, 'x'.repeat(998)) })],
     ['ten of the longest tags', payload({}, { tags: repeated(10, 'x'.repeat(100)) })],
-    ['50 of the longest metadata values', payload({}, { metadata: numbered(50, 'x'.repeat(2000)) })],
+    [
+      '50 of the longest metadata values',
+      payload({}, { metadata: numbered(50, 'x'.repeat(2000)) }),
+    ],
     ['the longest metadata key', payload({}, { metadata: { ['k'.repeat(100)]: null } })],
     [
       'tracking and footer off',

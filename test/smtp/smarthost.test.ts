@@ -54,21 +54,18 @@ it.each([
   ['at DATA', { verb: 'DATA' }],
   ['at the banner', { verb: 'connect' }],
   ['at EHLO', { verb: 'EHLO' }],
-] as const)(
-  'a connection dropped %s delays no mail, its own included',
-  async (...given) => {
-    const [, { verb, ...rule }] = given;
-    const match = verb === 'MAIL' ? undefined : 'match' in rule ? rule.match : undefined;
-    sink.on({ verb, times: 1, ...(match && { match }) }, { drop: true });
-    const ids = await sendMany(100);
-    const ends = await deliveriesOf(ids);
-    expect(ends.map(({ status, attemptCount }) => [status, attemptCount])).toEqual(
-      ids.map(() => ['sent', 1]),
-    );
-    const recipients = sink.messages.flatMap((message) => message.recipients);
-    expect([recipients.length, new Set(recipients).size]).toEqual([100, 100]);
-  },
-);
+] as const)('a connection dropped %s delays no mail, its own included', async (...given) => {
+  const [, { verb, ...rule }] = given;
+  const match = verb === 'MAIL' ? undefined : 'match' in rule ? rule.match : undefined;
+  sink.on({ verb, times: 1, ...(match && { match }) }, { drop: true });
+  const ids = await sendMany(100);
+  const ends = await deliveriesOf(ids);
+  expect(ends.map(({ status, attemptCount }) => [status, attemptCount])).toEqual(
+    ids.map(() => ['sent', 1]),
+  );
+  const recipients = sink.messages.flatMap((message) => message.recipients);
+  expect([recipients.length, new Set(recipients).size]).toEqual([100, 100]);
+});
 
 it('a connection dropped after the dot costs its own mail a retry and other mail no pause', async () => {
   sink.on({ verb: 'dot', match: 'ada40@', times: 1 }, { drop: true });

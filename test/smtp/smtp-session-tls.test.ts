@@ -74,16 +74,19 @@ describe('opportunistic TLS', () => {
     ['refused', '454 4.7.0 not now'],
     ['answered by 421', '421 4.7.0 not now'],
     ['answered by a closed connection', { drop: true }],
-  ] as const)('falls back to plaintext on a new connection when STARTTLS is %s', async (_name, reply) => {
-    const sink = await startSink();
-    sink.on({ verb: 'STARTTLS' }, reply);
-    const session = await open(sink.port, { tls: 'opportunistic' });
-    expect(session.tls).toBeNull();
-    expect(sink.connections.total).toBe(2);
-    const [answer] = await session.deliver(mailOf());
-    expect(answer?.reply.code).toBe(250);
-    expect(session.transcript.text).toContain('once more in plain text');
-  });
+  ] as const)(
+    'falls back to plaintext on a new connection when STARTTLS is %s',
+    async (_name, reply) => {
+      const sink = await startSink();
+      sink.on({ verb: 'STARTTLS' }, reply);
+      const session = await open(sink.port, { tls: 'opportunistic' });
+      expect(session.tls).toBeNull();
+      expect(sink.connections.total).toBe(2);
+      const [answer] = await session.deliver(mailOf());
+      expect(answer?.reply.code).toBe(250);
+      expect(session.transcript.text).toContain('once more in plain text');
+    },
+  );
 
   it.each([
     ['the server closes during the handshake', ''],
@@ -183,16 +186,20 @@ describe('AUTH', () => {
     Buffer.from(`\0${auth.username}\0${auth.password}`).toString('base64'),
   ];
 
-  it.each(['PLAIN', 'LOGIN'])('logs in by %s over TLS, hidden from the transcript', async (method) => {
-    const sink = await startSink({ auth: credentials });
-    if (method === 'LOGIN') sink.on({ verb: 'EHLO' }, ['250-x', '250-STARTTLS', '250 AUTH LOGIN']);
-    const session = await open(sink.port, { tls: 'required', auth });
-    await session.deliver(mailOf());
-    expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
-    expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
-    for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
-    expect(session.transcript.text).toContain('hidden');
-  });
+  it.each(['PLAIN', 'LOGIN'])(
+    'logs in by %s over TLS, hidden from the transcript',
+    async (method) => {
+      const sink = await startSink({ auth: credentials });
+      if (method === 'LOGIN')
+        sink.on({ verb: 'EHLO' }, ['250-x', '250-STARTTLS', '250 AUTH LOGIN']);
+      const session = await open(sink.port, { tls: 'required', auth });
+      await session.deliver(mailOf());
+      expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
+      expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
+      for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
+      expect(session.transcript.text).toContain('hidden');
+    },
+  );
 
   it('is hidden from the transcripts and answers of all later messages', async () => {
     const sink = await startSink({ auth: credentials });

@@ -321,14 +321,17 @@ describe('the next host', () => {
     ['the connection drops', { drop: true }, 'connection'],
     ['two replies arrive', { raw: '250 ok\r\n550 no\r\n' }, 'protocol'],
     ['a malformed reply arrives', '999 x', 'protocol'],
-  ] as const)('is not tried when after the dot %s, because the message may have been accepted', async (...given) => {
-    const [, reply, errorCode] = given;
-    const [first, second] = await startMxHosts(2);
-    first?.on({ verb: 'dot' }, reply);
-    const outcome = await deliverOne(direct(first?.port ?? 0));
-    expect(outcome).toMatchObject({ kind: 'deferred', errorCode, reply: { verb: 'dot' } });
-    expect(second?.connections.total).toBe(0);
-  });
+  ] as const)(
+    'is not tried when after the dot %s, because the message may have been accepted',
+    async (...given) => {
+      const [, reply, errorCode] = given;
+      const [first, second] = await startMxHosts(2);
+      first?.on({ verb: 'dot' }, reply);
+      const outcome = await deliverOne(direct(first?.port ?? 0));
+      expect(outcome).toMatchObject({ kind: 'deferred', errorCode, reply: { verb: 'dot' } });
+      expect(second?.connections.total).toBe(0);
+    },
+  );
 
   it('is tried for unanswered recipients alone', async () => {
     const [first, second] = await startMxHosts(2);

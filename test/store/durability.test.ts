@@ -67,27 +67,21 @@ async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a write while the sync of the log is held', () => {
-  it.each([undefined, 'now'] as const)(
-    'has no answer with durability %s',
-    async (durability) => {
-      ends = ['held'];
-      const written = insert(1, durability);
-      await expect.poll(() => held.length).toBe(1);
-      expect(await ids()).toEqual([1]);
-      expect(await isAnswered(written)).toBe(false);
-      held.shift()?.();
-      await written;
-    },
-  );
+  it.each([undefined, 'now'] as const)('has no answer with durability %s', async (durability) => {
+    ends = ['held'];
+    const written = insert(1, durability);
+    await expect.poll(() => held.length).toBe(1);
+    expect(await ids()).toEqual([1]);
+    expect(await isAnswered(written)).toBe(false);
+    held.shift()?.();
+    await written;
+  });
 
-  it.each(['soon', 'quiet'] as const)(
-    'has its answer with durability %s',
-    async (durability) => {
-      ends = ['held', 'held'];
-      await insert(1, durability);
-      expect(await ids()).toEqual([1]);
-    },
-  );
+  it.each(['soon', 'quiet'] as const)('has its answer with durability %s', async (durability) => {
+    ends = ['held', 'held'];
+    await insert(1, durability);
+    expect(await ids()).toEqual([1]);
+  });
 
   it('shares its group between `soon` and `now`, and answers `soon` at once', async () => {
     ends = ['held'];

@@ -425,15 +425,18 @@ describe.each(stores)('the query plans on %s', (store) => {
     return queries.take();
   }
 
-  it.each(routes.map((route) => [nameOf(route), route] as const))('of %s scan no growing table', async (name, route) => {
-    const row = rows[name] as Row;
-    const ran = new Map<string, Query>();
-    for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
-      for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
-    }
-    expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
-    await expectNoScan([...ran.values()]);
-  });
+  it.each(routes.map((route) => [nameOf(route), route] as const))(
+    'of %s scan no growing table',
+    async (name, route) => {
+      const row = rows[name] as Row;
+      const ran = new Map<string, Query>();
+      for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
+        for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
+      }
+      expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
+      await expectNoScan([...ran.values()]);
+    },
+  );
 
   it('of a download scan no growing table', async () => {
     const { api, shared } = world.own;

@@ -218,17 +218,29 @@ describe('an unacceptable mail', () => {
 
   it.each([
     ['a missing From', mail({ From: null }), /^554 5\.6\.0 From: is missing/],
-    ['two From fields', mail({ From: 'a@sandbox.test\r\nFrom: b@sandbox.test' }), /From: is given twice/],
+    [
+      'two From fields',
+      mail({ From: 'a@sandbox.test\r\nFrom: b@sandbox.test' }),
+      /From: is given twice/,
+    ],
     ['two authors', mail({ From: 'a@sandbox.test, b@sandbox.test' }), /From: must name one/],
     ['a From without an address', mail({ From: 'root' }), /^554 5\.6\.0 From: is not a valid/],
-    ['a From of a foreign domain', mail({ From: 'me@stranger.example' }), /^550 5\.7\.1 me@stranger/],
+    [
+      'a From of a foreign domain',
+      mail({ From: 'me@stranger.example' }),
+      /^550 5\.7\.1 me@stranger/,
+    ],
     ['8 bits in a field', mail({ Subject: 'Gr\u00fc\u00dfe' }), /^554 5\.6\.0 Subject: /],
     ['NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: holds a NUL/],
     ['a malformed line in the header', `nonsense\r\n${mail()}`, /^554 5\.6\.0 header: has lines/],
     ['too many tags', mail({ 'X-Service-Tags': 'a,b,c,d,e,f,g,h,i,j,k' }), /X-Service-Tags/],
     ['metadata other than JSON', mail({ 'X-Service-Metadata': '{' }), /X-Service-Metadata/],
     ['a malformed time', mail({ 'X-Service-Scheduled-For': 'soon' }), /X-Service-Scheduled-For/],
-    ['a long idempotency key', mail({ 'X-Service-Idempotency-Key': 'k'.repeat(256) }), /Idempotency-Key/],
+    [
+      'a long idempotency key',
+      mail({ 'X-Service-Idempotency-Key': 'k'.repeat(256) }),
+      /Idempotency-Key/,
+    ],
   ])('is refused: %s', async (_what, message, words) => {
     const dialogue = await service.loggedIn();
     const reply = await submit(dialogue, message);

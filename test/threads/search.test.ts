@@ -66,7 +66,9 @@ describe.each(stores)('the search of threads by words, on %s', (store) => {
     expect(await found('apple', '&folder=trash')).toEqual([]);
   });
 
-  it('pages in the order of the list, over few and many results', { timeout: 120_000 }, async () => {
+  it('pages in the order of the list, over few and many results', {
+    timeout: 120_000,
+  }, async () => {
     const { app, clock } = test;
     const many = 1_100;
     const take = (n: number) =>

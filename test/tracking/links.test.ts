@@ -54,25 +54,28 @@ describe('the corpus of mails', () => {
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(40);
   });
 
-  it.each(corpus)('$name: its links are found and the rest stays', async ({ html, links, pixel }) => {
-    const found = await foundIn(html);
-    expect([found.urls.length, found.found]).toEqual([links, links]);
-    expect(found.cuts.pixelAt !== null).toBe(pixel !== false);
-    const filled = fill(html, found.cuts);
-    const tree = (text: string) => withoutEmpty(outline(parse(text), found.urls));
-    expect(tree(filled)).toEqual(tree(html));
-    // Byte for byte: everything except the addresses of links and our pixel is unchanged.
-    const rest = filled
-      .replace(/<img src="[^"]*\/t\/o\/0"[^>]*>/, '')
-      .split(/https:[^"'\s>]*\/t\/c\/\d+/);
-    let at = 0;
-    for (const piece of rest) {
-      const next = html.indexOf(piece, at);
-      expect(next).toBeGreaterThanOrEqual(at);
-      at = next + piece.length;
-    }
-    expect(at).toBe(html.length);
-  });
+  it.each(corpus)(
+    '$name: its links are found and the rest stays',
+    async ({ html, links, pixel }) => {
+      const found = await foundIn(html);
+      expect([found.urls.length, found.found]).toEqual([links, links]);
+      expect(found.cuts.pixelAt !== null).toBe(pixel !== false);
+      const filled = fill(html, found.cuts);
+      const tree = (text: string) => withoutEmpty(outline(parse(text), found.urls));
+      expect(tree(filled)).toEqual(tree(html));
+      // Byte for byte: everything except the addresses of links and our pixel is unchanged.
+      const rest = filled
+        .replace(/<img src="[^"]*\/t\/o\/0"[^>]*>/, '')
+        .split(/https:[^"'\s>]*\/t\/c\/\d+/);
+      let at = 0;
+      for (const piece of rest) {
+        const next = html.indexOf(piece, at);
+        expect(next).toBeGreaterThanOrEqual(at);
+        at = next + piece.length;
+      }
+      expect(at).toBe(html.length);
+    },
+  );
 
   it.each(corpus)('$name: its tracked links are not tracked again', async ({ html }) => {
     const once = fill(html, (await foundIn(html)).cuts);

@@ -49,9 +49,12 @@ describe('findingOf', () => {
     ['5 complaints of 1,666 are above 0.3 %', 1_666, 0, 5, 'pause'],
     ['5 complaints of 1,667 are below 0.3 %', 1_667, 0, 5, 'warning'],
     ['6 complaints of 2,000 are 0.3 %', 2_000, 0, 6, 'pause'],
-  ] as const)('judges by attempts, bounces and complaints: %s', (_name, attempted, bounces, complaints, level) => {
-    expect(levelOf(attempted, bounces, complaints)).toBe(level);
-  });
+  ] as const)(
+    'judges by attempts, bounces and complaints: %s',
+    (_name, attempted, bounces, complaints, level) => {
+      expect(levelOf(attempted, bounces, complaints)).toBe(level);
+    },
+  );
 
   it('gives the rate, the count, and the limit', () => {
     const words = (attempted: number, hard_bounced: number, complained: number) => {

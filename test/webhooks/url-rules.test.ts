@@ -148,13 +148,10 @@ describe('the URL of an endpoint', () => {
     expect(await urlProblem(test.app, url)).toBe(null);
   });
 
-  it.each(hostileAnswers)(
-    'is refused at registration when its name leads to %s',
-    async (...to) => {
-      const app = resolving(test.app, [to]);
-      expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not a public address/);
-    },
-  );
+  it.each(hostileAnswers)('is refused at registration when its name leads to %s', async (...to) => {
+    const app = resolving(test.app, [to]);
+    expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not a public address/);
+  });
 
   it.each(hostileAnswers)(
     'is refused at each connect, undialled, when it leads to %s',

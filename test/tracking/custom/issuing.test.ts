@@ -198,15 +198,18 @@ describe('an authority', () => {
     ['refuses every nonce', 'bad-nonce', '/new-order', /authority/],
     ['answers 500', { status: 500 }, undefined, /500/],
     ['refuses accounts', { status: 403, type: 'unauthorized' }, '/new-account', /unauthorized/],
-  ] as const)('that %s is recorded as the reason and asked ever more seldom', async (_what, fault, at, words) => {
-    const { state, asked } = await trouble(fault, at);
-    expect(state.certificate.reason?.code).toBe('challenge-failed');
-    expect(state.certificate.reason?.message).toMatch(words);
-    expect(state.sslStatus).toBe('failed');
-    // Requests after 5 and after 30 minutes.
-    expect(asked).toBeGreaterThan(0);
-    expect(asked).toBeLessThan(25);
-  });
+  ] as const)(
+    'that %s is recorded as the reason and asked ever more seldom',
+    async (_what, fault, at, words) => {
+      const { state, asked } = await trouble(fault, at);
+      expect(state.certificate.reason?.code).toBe('challenge-failed');
+      expect(state.certificate.reason?.message).toMatch(words);
+      expect(state.sslStatus).toBe('failed');
+      // Requests after 5 and after 30 minutes.
+      expect(asked).toBeGreaterThan(0);
+      expect(asked).toBeLessThan(25);
+    },
+  );
 
   it.each([
     ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
