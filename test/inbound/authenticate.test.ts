@@ -170,7 +170,7 @@ describe('the SPF verdict', () => {
 });
 
 describe('verdicts after DNS trouble', () => {
-  it('ends with temperror in the check whose look-up failed, and in no other', async () => {
+  it('ends with temperror only in the check with the failed look-up', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     expect(await authenticate(await signed(message()), { ...session, resolver })).toMatchObject({
       dkimVerdict: 'temperror',
@@ -187,7 +187,7 @@ describe('verdicts after DNS trouble', () => {
     expect((await authenticate(message(), spf)).dmarcVerdict).toBe('temperror');
   });
 
-  it('fails DMARC of a forger whose own domain is broken', async () => {
+  it('fails DMARC of a forger with a broken domain', async () => {
     const resolver = troubled('forger.example');
     const forged = { ...stranger, mailFrom: 'x@forger.example', resolver };
     expect(await authenticate(message(), forged)).toMatchObject({
@@ -415,7 +415,7 @@ describe('the policy reject of an author', () => {
     });
   });
 
-  it('is not hidden by authors whose DNS is silent', async () => {
+  it('is not hidden by authors with silent DNS', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = (name, type) =>
       name.includes('silent') ? new Promise(() => {}) : zone(name, type);

@@ -229,7 +229,7 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
     return working;
   }
 
-  it('tries a mail that ends the worker three times, then stores what its header gives', async () => {
+  it('tries a mail that ends the worker three times, then stores the fields of its header', async () => {
     const { clock } = test;
     const bad = await receiveMail(app, endless);
     const good = await receiveMail(app, shortMail('good'));

@@ -94,8 +94,8 @@ describe('4.3 the checked domain', () => {
     ['a name of one label', 'none', { mailFrom: 'x@test' }],
     ['a name that does not exist', 'none', { mailFrom: 'x@missing.test' }],
     ['a name without a record', 'none', { mailFrom: 'x@text.test' }],
-    ['a name whose server fails', 'temperror', { mailFrom: 'x@sick.test' }],
-    ['a name whose server is silent', 'temperror', { mailFrom: 'x@silent.test' }],
+    ['a name with a failing server', 'temperror', { mailFrom: 'x@sick.test' }],
+    ['a name with a silent server', 'temperror', { mailFrom: 'x@silent.test' }],
   ])('%s: %s', async (_, expected, client) => {
     expect(await verdict('v=spf1 +all', client)).toBe(expected);
   });

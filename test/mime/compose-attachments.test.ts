@@ -1,5 +1,4 @@
-// Messages with attachments: the tree, byte-exact content, file names, and no trace of the
-// machinery that made them.
+// Messages with attachments: the tree, byte-exact content, file names, and no trace of the composing library.
 import type { Attachment } from 'mailparser';
 import { expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
@@ -27,7 +26,7 @@ async function parseAttachments(...attachments: ComposeAttachment[]): Promise<At
 }
 
 it.each([0, 1, 57, 58, 76, 10_000_000])(
-  'content of %i bytes arrives as it was',
+  'an attachment of %i bytes is unchanged',
   async (size) => {
     const content = Buffer.alloc(size, allBytes);
     const [received] = await parseAttachments(attachment({ content }));
@@ -36,7 +35,7 @@ it.each([0, 1, 57, 58, 76, 10_000_000])(
   30_000,
 );
 
-it('text attachments keep their bytes: no line end or charset is changed', async () => {
+it('a text attachment keeps its bytes, line ends and charset', async () => {
   const content = Buffer.from('a\nb\rc\r\n.\n\xe4 \t\n', 'latin1');
   const [received] = await parseAttachments(
     attachment({ filename: 'a.csv', contentType: 'text/csv; charset=iso-8859-1', content }),
@@ -45,7 +44,7 @@ it('text attachments keep their bytes: no line end or charset is changed', async
   expect(received?.contentType).toBe('text/csv');
 });
 
-it('the body of a message with attachments means what it means without', async () => {
+it('attachments do not change the meaning of the body', async () => {
   const change = { text: 'Grüße\n.\n', html: '<p>Grüße</p>\n', subject: 'Grüße' };
   const mail = await parse(await bytesOf({ ...change, attachments: [attachment()] }));
   const bare = await parse(await bytesOf(change));
@@ -64,17 +63,17 @@ it.each([
   'percent%20.txt',
   "it's.txt",
   'tab\there.txt',
-])('the file name %s survives', async (filename) => {
+])('an attachment keeps the file name %s', async (filename) => {
   const [received] = await parseAttachments(attachment({ filename }));
   expect(received?.filename).toBe(filename);
 });
 
-it('a file name with a lone surrogate does not stop a message', async () => {
+it('a file name with a lone surrogate is accepted', async () => {
   const [received] = await parseAttachments(attachment({ filename: 'a\ud800.txt' }));
   expect(received?.filename).toBe('a\ufffd.txt');
 });
 
-it('a part with a Content-ID goes beside the HTML', async () => {
+it('an attachment with a Content-ID goes beside the HTML', async () => {
   const mail = await parse(
     await bytesOf({
       html: '<img src="cid:logo@x">',
@@ -90,7 +89,7 @@ it('a part with a Content-ID goes beside the HTML', async () => {
   expect(report?.related).toBeFalsy();
 });
 
-it('a clean message travels as it is, any other message as opaque bytes', async () => {
+it('an attached clean message stays readable, any other one becomes opaque bytes', async () => {
   const clean = Buffer.from('Subject: x\r\n\r\nhi\r\n');
   const longLine = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(2000)}\r\n`);
   const contentType = 'message/rfc822';
@@ -104,7 +103,7 @@ it('a clean message travels as it is, any other message as opaque bytes', async 
   expect(second?.content.equals(longLine)).toBe(true);
 });
 
-it('a multipart attachment adds no parts of its own', async () => {
+it('an attached multipart adds no parts', async () => {
   const content = Buffer.from('--x\r\n\r\nevil\r\n--x--\r\n');
   const received = await parseAttachments(
     attachment({ contentType: 'multipart/mixed; boundary=x', content }),
@@ -113,7 +112,7 @@ it('a multipart attachment adds no parts of its own', async () => {
   expect(received[0]?.content.equals(content)).toBe(true);
 });
 
-it('the same input gives the same bytes, another seed other boundaries', async () => {
+it('the same input gives the same bytes, and another seed other boundaries', async () => {
   const attachments = [attachment(), attachment({ filename: 'Ü.txt', contentId: 'a' })];
   const change = { html: '<p>Hi</p>', attachments };
   const first = await bytesOf(change);
@@ -123,7 +122,7 @@ it('the same input gives the same bytes, another seed other boundaries', async (
   expect(first.includes('nodemailer')).toBe(false);
 });
 
-it('every line is legal on the wire', async () => {
+it('every line with attachments is legal on the wire', async () => {
   const attachments = [
     attachment({ filename: `${'x'.repeat(250)}.txt`, content: Buffer.alloc(5000) }),
     attachment({ filename: `${'ü'.repeat(250)}.txt`, contentType: 'text/plain' }),

@@ -98,7 +98,7 @@ async function meaning(mail: ParsedMail) {
 /** TEST_RUNS=1000 is a soak. */
 const numRuns = Number(process.env.TEST_RUNS ?? 50);
 
-it(`lean messages mean what MailComposer's mean (seed ${testSeed})`, async () => {
+it(`a composed message means the same as MailComposer's (seed ${testSeed})`, async () => {
   await fc.assert(
     fc.asyncProperty(inputs.map(withoutLookAlikes), async (input) => {
       const lean = await parse(messageBytes(await compose(input)));
@@ -109,7 +109,7 @@ it(`lean messages mean what MailComposer's mean (seed ${testSeed})`, async () =>
   );
 }, 60_000);
 
-it(`what was given is what is parsed (seed ${testSeed})`, async () => {
+it(`a composed message is parsed into its input (seed ${testSeed})`, async () => {
   await fc.assert(
     fc.asyncProperty(inputs, async (input) => {
       const mail = await parse(messageBytes(await compose(input)));

@@ -35,7 +35,7 @@ describe.each(stores)('captured mail on %s', (store) => {
       'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
     ],
     [
-      'by the list of who may leave',
+      'by the list of allowed recipients',
       { ...relay, allow: ['example.org'] },
       'delivery.allow',
       'captured: delivery.allow does not name this recipient',

@@ -117,7 +117,7 @@ describe('the mail that the carrier sends', () => {
     ['no key', []],
   ];
   it.each(keySets.flatMap(([name, keys]) => [1, 60].map((count) => [count, name, keys] as const)))(
-    'is what this thread composes, for %i at once signed with %s',
+    'equals the mail composed on this thread, for %i at once signed with %s',
     async (count, _name, keys) => {
       const requests = Array.from({ length: count }, (_, index) => {
         return requestOf({ subject: `grüße ${index}`, text: `.${index}\n` }, keys);

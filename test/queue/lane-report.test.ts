@@ -137,7 +137,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect(rows).toEqual([{ at: reportedAt }]);
   });
 
-  it('skips dead daemons, whose rows the others delete', async () => {
+  it('skips dead daemons and deletes their rows', async () => {
     await service.app.store.write((trx) =>
       sql`insert into lane_states (worker, reported_at, lanes) values ('wrk_dead',
         ${service.clock.now() - 9_000}, '[{"lane":"old","inFlight":1,"window":8,"perMinute":60,

@@ -38,7 +38,7 @@ describe('a piped mail', () => {
       'To: a@b.example,\r\n c@d.example\r\n\r\nx\r\n',
     ],
     [
-      'fields whose names are more than letters',
+      'field names of more than letters',
       'X-Mailer_2.0: cron\nX-Id : 7\n\nx\n',
       'X-Mailer_2.0: cron\r\nX-Id : 7\r\n\r\nx\r\n',
     ],

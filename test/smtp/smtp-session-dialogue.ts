@@ -51,7 +51,7 @@ export async function until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  throw new Error('what was waited for did not happen');
+  throw new Error('the condition did not come true');
 }
 
 export interface RawServer {

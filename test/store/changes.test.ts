@@ -87,7 +87,7 @@ it('an unreadable counter makes every read fail', async () => {
   expect(await ask('a', 'again')).toBe('a read');
 });
 
-it('a full cache keeps the values loaded last, whatever was peeked at', async () => {
+it('a full cache keeps the values loaded last, without regard to peeks', async () => {
   const kept = () => ['a', 'b', 'c'].filter((key) => known.peek(key) !== undefined);
   await ask('a');
   await ask('b');

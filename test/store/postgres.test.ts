@@ -181,7 +181,7 @@ describe('an error of the server', () => {
   );
 
   it.each(['22021', '22P02', '23505', '42601', '42P01', 'P0001'])(
-    '%s is a fault of the statement, whatever its text',
+    '%s is a fault of the statement with any text',
     async (state) => {
       const error = await refusalOf(store.write((trx) => raise(trx, state)));
       expect(error).toBeInstanceOf(pg.DatabaseError);

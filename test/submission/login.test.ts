@@ -60,8 +60,8 @@ describe('a login with a valid key', () => {
 describe('a refused login', () => {
   it.each([
     ['an unknown key', `svc_live_${'A'.repeat(38)}`],
-    ['no key', ''],
-    ['what is no key', 'secret'],
+    ['an empty key', ''],
+    ['a malformed key', 'secret'],
     ['a very long key', 'k'.repeat(1_000)],
   ])('has the same reply for %s', async (_what, key) => {
     const dialogue = await service.session();

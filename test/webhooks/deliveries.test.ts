@@ -28,7 +28,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
   const replay = (id: string, body: object) =>
     api.post<WebhookReplay>(`/v1/webhooks/${id}/replay`, body);
 
-  it('of a test are queued for its endpoint alone, whatever its subscriptions', async () => {
+  it('of a test are queued for its endpoint alone, under any subscriptions', async () => {
     const { id } = await endpoint(test, { events: ['domain.failed'] });
     await endpoint(test);
     const data = { order: 7, of: 'Żółw' };

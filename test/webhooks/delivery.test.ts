@@ -317,7 +317,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(to.received).toEqual([]);
   });
 
-  it('is not changed by an attempt whose lease another daemon has by now', async () => {
+  it('is not changed by an attempt after another daemon took its lease', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(200).end());
     const { id } = await one();

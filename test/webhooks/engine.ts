@@ -230,5 +230,5 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
     if (await holds()) return;
     await nextTurn();
   }
-  throw new Error('what was waited for did not come');
+  throw new Error('the condition did not come true');
 }

@@ -182,7 +182,7 @@ describe('the URL of an endpoint', () => {
     await poster.close();
   });
 
-  it('is dialled at the checked address, whatever the next answer of the DNS', async () => {
+  it('is dialled at the checked address after any later answer of the DNS', async () => {
     const { app, dialled } = dialling(resolving(test.app, [['93.184.216.34'], ['127.0.0.1']]));
     const poster = createPoster(app);
     const request = { url: 'http://hooks.example/', headers: {}, body: '{}' };

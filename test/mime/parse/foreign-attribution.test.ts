@@ -21,9 +21,9 @@ const isQuotedBy = (text: string) =>
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-describe(`email-reply-parser is asked (seed ${seed})`, () => {
+describe(`the shortcut before email-reply-parser (seed ${seed})`, () => {
   it.each(quoteHeaders.map((expression) => [expression.source, expression] as const))(
-    'for what %s matches',
+    'asks the library for matches of %s',
     (_, expression) => {
       const { source, flags } = expression;
       fc.assert(
@@ -35,7 +35,7 @@ describe(`email-reply-parser is asked (seed ${seed})`, () => {
     },
   );
 
-  it('wherever it finds an attribution', () => {
+  it('asks the library wherever that finds an attribution', () => {
     const pieces = [
       'On 4 March Alice <a@b> wrote:',
       'Am 4. schrieb',
@@ -72,7 +72,7 @@ describe(`email-reply-parser is asked (seed ${seed})`, () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  it('and not for a text that introduces nothing', () => {
+  it('skips the library for a text without an introduction', () => {
     expect(mayHoldAttribution(textOf(4_000))).toBe(false);
     expect(mayHoldAttribution('Hi Bob,\n\nsee you at 10:30 - or later?\n\n-- \nAlice\n')).toBe(
       false,

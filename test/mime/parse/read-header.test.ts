@@ -1,4 +1,4 @@
-// The header-only reader of the receive path, and the values it is made of.
+// The header-only reader of the receive path, and the values in its results.
 import { describe, expect, it } from 'vitest';
 import {
   parseAddressList,
@@ -11,7 +11,7 @@ import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture, mail } from './fixture.ts';
 
 describe('the header reader', () => {
-  it('gives the summary without looking at the body', () => {
+  it('gives the summary without reading the body', () => {
     const raw = mail(
       [
         'From: =?utf-8?q?Al=C3=AFce?= <alice@example.com>',
@@ -42,17 +42,17 @@ describe('the header reader', () => {
     });
   });
 
-  it('understands bare line feeds and a header without body', () => {
+  it('accepts bare line feeds and a header without a body', () => {
     const summary = readHeader(Buffer.from('From: a@b.example\nSubject: x\n y'));
     expect(summary).toMatchObject({ from: { email: 'a@b.example', name: null }, subject: 'x y' });
   });
 
-  it('skips lines that are no fields and what continues them', () => {
+  it('skips malformed lines and their continuations', () => {
     const raw = mail(['From a@b.example Tue', 'no colon here', ' continued', 'Subject: x']);
     expect(readHeader(raw).subject).toBe('x');
   });
 
-  it('lets no encoded word start a new line', () => {
+  it('lets no encoded word start a line', () => {
     const raw = mail(['Subject: =?utf-8?q?a=0D=0ABcc:_x@y.example?=', 'From: a@b.example']);
     expect(readHeader(raw).subject).toBe('a Bcc: x@y.example');
   });
@@ -103,12 +103,12 @@ describe('an address list', () => {
     ['a b c', []],
     ['@b.example, a@, <>', []],
     ['a(nested (comment) here)@b.example', [['a@b.example', 'nested (comment) here']]],
-  ])('%s', (value, expected) => {
+  ])('is read from %s', (value, expected) => {
     const { addresses } = parseAddressList(value);
     expect(addresses.map(({ email, name }) => [email, name])).toEqual(expected);
   });
 
-  it('never makes an address of an encoded word', () => {
+  it('never takes an address from an encoded word', () => {
     const word = `=?utf-8?B?${Buffer.from('ceo@bank.example').toString('base64')}?=`;
     expect(parseAddressList(word)).toEqual({ addresses: [], invalid: 1, truncated: false });
     expect(parseAddressList(`${word} <a@b.example>`).addresses).toEqual([
@@ -118,7 +118,7 @@ describe('an address list', () => {
     expect(parseAddressList(list).addresses).toHaveLength(1);
   });
 
-  it('ends after 500 addresses and says so', () => {
+  it('ends after 500 addresses and is marked as cut', () => {
     const list = parseAddressList('a@b.example,'.repeat(501));
     expect(list).toMatchObject({ truncated: true });
     expect(list.addresses).toHaveLength(500);
@@ -144,19 +144,19 @@ describe('a date', () => {
     '4 Foo 2025 10:30',
     '1 Jan 1900 00:00',
     '4 Mar 2025 25:00',
-  ])('%j is none', (value) => {
+  ])('%j is not recognized', (value) => {
     expect(readDate(value)).toBeNull();
   });
 });
 
 describe('message ids', () => {
-  it('are found in brackets, or bare', () => {
+  it('are read in brackets or bare', () => {
     expect(readMessageIds('<a@b> junk <c@d>')).toEqual(['<a@b>', '<c@d>']);
     expect(readMessageIds('a@b')).toEqual(['<a@b>']);
     expect(readMessageIds('not an id')).toEqual([]);
   });
 
-  it('of References are kept once each, of very many the first and the newest', () => {
+  it('of References are unique, and long lists keep the first and the newest', () => {
     expect(readReferences('<a@b><c@d> <a@b>')).toEqual(['<a@b>', '<c@d>']);
     const ids = Array.from({ length: 150 }, (_, at) => `<${at}@x>`);
     const kept = readReferences(ids.join(' '));

@@ -156,7 +156,7 @@ const flat: BounceCase[] = [
     words: [hard],
   },
   {
-    name: 'a multipart whose boundary never occurs',
+    name: 'a multipart without its boundary',
     raw: mail(
       [
         'Return-Path: <>',
@@ -519,6 +519,6 @@ export const bounceClasses: Record<string, BounceCase[]> = {
   Japanese: japanese,
   'not delivered, or delayed': finality,
   'several codes': lastServer,
-  'what refuses us': tooHard,
-  'what refuses them': stillHard,
+  'refusals of us': tooHard,
+  'refusals of the recipient': stillHard,
 };
