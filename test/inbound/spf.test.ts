@@ -88,7 +88,7 @@ describe('4.3 the checked domain', () => {
     ['a HELO that is an address', 'none', { mailFrom: '', helo: '192.0.2.1' }],
     ['a HELO that is an address literal', 'none', { mailFrom: '', helo: '[192.0.2.1]' }],
     ['a HELO without a dot', 'none', { mailFrom: '', helo: 'localhost' }],
-    ['a HELO that is no name', 'none', { mailFrom: '', helo: "JUMPIN' JUPITER" }],
+    ['a HELO other than a name', 'none', { mailFrom: '', helo: "JUMPIN' JUPITER" }],
     ['a label of 64 characters', 'none', { mailFrom: `x@${'a'.repeat(64)}.test` }],
     ['an empty label', 'none', { mailFrom: 'x@a..test' }],
     ['a name of one label', 'none', { mailFrom: 'x@test' }],

@@ -43,7 +43,7 @@ describe.each(stores)('an injection into the header, on %s', (store) => {
     },
   );
 
-  it.each(harmlessInjections)('by $what arrives as text', async ({ body, headers = {}, shown }) => {
+  it.each(harmlessInjections)('by $name arrives as text', async ({ body, headers = {}, shown }) => {
     const message = await send(api, body);
     expect(message.recipients.map(({ email }) => email)).toEqual(['ada@example.com']);
     expect(message.deliveries).toHaveLength(1);

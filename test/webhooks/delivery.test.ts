@@ -166,7 +166,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
   it.each([
     ['is sooner than the schedule', 503, '1'],
     ['is a date of the past', 503, 'Mon, 05 Jan 2026 11:00:00 GMT'],
-    ['is no time', 429, 'soon'],
+    ['is malformed', 429, 'soon'],
     ['comes with another status', 500, '7200'],
   ])('follows the schedule when the Retry-After %s', async (_name, code, header) => {
     to.answer = status(code, { 'retry-after': header });

@@ -24,7 +24,7 @@ const document = (text: string, others: Partial<FullTextDocument> = {}) => ({
 });
 
 describe(`the words of a text in ASCII (seed ${seed})`, () => {
-  it('are those of any text', () => {
+  it('equal those of the general scan', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'a',
@@ -50,8 +50,8 @@ describe(`the words of a text in ASCII (seed ${seed})`, () => {
   });
 
   it.each([
-    ['a word written more often than is kept', 'to be '.repeat(400), 'to to to'],
-    ['more words than are read', Array.from({ length: 9_000 }, (_, i) => `w${i}`).join(' '), ''],
+    ['a word repeated beyond its kept positions', 'to be '.repeat(400), 'to to to'],
+    ['words beyond the bound', Array.from({ length: 9_000 }, (_, i) => `w${i}`).join(' '), ''],
     [
       'more characters than are kept, among them words that are short enough yet',
       Array.from({ length: 5_000 }, (_, i) => `${i}${'y'.repeat(60)} ${i}`).join(' '),
@@ -64,7 +64,7 @@ describe(`the words of a text in ASCII (seed ${seed})`, () => {
     expectSame(document(text, { subject, from: ['to@b.example', 'To'], hasAttachment: true }));
   });
 
-  it('of one hash are no reason to take longer', () => {
+  it('of one hash take no longer', () => {
     const letters = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789');
     const words: string[] = [];
     const grow = (word: string, hash: number): void => {

@@ -38,7 +38,7 @@ describe('CAA records', () => {
     else expect(problem).toMatch(words);
   });
 
-  it('of an authority without a published name forbid it only where they allow nobody', () => {
+  it('of an authority without a published name forbid it only with an empty value', () => {
     const nameless = { ...issuer, identities: [] };
     expect(caaProblem([record('issue', 'x.test')], nameless)).toBeNull();
     expect(caaProblem([record('issue', ';')], nameless)).toMatch(/";"/);

@@ -63,7 +63,7 @@ describe('a tracking host', () => {
     ['the console', '/console', {}],
     ['a link that begins otherwise', '/tt/o/abc', {}],
     ['a path that leads back', '/t/../healthz', { host: 'other.example' }],
-    ['what the links do not know', '/u/abc', {}],
+    ['an unknown kind of link', '/u/abc', {}],
     ['another host', '/t/o/abc', { host: 'other.acme.example' }],
     ['no host', '/t/o/abc', { host: '' }],
     [
@@ -72,7 +72,7 @@ describe('a tracking host', () => {
       { host: 'x.example' },
     ],
     ['another token', '/.well-known/acme-challenge/abcdefghijklmnopqrstuvwy', {}],
-    ['a token that is none', '/.well-known/acme-challenge/../../etc', {}],
+    ['a malformed token', '/.well-known/acme-challenge/../../etc', {}],
     ['a challenge that is posted', `/.well-known/acme-challenge/${token}`, { method: 'POST' }],
     ['a path without end', `/t/o/${'a'.repeat(4_000)}`, {}],
   ])('answers 404 to %s', async (_what, path, options) => {

@@ -515,7 +515,7 @@ export const bounceClasses: Record<string, BounceCase[]> = {
   'several recipients in one prose report': several,
   'vague codes beside clear ones': vague,
   'no Status': withoutStatus,
-  'From with nobody': senders,
+  'From without an author': senders,
   Japanese: japanese,
   'not delivered, or delayed': finality,
   'several codes': lastServer,
