@@ -18,7 +18,7 @@ const taken = '250 2.1.5 Accepted';
 const unknown = '550 5.1.1 No mailbox here has this address';
 const putOff = '450 4.2.1 This mailbox takes no mail at the moment';
 
-describe('the catch-all of a domain', () => {
+describe('receiving for a domain', () => {
   let service: SmtpService;
   let domainId: string;
   let mailboxId: string;
@@ -35,7 +35,7 @@ describe('the catch-all of a domain', () => {
 
   const asked = async (address: string) => (await envelope(await service.session(), address))[0];
 
-  it('takes mail for unknown addresses while it is on', async () => {
+  it('takes mail for unknown addresses while the catch-all is on', async () => {
     const { app, operator } = service;
     expect(await asked('misspelt@acme.example')).toBe(unknown);
     await enableCatchAll(app, operator, { domainId, mailboxId });
@@ -48,7 +48,7 @@ describe('the catch-all of a domain', () => {
     expect(await asked('misspelt@acme.example')).toBe(unknown);
   });
 
-  it('is shown with the domain, which keeps its records for mail while a mailbox takes any', async () => {
+  it('shows the catch-all with the domain, and records for mail while the domain takes any', async () => {
     const { app, operator } = service;
     const standing = async () => {
       const { catchAll } = await getDomain(app, operator, domainId);
@@ -70,7 +70,7 @@ describe('the catch-all of a domain', () => {
     expect(await standing()).toEqual(without);
   });
 
-  it('defers mail while its mailbox is paused, and ends with the mailbox', async () => {
+  it('defers mail for a paused mailbox and refuses it for a deleted one', async () => {
     const { app, operator } = service;
     expect(await asked('desk+news@acme.example')).toBe(taken);
     await pauseMailbox(app, operator, mailboxId);
@@ -90,7 +90,7 @@ describe('the catch-all of a domain', () => {
     expect(await asked('other@acme.example')).toBe(taken);
   });
 
-  it('is looked up in one query for concurrent clients, each with its own reply', async () => {
+  it('looks addresses up in one query for concurrent clients, each with its own reply', async () => {
     const { app, operator } = service;
     const all = await createMailbox(app, operator, { slug: 'all', domain: 'acme.example' });
     await enableCatchAll(app, operator, { domainId, mailboxId: all.id });
@@ -117,7 +117,7 @@ describe('the catch-all of a domain', () => {
     });
     afterEach(() => watch.stop());
 
-    it('costs the same number of statements for any address', async () => {
+    it('costs one statement for each address, known or not, with a catch-all or without', async () => {
       const { app, operator } = service;
       const unknowns = Array.from({ length: 40 }, (_, index) => `nobody${index}@acme.example`);
       const statementsFor = async (addresses: readonly string[]) => {

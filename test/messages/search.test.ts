@@ -42,7 +42,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
   const subject = (text: string, top: Record<string, unknown> = {}) =>
     send(api, payload({ subject: text }, top));
 
-  it('counts messages accepted by commands once in the metrics, in whichever daemon', async () => {
+  it('counts messages of commands once, in the metrics of one daemon', async () => {
     const { app } = test;
     const accepted = async ({ metrics }: App) => {
       const { values } = await metrics.accepted.get();

@@ -58,7 +58,7 @@ describe('a fair share', () => {
     expect([room > 0, share.mayHold('hog')]).toEqual([true, false]);
   });
 
-  it('may be transferred within it', () => {
+  it('lets a full holder exchange one of its own places', () => {
     const share = new FairShare(100);
     fill(share, ['hog']);
     expect([share.mayHold('hog'), share.mayHold('hog', 1, 'hog')]).toEqual([false, true]);
@@ -91,7 +91,7 @@ describe('a fair share', () => {
     ]);
   });
 
-  it('returned in excess counts as all of it', () => {
+  it('is empty after a holder returned more than it held', () => {
     const share = new FairShare(10);
     share.hold('a', 2);
     share.letGo('a', 5);
@@ -138,7 +138,7 @@ describe('shares of the deliveries in flight', () => {
     expect(untils[0]).toBeGreaterThan(clock.now());
   });
 
-  it('offer free room at an eighth, or after 50 ms', async () => {
+  it('offer free room once it is an eighth, or after 50 ms', async () => {
     const going = admit('org_a', 282);
     shares.admit('org_a', 'a.example');
     expect([shares.isAwaited(), shares.withRoom()]).toEqual([false, []]);

@@ -135,7 +135,7 @@ describe('a released session', () => {
 describe('a session that waits for its last answer', () => {
   const one = () => poolOf({}, { connections: 1 });
 
-  it('is lent to the next caller, and closed or kept after both releases', async () => {
+  it('is lent to the next caller, and stays in use until both have released it', async () => {
     one();
     const first = await acquire();
     const waiting = acquire();
@@ -150,7 +150,7 @@ describe('a session that waits for its last answer', () => {
     expect(sink.connections.total).toBe(1);
   });
 
-  it('is lent once until the second message has left too', async () => {
+  it('is lent to one caller at a time', async () => {
     one();
     const first = await acquire();
     const order = [1, 2].map(async (number) => ({ number, lease: await acquire() }));
