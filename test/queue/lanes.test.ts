@@ -30,20 +30,20 @@ describe('lanes', () => {
     return going;
   }
 
-  it('share one lane between the domains of a provider', () => {
+  it('are shared by the domains of a provider', () => {
     const one = lanes.ruleFor(hosts('aspmx.l.google.com', 'alt1.aspmx.l.google.com'));
     const other = lanes.ruleFor(hosts('aspmx2.googlemail.com'));
     expect([one.lane, other.lane]).toEqual(['google', 'google']);
     expect(one).toMatchObject({ requireTls: true, messagesPerConnection: 100 });
   });
 
-  it('share one lane between domains with the same hosts in any order', () => {
+  it('are shared by domains with the same hosts in any order', () => {
     const one = lanes.ruleFor(hosts('mx2.host.example', 'mx1.host.example'));
     expect(lanes.ruleFor(hosts('mx1.host.example', 'mx2.host.example')).lane).toBe(one.lane);
     expect(lanes.ruleFor(hosts('mx1.host.example')).lane).not.toBe(one.lane);
   });
 
-  it('do not match a host that only resembles a provider’s', () => {
+  it('of a provider exclude hosts with a similar name', () => {
     expect(lanes.ruleFor(hosts('mx.notgoogle.com')).lane).toBe('mx mx.notgoogle.com');
     expect(lanes.ruleFor(hosts('aspmx.l.google.com', 'mx.own.example')).lane).toMatch(/^mx /);
   });
@@ -61,7 +61,7 @@ describe('lanes', () => {
     expect(admit('domain a.test', 100)).toHaveLength(16);
   });
 
-  it('report how much more a quick lane takes, once a quarter is free', async () => {
+  it('report room for more while quick, once a quarter is free', async () => {
     expect(lanes.quickRoom('relay')).toBe(Infinity);
     const first = admit('relay', 8);
     for (const id of first) lanes.ended('relay', id, 'taken');
@@ -82,7 +82,7 @@ describe('lanes', () => {
     [50, 80],
     [0.5, 100],
     [0.1, 240],
-  ])('prepare mail for 50 ms, 8 to 24 a connection: %d ms each', async (ms, window) => {
+  ])('have a window for 50 ms of mail, 8 to 24 a connection: %d ms each', async (ms, window) => {
     let [id = ''] = admit('relay', 1);
     for (let taken = 0; taken < 400; taken++) {
       await clock.advance(ms);
@@ -220,7 +220,7 @@ describe('lanes', () => {
     expect(lanes.states()[0]).toMatchObject({ window: 7, closedUntil: null });
   });
 
-  it('widen to two, while nothing else is accepted, after an attempt of 30 s', async () => {
+  it('admit two at once after an attempt of 30 s without an accepted message', async () => {
     const [slow = ''] = admit('domain a.test', 1);
     await clock.advance(30_000);
     lanes.ended('domain a.test', slow, 'unreachable', 30_000);
@@ -334,7 +334,7 @@ describe('lanes', () => {
   });
 });
 
-describe('the states shown of lanes', () => {
+describe('the shown states of lanes', () => {
   function many(count: number): { lanes: Lanes; clock: VirtualClock } {
     const clock = virtualClock();
     const lanes = new Lanes(clock, seededRandom(1), loadProviders(null, 10));

@@ -127,7 +127,7 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
-  it('are free when self-hosted, price the excess by the plan, and include the quota', async () => {
+  it('bill nothing when self-hosted, and the excess over the quota of a plan', async () => {
     await accept(test.app, test.caller, many(5, 'wait'));
     expect((await usage()).billing).toEqual({
       currency: 'USD',
