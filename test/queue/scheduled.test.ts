@@ -57,7 +57,7 @@ describe('the body of a scheduled send', () => {
     ['missing', undefined, /offset/],
     ['no time at all', 'tomorrow', /offset/],
     ['impossible', '2026-02-30T12:00:00Z', /offset/],
-  ])('with a time %s is a 422 naming scheduledFor', async (_name, scheduledFor, words) => {
+  ])('with this time is a 422 naming scheduledFor: %s', async (_name, scheduledFor, words) => {
     const { status, body } = await post({ scheduledFor });
     expect([status, body._tag]).toEqual([422, 'ValidationError']);
     expect(Object.keys(body.fields)).toEqual(['scheduledFor']);

@@ -146,7 +146,7 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
 
   it('notifies the other endpoints of a disabled one', async () => {
     const { id } = await endpoint(test);
-    const told_ = await endpoint(test, { events: ['webhook.disabled'] });
+    const listener = await endpoint(test, { events: ['webhook.disabled'] });
     const { app, operator } = test;
     await app.store.write(async (trx) => {
       endpointChanges.note(trx);
@@ -155,6 +155,6 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });
     });
     const rows = await deliveryRows(app);
-    expect(rows).toMatchObject([{ endpoint_id: told_.id, event_type: 'webhook.disabled' }]);
+    expect(rows).toMatchObject([{ endpoint_id: listener.id, event_type: 'webhook.disabled' }]);
   });
 });
