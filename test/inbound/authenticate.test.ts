@@ -492,7 +492,7 @@ describe('the bounds of authentication', () => {
   const large = 'twenty bytes a line\r\n'.repeat(1e5);
 
   /** Authenticates a mail while hashing takes `hashingMs`. */
-  async function slowly(from: AuthSession, hashingMs: number, raw: Buffer) {
+  async function withHashingTime(from: AuthSession, hashingMs: number, raw: Buffer) {
     const clock = virtualClock();
     const result = authenticate(raw, { ...from, clock });
     await clock.advance(hashingMs);
@@ -501,17 +501,17 @@ describe('the bounds of authentication', () => {
 
   it('do not count the time of hashing a long body for its keys', async () => {
     const raw = await signed(message('alice@example.com', large));
-    expect(await slowly(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
+    expect(await withHashingTime(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
   });
 
   it('keep the SPF verdict when the body is not hashed within 30 s', async () => {
     const raw = await signed(message('alice@example.com', large));
-    expect(await slowly(session, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(session, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       spfVerdict: 'pass',
       dmarcVerdict: 'pass',
     });
-    expect(await slowly(stranger, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(stranger, 30_000, raw)).toMatchObject({
       spfVerdict: 'fail',
       dmarcVerdict: 'temperror',
       dmarcPolicy: 'reject',
@@ -521,7 +521,7 @@ describe('the bounds of authentication', () => {
   it('show a second author when the body is not hashed within 30 s', async () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d.example; s=s; h=from; bh=x; b=x';
     const raw = mail([signature, 'From: x@soft.example', 'From: alice@example.com'], large);
-    expect(await slowly(stranger, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(stranger, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       dmarcVerdict: 'permerror',
       dmarcPolicy: 'reject',

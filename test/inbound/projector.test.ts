@@ -267,20 +267,20 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
     const { clock } = test;
     for (const text of ['one', 'two', 'three']) await receiveMail(app, shortMail(text));
     const taking = { leaseUntil: 0, limit: 16, isBegun: false };
-    const dies = (isBegun: boolean, limit: number) =>
+    const claimAndDie = (isBegun: boolean, limit: number) =>
       app.store.write((trx) => {
         const now = clock.now();
         return takeProjections(trx, { ...taking, now, leaseUntil: now + minuteMs, isBegun, limit });
       });
-    expect(await dies(false, 16)).toHaveLength(3);
+    expect(await claimAndDie(false, 16)).toHaveLength(3);
     clock.set(clock.now() + minuteMs);
     // From the second claim on, each mail is claimed alone.
-    const [guilty] = await dies(true, 1);
+    const [guilty] = await claimAndDie(true, 1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(0);
     clock.set(clock.now() + minuteMs);
-    expect(await dies(true, 1)).toEqual([{ ...guilty, tries: 3 }]);
+    expect(await claimAndDie(true, 1)).toEqual([{ ...guilty, tries: 3 }]);
     clock.set(clock.now() + minuteMs);
     const parses = countParses(app);
     expect(await projectAll()).toBe(1);

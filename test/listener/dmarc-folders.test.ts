@@ -35,7 +35,7 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
   }
 
   /** Delivers the mail; returns the reply to its last dot. */
-  async function come(): Promise<string> {
+  async function deliverMail(): Promise<string> {
     const answer = deliver(await service.session(), inbox, mail, sender);
     return passingTime(service.clock, answer, 50);
   }
@@ -55,19 +55,19 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
 
   it('is spam after a failure under quarantine', async () => {
     await start('quarantine');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
   it('does not exist after a failure under reject: the mail gets 550 5.7.1', async () => {
     await start('reject');
-    expect(await come()).toMatch(/^550 5\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^550 5\.7\.1 /);
     expect(await folders()).toEqual({});
   });
 
   it('is spam after a failure under reject while it is not enforced', async () => {
     await start('reject', { inbound: { enforceDmarc: false } });
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
@@ -75,10 +75,10 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
     dns.set('strict.example', 'TXT', ['v=spf1 include:silent.example -all']);
     dns.fault('silent.example', 'timeout');
     await start('reject');
-    expect(await come()).toMatch(/^451 4\.7\.1 /);
-    expect(await come()).toMatch(/^451 4\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^451 4\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^451 4\.7\.1 /);
     expect(await folders()).toEqual({});
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
@@ -86,24 +86,24 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
     dns.set('strict.example', 'TXT', ['v=spf1 include:silent.example -all']);
     dns.fault('silent.example', 'timeout');
     await start('quarantine');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 1 });
   });
 
   it('is inbox after a pass, and after a failure without a policy', async () => {
     await start('none');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     dns.set('strict.example', 'TXT', ['v=spf1 ip4:127.0.0.1 -all']);
     dns.set('_dmarc.strict.example', 'TXT', ['v=DMARC1; p=reject']);
     // The old answers are cached for an hour at most.
     await service.clock.advance(3_601_000);
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 2 });
   });
 
   it('is inbox for a trusted gateway, without a DNS query', async () => {
     await start('reject', { inbound: { trustedNetworks: ['127.0.0.1'] } });
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 1 });
     expect(dns.queries).toEqual([]);
   });

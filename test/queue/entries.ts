@@ -77,7 +77,7 @@ export async function inLane(
 }
 
 /** Another organization that can send. */
-export async function another(app: App, name: string): Promise<Caller> {
+export async function anotherOrganization(app: App, name: string): Promise<Caller> {
   const { id } = await createOrganization(app, { name, plan: 'self-hosted' });
   const row = newSenderRow(app, id, { email: `hi@${name}.test` });
   const verified = { ...row, is_default: 1, verified_at: app.clock.now() };

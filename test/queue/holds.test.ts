@@ -12,7 +12,7 @@ import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
+import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
@@ -77,7 +77,7 @@ describe.each(stores)('holds on %s', (store) => {
 
   it('hold an organization in all domains, or its mail to one domain', async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     const { organizationId } = acme;
     await holdQueue(app, { organizationId, domain: 'b.example' }, null);
     await queued(app, acme, 'one@a.example');
@@ -150,7 +150,7 @@ describe.each(stores)('holds on %s', (store) => {
 
   it('return their deliveries at once on release, at fair turns', async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     await holdQueue(app, { domain: 'held.example' }, null);
     for (let n = 0; n < 20; n++) await queued(app, caller, `crowd${n}@held.example`);
     await queued(app, acme, 'single@held.example');

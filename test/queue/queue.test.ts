@@ -14,7 +14,7 @@ import {
 } from '../../src/queue/desk/queue.ts';
 import { send, timeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
+import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
@@ -72,7 +72,7 @@ describe.each(stores)('the queue on %s', (store) => {
 
     it('filters by state, reason, domain, lane and organization', async () => {
       await oneOfEach();
-      const acme = await another(service.app, 'acme');
+      const acme = await anotherOrganization(service.app, 'acme');
       await queued(service.app, acme, 'theirs@a.example');
       for (const state of ['claimed', 'waiting', 'held'] as const) {
         expect(await emails({ state })).toEqual([expect.stringMatching(`^${state}@`)]);
@@ -118,7 +118,7 @@ describe.each(stores)('the queue on %s', (store) => {
     it('finds nothing of another organization', async () => {
       const { app, caller } = service;
       const { id } = await queued(app, caller, 'ada@a.example');
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       await expect(showQueueEntries(app, id, acme.organizationId)).rejects.toThrow(
         new ResourceNotFoundError('delivery', id),
       );
@@ -218,7 +218,7 @@ describe.each(stores)('the queue on %s', (store) => {
 
     it('can be limited to a domain or an organization', async () => {
       const { app, caller } = service;
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       await waiting(app, caller, 'x@a.example', later(1));
       await waiting(app, caller, 'x@b.example', later(1));
       await waiting(app, acme, 'y@a.example', later(1));
@@ -233,7 +233,7 @@ describe.each(stores)('the queue on %s', (store) => {
 
     it('keeps fair turns between one message and a crowd', async () => {
       const { app, caller } = service;
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       for (let n = 0; n < 30; n++) await waiting(app, caller, `crowd${n}@a.example`, later(1));
       await waiting(app, acme, 'single@b.example', later(2));
       await flushQueue(app, {});

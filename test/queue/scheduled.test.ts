@@ -18,7 +18,7 @@ import { seededRandom } from '../../src/runtime/random.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { onPlan, usedToday, useToday } from '../admission/fixtures.ts';
 import { payload, rowCounts } from '../messages/fixtures.ts';
-import { type LaterApi, laterApi } from '../sending/fixtures.ts';
+import { type ServedApi, servedApi } from '../sending/fixtures.ts';
 import {
   firstDelivery,
   type RunningPipeline,
@@ -32,10 +32,10 @@ const dayMs = 24 * hourMs;
 
 describe('the body of a scheduled send', () => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeAll(async () => {
     test = await testApp();
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterAll(async () => {
     await api.close();
@@ -81,11 +81,11 @@ describe('the body of a scheduled send', () => {
 
 describe.each(stores)('scheduled sends on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   const running: RunningPipeline[] = [];
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     for (const pipeline of running.splice(0)) await pipeline.close();
@@ -275,17 +275,17 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       const pipeline = await start();
       await clock.advance(hourMs - 1);
       expect(await admissionOf(app).tryDraw({ organizationId, keyId: null }, 10)).toBe(0);
-      const booked = async (ids: string[]) => {
+      const reservedTimes = async (ids: string[]) => {
         const found = await Promise.all(ids.map((id) => firstDelivery(app, caller, id)));
         const times = found.map(({ scheduling }) => Date.parse(scheduling?.dueAt ?? '') - due);
         return times.sort((a, b) => a - b);
       };
       await clock.advance(1);
       await pipeline.idle();
-      expect(await booked(first)).toEqual([199, 399, 599, 799, 999, 1_199]);
+      expect(await reservedTimes(first)).toEqual([199, 399, 599, 799, 999, 1_199]);
       await clock.advance(100);
       await pipeline.idle();
-      expect(await booked(second)).toEqual([1_399, 1_599, 1_799]);
+      expect(await reservedTimes(second)).toEqual([1_399, 1_599, 1_799]);
     });
 
     it('8.2: waits for the next UTC day without room in the quota', async () => {

@@ -10,7 +10,7 @@ import { sweepIdempotencyKeys } from '../../src/sending/send.ts';
 import { onPlan, usedToday, useToday } from '../admission/fixtures.ts';
 import { heldWrite, noRows, payload, rowCounts } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { type LaterApi, laterApi } from './fixtures.ts';
+import { type ServedApi, servedApi } from './fixtures.ts';
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 const to = (email: string) => payload({}, { to: [{ email }] });
@@ -28,10 +28,10 @@ function short(results: readonly BatchResult[]): string[] {
 
 describe.each(stores)('batches on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     await api.close();

@@ -16,16 +16,16 @@ import { heldWrite, payload, someoneWaits } from '../messages/fixtures.ts';
 import { claim, queued, waiting } from '../queue/entries.ts';
 import { send, startPipeline, timeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { type LaterApi, laterApi } from './fixtures.ts';
+import { type ServedApi, servedApi } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 
 describe.each(stores)('cancelling on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     await api.close();

@@ -8,7 +8,7 @@ import type { Answer } from '../support/http-client.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-export interface LaterApi {
+export interface ServedApi {
   post<Body = Record<string, unknown>>(
     url: string,
     body?: unknown,
@@ -18,7 +18,7 @@ export interface LaterApi {
 }
 
 /** Serves the API as the daemon does, limits included. */
-export function laterApi({ app, apiKey: ownKey }: TestApp): LaterApi {
+export function servedApi({ app, apiKey: ownKey }: TestApp): ServedApi {
   const authenticator = createAuthenticator(app);
   const check = openApiCheck(routes);
   const server = createHttpServer(app, {

@@ -133,10 +133,10 @@ describe('a released session', () => {
 });
 
 describe('a session that waits for its last answer', () => {
-  const one = () => poolOf({}, { connections: 1 });
+  const singleConnection = () => poolOf({}, { connections: 1 });
 
   it('is lent to the next caller, and stays in use until both have released it', async () => {
-    one();
+    singleConnection();
     const first = await acquire();
     const waiting = acquire();
     const last = acquire();
@@ -151,7 +151,7 @@ describe('a session that waits for its last answer', () => {
   });
 
   it('is lent to one caller at a time', async () => {
-    one();
+    singleConnection();
     const first = await acquire();
     const order = [1, 2].map(async (number) => ({ number, lease: await acquire() }));
     first.lendOn();
@@ -179,7 +179,7 @@ describe('a session that waits for its last answer', () => {
   });
 
   it('is closed when it breaks, and its holders get a new one', async () => {
-    one();
+    singleConnection();
     const first = await acquire();
     const waiting = acquire();
     first.lendOn();

@@ -21,7 +21,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
   const list = async (query = '') =>
     (await api.get<{ items: ThreadMessage[] }>(`${path}${query}`)).body.items;
   /** Changes the text of every message but the first. */
-  const say = (text: string) =>
+  const setText = (text: string) =>
     test.app.store.write((trx) =>
       sql`update email_projections set new_content = ${text}, text = ${text}, html = ${text}
         where message_id not in (select min(message_id) from email_projections)`.execute(trx),
@@ -29,7 +29,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
 
   it('have their text cut at 64 KB between two characters', async () => {
     await arrive(test.app, { references });
-    await say(`x${'東'.repeat(30_000)}`);
+    await setText(`x${'東'.repeat(30_000)}`);
     const [first, second] = await list();
     expect([first?.newContent, first?.newContentTruncated]).toEqual(['Hello', false]);
     expect(second?.newContentTruncated).toBe(true);
@@ -38,7 +38,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
 
   it('have a text of 64 KB in full', async () => {
     await arrive(test.app, { references });
-    await say('x'.repeat(65_536));
+    await setText('x'.repeat(65_536));
     expect((await list())[1]).toMatchObject({
       newContent: 'x'.repeat(65_536),
       newContentTruncated: false,
@@ -48,7 +48,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
   it('take 4 MB of a page, and the others are marked as cut', async () => {
     const mails = Array.from({ length: 99 }, (_, n) => ({ references, text: `mail ${n}` }));
     for (const mail of mails) await arrive(test.app, mail);
-    await say('x'.repeat(2_000_000));
+    await setText('x'.repeat(2_000_000));
     const items = await list('?limit=100');
     expect(items).toHaveLength(100);
     const bytes = items.map(({ newContent }) => Buffer.byteLength(newContent ?? ''));

@@ -27,42 +27,42 @@ const changed = (path: string, at: number) => {
   const other = path[at] === '0' ? '1' : '0';
   return path.slice(0, at) + other + path.slice(at + 1);
 };
-const unknown = async (path: string, more = {}) => {
+const expectUnknown = async (path: string, more = {}) => {
   const answer = await world.ask(path, more);
   expect([path, answer?.status, answer?.headers['location']]).toEqual([path, 404, undefined]);
 };
-const nothingCounted = async () =>
+const expectNothingCounted = async () =>
   expect(await engagement(world.app, world.caller, id)).toEqual([]);
 
 it('a token is signed in every character', async () => {
   for (const path of [pixel, link]) {
-    for (let at = '/t/o/'.length; at < path.length; at++) await unknown(changed(path, at));
+    for (let at = '/t/o/'.length; at < path.length; at++) await expectUnknown(changed(path, at));
   }
-  await nothingCounted();
+  await expectNothingCounted();
 });
 
 it('a cut or extended token is unknown', async () => {
-  for (let end = '/t/c/'.length; end < link.length; end++) await unknown(link.slice(0, end));
+  for (let end = '/t/c/'.length; end < link.length; end++) await expectUnknown(link.slice(0, end));
   for (const more of ['0', '/', '/0', '%00', '-', `${'x'.repeat(8_000)}`])
-    await unknown(link + more);
-  await nothingCounted();
+    await expectUnknown(link + more);
+  await expectNothingCounted();
 });
 
 it('a token of a pixel is invalid for a link, and the reverse', async () => {
-  await unknown(pixel.replace('/o/', '/c/'));
-  await unknown(link.replace('/c/', '/o/'));
+  await expectUnknown(pixel.replace('/o/', '/c/'));
+  await expectUnknown(link.replace('/c/', '/o/'));
   for (const path of ['/t/', '/t/o', '/t/o/', '/t/x/y', '/t/c/../o/x', `/t/c/${'é'}`])
-    await unknown(path);
-  await nothingCounted();
+    await expectUnknown(path);
+  await expectNothingCounted();
 });
 
 it('a valid tag for a link outside the content is unknown', async () => {
   const [delivery] = (await send(world.app, world.caller, 'b@example.com')).deliveries;
   const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
-  await unknown(`/t/c/${tokensOf(world.app, deliveryId)(3)}`);
-  await unknown(`/t/c/${tokensOf(world.app, delivery?.id ?? '')(1)}`);
-  await unknown(`/t/o/${tokensOf(world.app, 'dlv_000000000000000000000000')(0)}`);
-  await nothingCounted();
+  await expectUnknown(`/t/c/${tokensOf(world.app, deliveryId)(3)}`);
+  await expectUnknown(`/t/c/${tokensOf(world.app, delivery?.id ?? '')(1)}`);
+  await expectUnknown(`/t/o/${tokensOf(world.app, 'dlv_000000000000000000000000')(0)}`);
+  await expectNothingCounted();
 });
 
 it('a tag fits one link of its delivery only', async () => {
@@ -73,20 +73,20 @@ it('a tag fits one link of its delivery only', async () => {
     const moved = token.replace('_1-', `_${other}-`);
     expect(readToken(world.app, moved)?.link ?? null, moved).toBe(other === own ? own : null);
   }
-  await unknown(link.replace('_1-', '_2-'));
-  await nothingCounted();
+  await expectUnknown(link.replace('_1-', '_2-'));
+  await expectNothingCounted();
 });
 
 it('methods other than GET and HEAD are refused', async () => {
-  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await unknown(link, { method });
-  await nothingCounted();
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await expectUnknown(link, { method });
+  await expectNothingCounted();
 });
 
 it('a token of another organization is unknown at a custom host', async () => {
   const other = await createOrganization(world.app, { name: 'other', plan: 'free' });
-  await unknown(link, { organizationId: other.id });
-  await unknown(pixel, { organizationId: other.id });
-  await nothingCounted();
+  await expectUnknown(link, { organizationId: other.id });
+  await expectUnknown(pixel, { organizationId: other.id });
+  await expectNothingCounted();
   const own = await world.ask(link, { organizationId: world.caller.organizationId });
   expect(own?.status).toBe(302);
 });
@@ -94,9 +94,9 @@ it('a token of another organization is unknown at a custom host', async () => {
 it('a token of another installation is unknown', async () => {
   const elsewhere = await testApp({ seed: 7 });
   const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
-  await unknown(`/t/c/${tokensOf(elsewhere.app, deliveryId)(1)}`);
+  await expectUnknown(`/t/c/${tokensOf(elsewhere.app, deliveryId)(1)}`);
   await elsewhere.close();
-  await nothingCounted();
+  await expectNothingCounted();
 });
 
 it('a repeated token still redirects and changes nothing', async () => {

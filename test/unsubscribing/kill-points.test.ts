@@ -13,7 +13,7 @@ import { linkToken, mailToken } from '../../src/unsubscribing/tokens.ts';
 import { send } from '../support/delivery.ts';
 import { type KillPoint, moments, mortal } from '../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { written } from './written.ts';
+import { leaveByMail } from './leave-by-mail.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
@@ -80,7 +80,7 @@ async function peopleOf(test: TestApp): Promise<Map<string, Person>> {
 
 async function ask(app: App, { link, address }: Person, way: Way): Promise<void> {
   if (way === 'mail') {
-    expect(await written(app, address)).toBe('stored 0');
+    expect(await leaveByMail(app, address)).toBe('stored 0');
     return;
   }
   const body = Buffer.from(way === oneClick ? way : `action=${way}`);

@@ -24,7 +24,7 @@ import {
 import { dkimResolver } from '../support/dkim-resolver.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { written } from './written.ts';
+import { leaveByMail } from './leave-by-mail.ts';
 
 const oneClick = 'List-Unsubscribe=One-Click';
 const form = 'application/x-www-form-urlencoded';
@@ -258,16 +258,16 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
 
   it('works by a mail to the other address, which is not stored', async () => {
     const { id, address } = await copyTo('ada@example.com');
-    expect(await written(test.app, address)).toBe('stored 0');
+    expect(await leaveByMail(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
     expect((await timeline(test.app, test.caller, id)).at(-1)).toBe('unsubscribed:sent');
     expect(
-      await written(
+      await leaveByMail(
         test.app,
         address.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0')),
       ),
     ).toBe('550 5.1.1');
-    expect(await written(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
+    expect(await leaveByMail(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
   });
 
   it.each(['link', 'mail'])('works by the %s when message and group are deleted', async (way) => {
@@ -275,7 +275,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     await deleteMessage(test.app, test.caller, id);
     await deleteGroup(test.app, test.caller, groupId);
     if (way === 'link') expect((await post(path)).statusCode).toBe(200);
-    else expect(await written(test.app, address)).toBe('stored 0');
+    else expect(await leaveByMail(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
   });
 

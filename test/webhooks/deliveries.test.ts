@@ -15,7 +15,7 @@ import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { counterSums, deliveryRows, endpoint, happen } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, publishEvent } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -62,11 +62,11 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('are listed by status, kind and time, newest first', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     const since = test.clock.now() + hourMs;
     await test.clock.advance(hourMs);
-    await happen(test, 'delivered');
+    await publishEvent(test, 'delivered');
     const [first, second, third] = (await deliveryRows(test.app)).map((row) => row.id);
     await run(sql`update webhook_deliveries set status = 'delivered', due_at = null
       where id = ${second}`);
@@ -93,7 +93,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('have no next time while they are attempted', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const shown = async () => (await list(id)).items.map((item) => item.nextAttemptAt);
     expect(await shown()).toEqual([iso(test.clock.now())]);
     const leaseEnds = test.clock.now() + 90_000;
@@ -103,11 +103,11 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('have counters equal to their rows', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     await updateWebhook(test.app, test.operator, id, { status: 'disabled' });
     await updateWebhook(test.app, test.operator, id, { status: 'active' });
-    await happen(test, 'sent');
+    await publishEvent(test, 'sent');
     const total = async (query: string) => (await list(id, query)).pagination.total;
     expect(await total('')).toBe(3);
     expect(await total('?status=cancelled')).toBe(2);
@@ -132,7 +132,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
   it('show their attempts, and are a 404 under another endpoint', async () => {
     const { id } = await endpoint(test);
     const other = await endpoint(test, { events: ['domain.failed'] });
-    await happen(test);
+    await publishEvent(test);
     const [row] = await deliveryRows(test.app);
     const at = test.clock.now();
     await run(sql`insert into webhook_attempts
@@ -165,12 +165,12 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
   });
 
   it('of a replay queue logged events again under their ids, behind live ones', async () => {
-    await happen(test, 'sent');
+    await publishEvent(test, 'sent');
     await test.clock.advance(hourMs);
     const since = test.clock.now();
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
-    await happen(test, 'queued');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
+    await publishEvent(test, 'queued');
     const { id } = await endpoint(test, { events: ['message.sent'] });
     const logged = await sql<{ id: string; event_type: string; message_id: string }>`
       select id, event_type, message_id from events order by id`.execute(test.app.store.db);
@@ -191,8 +191,8 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('of a replay of exhausted ones include each event once, also at the command line', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     await run(sql`update webhook_deliveries set status = 'exhausted', due_at = null
       where event_type = 'message.sent'`);
     const [given] = await deliveryRows(test.app);

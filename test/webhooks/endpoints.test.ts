@@ -10,7 +10,7 @@ import type { Webhook, WebhookStats } from '../../src/webhooks/schema.ts';
 import { openHeaders, openSecrets } from '../../src/webhooks/secrets.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { counterSums, deliveryRows, endpoint, happen, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, publishEvent, hookUrl } from './fixtures.ts';
 
 const path = '/v1/webhooks';
 const hourMs = 3_600_000;
@@ -116,10 +116,10 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
 
   it('lose their queue when disabled by hand, and start clean afterwards', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const disabled = await patch<Webhook>(`${path}/${id}`, { status: 'disabled' });
     expect(disabled.body.status).toBe('disabled');
-    await happen(test);
+    await publishEvent(test);
     expect(await deliveryRows(test.app)).toMatchObject([{ status: 'cancelled', due_at: null }]);
     expect(await counterSums(test.app)).toEqual({ [id]: [0, 0, 0, 1] });
     const failing = sql`update webhook_endpoints set failing_since = 1, disabled_reason = 'x'`;
@@ -128,7 +128,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     const enabled = await patch<Webhook>(`${path}/${id}`, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', disabledReason: null });
     expect(await rowOf(id)).toMatchObject({ failing_since: null });
-    await happen(test);
+    await publishEvent(test);
     expect((await deliveryRows(test.app)).map(({ status }) => status)).toEqual([
       'cancelled',
       'pending',
@@ -138,7 +138,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
   it('are deleted with deliveries, attempts and statistics, in several steps', async () => {
     const kept = await endpoint(test);
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const { app } = test;
     const many = Array.from(
       { length: 2_300 },

@@ -12,7 +12,7 @@ import { noRows, otherOrganization, payload, rowCounts, send } from '../messages
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';
-import { counterSums, deliveryRows, endpoint, happen, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, publishEvent, hookUrl } from './fixtures.ts';
 
 describe.each(stores)('enqueuing a delivery on %s', (store) => {
   const { test, api } = eachApi({ store });
@@ -26,8 +26,8 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
     await updateWebhook(test.app, test.operator, off.id, { status: 'disabled' });
     const { caller: foreign } = await otherOrganization(test.app);
     await createWebhook(test.app, foreign, { url: hookUrl, events: ['*'] });
-    await happen(test, 'sent');
-    await happen(test, 'queued');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'queued');
     const rows = await deliveryRows(test.app);
     expect(new Set(rows.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([all.id, some.id]));
     expect(rows).toHaveLength(2);
@@ -76,7 +76,7 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
     ]);
     expect(headers['x-service-error-layer']).toBe('webhooks');
     expect(await rowCounts(test.app)).toEqual(noRows);
-    await expect(happen(test)).rejects.toThrow(WebhookEnqueueError);
+    await expect(publishEvent(test)).rejects.toThrow(WebhookEnqueueError);
     expect(await rowCounts(test.app)).toEqual(noRows);
     await rename('away', 'webhook_deliveries');
     await send(api);
@@ -84,14 +84,14 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
   });
 
   it('costs no query for an organization without endpoints', async () => {
-    await happen(test);
+    await publishEvent(test);
     const watched = watchQueries();
     try {
-      await happen(test);
+      await publishEvent(test);
       const asked = () => watched.take().filter(({ text }) => text.includes('webhook'));
       expect(asked()).toEqual([]);
       await test.clock.advance(500);
-      await happen(test);
+      await publishEvent(test);
       expect(asked().map(({ text, times }) => [/from "(\w+)"/.exec(text)?.[1], times])).toEqual([
         ['webhook_changes', 1],
       ]);
@@ -101,15 +101,15 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
   });
 
   it('follows a change by this process at once, by another within a second', async () => {
-    await happen(test);
+    await publishEvent(test);
     const { id } = await endpoint(test, { events: ['message.sent'] });
-    await happen(test);
+    await publishEvent(test);
     expect(await kinds()).toEqual(['message.sent']);
     const other = { app: await test.another(), operator: test.operator };
     await updateWebhook(other.app, test.operator, id, { events: ['message.delivered'] });
     await test.clock.advance(500);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     expect(await kinds()).toEqual(['message.sent', 'message.delivered']);
   });
 
@@ -117,11 +117,11 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
     const gone = await endpoint(test);
     const off = await endpoint(test);
     const stays = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const other = await test.another();
     await deleteWebhook(other, test.operator, gone.id);
     await updateWebhook(other, test.operator, off.id, { status: 'disabled' });
-    await happen(test);
+    await publishEvent(test);
     const rows = await deliveryRows(test.app);
     const of = ({ id }: { id: string }) =>
       rows.filter((row) => row.endpoint_id === id).map(({ status }) => status);
@@ -140,7 +140,7 @@ describe.each(stores)('enqueuing a delivery on %s', (store) => {
       throw new RangeError('no');
     };
     await expect(app.store.write(disable)).rejects.toThrow(RangeError);
-    await happen(test);
+    await publishEvent(test);
     expect(await kinds()).toEqual(['message.sent']);
   });
 

@@ -9,7 +9,7 @@ import { webhookStats } from '../../src/webhooks/stats.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { endpoint, happen } from './fixtures.ts';
+import { endpoint, publishEvent } from './fixtures.ts';
 
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
@@ -87,9 +87,9 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
   it('count a delivery on the day of its creation, whenever it ends', async () => {
     const { id } = await endpoint(test);
     const madeAt = test.clock.now();
-    await happen(test);
+    await publishEvent(test);
     await test.clock.advance(dayMs);
-    await happen(test);
+    await publishEvent(test);
     await test.app.store.write(async (trx) => {
       moveCounts(trx, [{ endpointId: id, madeAt, from: 'pending', to: 'delivered' }]);
     });
@@ -125,7 +125,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
 
   it('have bars at the command line, and the same object as JSON', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const { dataDir, database } = test.app.config;
     const cli = cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });
     try {

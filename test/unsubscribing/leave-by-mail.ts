@@ -5,7 +5,7 @@ import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
 /** Receives a mail to this address; returns the count of stored messages, or the refusal. */
-export async function written(app: App, address: string): Promise<string> {
+export async function leaveByMail(app: App, address: string): Promise<string> {
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
   const envelope = inboundEnvelope([addressee]);
