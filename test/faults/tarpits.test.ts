@@ -96,7 +96,8 @@ it('100 tarpits of one organization delay no other’s mail by a second, nor at 
 it('several organizations with tarpits leave places to the next', async () => {
   const { app } = world.service;
   const hogs: Caller[] = [];
-  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5']) hogs.push(await anotherOrganization(app, name));
+  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5'])
+    hogs.push(await anotherOrganization(app, name));
   for (const [index, hog] of hogs.entries()) {
     const to = tarpits.map((name) => `ada@${name}`);
     for (const half of [to.slice(0, recipientsEach), to.slice(recipientsEach)]) {

@@ -343,7 +343,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect((await getKey(test.app, test.caller, free.id)).constraints).toBeNull();
     });
 
-    it('are compared with the present constraints of the maker, not those at the start of the request', async () => {
+    it('are compared with the present constraints of the maker, not earlier ones', async () => {
       const by = await callerWith(null);
       const constraints = { ipRanges: ['10.0.0.0/8'] };
       await updateKey(test.app, test.operator, by.keyId ?? '', { constraints });

@@ -136,11 +136,15 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await reject(id)).status).toBe(409);
   });
 
-  it('a rejection is a 403 for a service, and a 404 for an unknown proposal', async () => {
+  it('a rejection by a service is a 403 with any permission', async () => {
     const { id } = await proposed();
     const owner = await createKey(test.app, test.operator, { role: 'owner' });
     const answer = await reject(id, api.as(owner.key ?? ''));
     expect([answer.status, answer.body._tag]).toEqual([403, 'ForbiddenError']);
+  });
+
+  it('a rejection of an unknown proposal is a 404', async () => {
+    const { id } = await proposed();
     const unknown = test.app.newId('mailboxAction');
     expect((await reject(unknown)).status).toBe(404);
     const other = await createMailbox(test.app, test.operator, { slug: 'other' });

@@ -34,12 +34,15 @@ describe('the composer', () => {
   const composeAll = (requests: readonly ComposeRequest[]) =>
     Promise.all(requests.map((request) => composer.compose(request)));
 
-  it.each([1, 3, 4, 33, 400])('makes %i messages at once, each with its own text', async (count) => {
-    const requests = Array.from({ length: count }, (_, index) =>
-      requestOf({ subject: `grüße ${index}`, text: `${index}\n` }),
-    );
-    await expectSame(await composeAll(requests), requests);
-  });
+  it.each([1, 3, 4, 33, 400])(
+    'makes %i messages at once, each with its own text',
+    async (count) => {
+      const requests = Array.from({ length: count }, (_, index) =>
+        requestOf({ subject: `grüße ${index}`, text: `${index}\n` }),
+      );
+      await expectSame(await composeAll(requests), requests);
+    },
+  );
 
   it('makes the same bytes as this thread for any input', async () => {
     const batches = fc.array(inputs, { minLength: 4, maxLength: 40 });

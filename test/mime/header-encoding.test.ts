@@ -7,14 +7,17 @@ const encoders = {
   'a field of the caller': (text: string) => encodeExtraHeader('X-Note', text),
 };
 
-it.each(Object.entries(encoders))('%s keeps a word of 900 characters and encodes one of 901', (_, encode) => {
-  const [longest, longer] = ['x'.repeat(900), 'x'.repeat(901)];
-  expect(encode(longest)).toBe(longest);
-  expect(encode(`ab ${longest}`).replaceAll('\r\n', '')).toBe(`ab ${longest}`);
-  for (const text of [longer, `ab ${longer}`, `${longer} ab`]) {
-    expect(encode(text)).toMatch(/^(?:\r\n )?=\?utf-8\?/);
-  }
-});
+it.each(Object.entries(encoders))(
+  '%s keeps a word of 900 characters and encodes one of 901',
+  (_, encode) => {
+    const [longest, longer] = ['x'.repeat(900), 'x'.repeat(901)];
+    expect(encode(longest)).toBe(longest);
+    expect(encode(`ab ${longest}`).replaceAll('\r\n', '')).toBe(`ab ${longest}`);
+    for (const text of [longer, `ab ${longer}`, `${longer} ab`]) {
+      expect(encode(text)).toMatch(/^(?:\r\n )?=\?utf-8\?/);
+    }
+  },
+);
 
 it('the encoding takes time linear in the length of a text', () => {
   // List-Unsubscribe fields have words of 300 characters, different in each mail.

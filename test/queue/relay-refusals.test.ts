@@ -53,7 +53,7 @@ it('a refused login is one line with relay, user and reply', () => {
   });
 });
 
-it('a refused login is logged again after a quarter of an hour, for each relay, under any wall clock', async () => {
+it('a refused login is logged again after a quarter of an hour, separately for each relay', async () => {
   for (let minutes = 0; minutes < 40; minutes++) {
     tell(route, [refused('no')]);
     clock.set(clock.now() - 86_400_000);

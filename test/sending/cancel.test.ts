@@ -47,7 +47,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     );
   }
 
-  it('stops a scheduled message for good, answers with it, and changes nothing when repeated', async () => {
+  it('stops a scheduled message for good, and is repeatable', async () => {
     const { app, caller, clock } = test;
     const id = await schedule();
     const { status, body } = await cancel(id);

@@ -267,7 +267,9 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
         address.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0')),
       ),
     ).toBe('550 5.1.1');
-    expect(await leaveByMail(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
+    expect(await leaveByMail(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe(
+      '550 5.1.1',
+    );
   });
 
   it.each(['link', 'mail'])('works by the %s when message and group are deleted', async (way) => {
@@ -326,12 +328,15 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await endings(ofNone)).toEqual([null, null]);
   });
 
-  it('refuses an unknown group with 404 and own List-Unsubscribe fields beside a group with 422', async () => {
+  it("rejects the sender's own List-Unsubscribe beside a group with 422", () => {
     const email = { subject: 'S', text: 'T', unsubscribeGroupId: groupId };
     const to = [{ email: 'ada@example.com' }];
     const headers = { 'list-unsubscribe': '<https://own.example/u>' };
     const asked = sendPayload.safeParse({ channel: 'email', to, email: { ...email, headers } });
     expect(asked.error?.issues.map(({ path }) => path.join('.'))).toEqual(['email.headers']);
+  });
+
+  it('rejects an unknown group and one of another organization as not found', async () => {
     const unknown = { email: { unsubscribeGroupId: 'usg_06dq2k0qz8h3v5m1r9t4w7xy' } };
     await expect(send(test.app, test.caller, 'ada@example.com', unknown)).rejects.toMatchObject({
       resource: 'unsubscribe-group',

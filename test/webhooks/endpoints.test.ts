@@ -10,7 +10,7 @@ import type { Webhook, WebhookStats } from '../../src/webhooks/schema.ts';
 import { openHeaders, openSecrets } from '../../src/webhooks/secrets.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { counterSums, deliveryRows, endpoint, publishEvent, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
 const path = '/v1/webhooks';
 const hourMs = 3_600_000;

@@ -12,7 +12,7 @@ import { noRows, otherOrganization, payload, rowCounts, send } from '../messages
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';
-import { counterSums, deliveryRows, endpoint, publishEvent, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
 describe.each(stores)('enqueuing a delivery on %s', (store) => {
   const { test, api } = eachApi({ store });

@@ -52,7 +52,11 @@ describe('the preview of a mail', () => {
   const nothing = { newContent: null, quotedContent: null, text: null };
 
   it.each([
-    ['one line of the new content', { newContent: ' Hello,\r\n\r\n\tAda  here. ' }, 'Hello, Ada here.'],
+    [
+      'one line of the new content',
+      { newContent: ' Hello,\r\n\r\n\tAda  here. ' },
+      'Hello, Ada here.',
+    ],
     [
       'of the quoted content without a new one',
       { newContent: '\n', quotedContent: '> Hi' },

@@ -21,9 +21,12 @@ async function readAs({ raw, reads }: Fault): Promise<Fault['reads']> {
 }
 
 describe('a mail with faulty MIME', () => {
-  it.each(mimeFaults.map((one) => [one.fault, one] as const))('is read like elsewhere with %s', async (_fault, one) => {
-    expect(await readAs(one)).toEqual(one.reads);
-  });
+  it.each(mimeFaults.map((one) => [one.fault, one] as const))(
+    'is read like elsewhere with %s',
+    async (_fault, one) => {
+      expect(await readAs(one)).toEqual(one.reads);
+    },
+  );
 });
 
 describe('flowed text', () => {
