@@ -97,7 +97,7 @@ async function withSeal(raw: Buffer): Promise<Buffer> {
 /** Loads mailauth before virtual time starts. */
 beforeAll(() => authenticate(message(), session));
 
-describe('verdicts on an authentic mail', () => {
+describe('an authentic mail', () => {
   it.each(['rsa', 'ed25519'] as const)(
     'passes DMARC with an aligned %s signature',
     async (algorithm) => {
@@ -125,7 +125,7 @@ describe('verdicts on an authentic mail', () => {
   });
 });
 
-describe('verdicts on a forged mail', () => {
+describe('a forged mail', () => {
   it('passes DMARC with an aligned SPF pass and no signature', async () => {
     const raw = Buffer.concat([await signed(message()), Buffer.from('P.S. pay here\r\n')]);
     expect(await authenticate(raw, stranger)).toMatchObject({
@@ -169,7 +169,7 @@ describe('the SPF verdict', () => {
   });
 });
 
-describe('verdicts after DNS trouble', () => {
+describe('authentication during DNS trouble', () => {
   it('ends with temperror only in the check with the failed look-up', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     expect(await authenticate(await signed(message()), { ...session, resolver })).toMatchObject({
@@ -375,7 +375,7 @@ describe('an authentication with one check that hangs', () => {
 });
 
 describe('the verdicts on a mail', () => {
-  it('are none without any record', async () => {
+  it('stay at none without any record', async () => {
     const raw = message('x@nothing.example');
     expect(await authenticate(raw, { ...session, mailFrom: 'x@nothing.example' })).toMatchObject({
       dkimVerdict: 'none',

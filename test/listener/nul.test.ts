@@ -46,7 +46,7 @@ describe.each(stores)('NUL in received mail, on %s', (store) => {
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   }
 
-  it.each(Object.entries(mails))('%s', async (_where, mail) => {
+  it.each(Object.entries(mails))('is replaced in %s', async (_where, mail) => {
     await expectStored(await deliver(await service.session(), inbox, mail));
   });
 

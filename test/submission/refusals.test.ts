@@ -56,7 +56,7 @@ describe('the reply for an error', () => {
     [new CapacityError('x', 3), '451 4.3.0'],
     [new TimeoutError('x'), '451 4.3.0'],
     [new TypeError('a fault'), '451 4.3.0'],
-  ])('%s', (error, expected) => {
+  ])('for %s is %s', (error, expected) => {
     const { code, enhancedCode } = replyOf(error);
     expect(`${code} ${enhancedCode}`).toBe(expected);
   });

@@ -75,7 +75,7 @@ async function shown(...flags: string[]): Promise<string> {
   return stdout;
 }
 
-it('names the target of reports when there are none', async () => {
+it('names the address for reports before the first one', async () => {
   expect(await shown()).toBe(
     'No reports in 30 days. They come to the rua address of the DMARC record: svc domains dns\n',
   );
