@@ -41,7 +41,7 @@ async function sayWhatIdleOnesCost(daemon: BenchService['daemon'], apiKey: strin
   for (const socket of [first, ...held]) socket.destroy();
 }
 
-/** A connection that has logged in and stays. */
+/** Opens an idle connection that has logged in. */
 function holdLoggedIn(port: number, apiKey: string): Promise<Socket> {
   const token = Buffer.from(`\0bench\0${apiKey}`).toString('base64');
   const lines = [`EHLO bench.example\r\n`, `AUTH PLAIN ${token}\r\n`];

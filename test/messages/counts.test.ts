@@ -1,4 +1,4 @@
-// The totals of lists are kept as mail comes and goes: after any change of messages, several at once too,
+// The stored totals of lists: after any change of messages, also concurrent ones,
 // they equal the counts of the messages themselves, in every list and total.
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -201,7 +201,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     };
   }
 
-  /** The list, as it reads without any index or count. */
+  /** Reads the list without any index or count. */
   async function listed(filter: MessageFilter): Promise<string[]> {
     const { organizationId, direction, status, createdFrom = 0, createdTo = 2 ** 50 } = filter;
     const { rows } = await sql<{ id: string }>`select id from messages
@@ -245,7 +245,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Lets time pass without a daemon: all the leases that it renews in hours would come at once. */
+  /** Advances the clock without a daemon, which would have to renew all its leases of these hours at once. */
   async function pass(ms: number): Promise<void> {
     await rest();
     await outcomes.close();

@@ -82,7 +82,7 @@ export const inputs: fc.Arbitrary<ComposeInput> = fc
   .filter(({ text, html }) => text !== null || html !== null)
   .map((varied) => ({ ...plainInput, ...varied }));
 
-/** The message as it is handed to the transport. */
+/** Returns the message as the transport gets it. */
 export function messageBytes(composed: Composed, signatures: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([signatures, composed.header, composed.body]);
 }

@@ -13,7 +13,7 @@ function referenceMailbox({ email, name }: Mailbox) {
   return { address: email, name: name ?? '' };
 }
 
-/** MailComposer lets lone CRs through, which parsers read in various ways. */
+/** Replaces lone CRs, which MailComposer keeps and parsers read in various ways. */
 function withLf(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }

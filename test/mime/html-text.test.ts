@@ -1,4 +1,4 @@
-// The text of HTML that comes without one: words, lines, links, and a bounded time on any input.
+// The text made from HTML: words, lines, links, and a bounded time for any input.
 import { describe, expect, it } from 'vitest';
 import { fileTypeOf } from '../../src/mime/file-type.ts';
 import { textOfHtml } from '../../src/mime/html-text.ts';

@@ -1,4 +1,4 @@
-// While a burst of sends comes in, deliveries give way to it: a batch each 100 ms, until the oldest one has
+// During a burst of sends, deliveries give way to it: a batch each 100 ms, until the oldest one has
 // waited for 10 s.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

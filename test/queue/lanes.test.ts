@@ -18,7 +18,7 @@ describe('lanes', () => {
     made = 0;
   });
 
-  /** Asks for `count` deliveries; returns the ids of those that go. */
+  /** Asks for `count` deliveries; returns the ids of the admitted ones. */
   function admit(lane: string, count: number, organization = 'org_a'): string[] {
     const going: string[] = [];
     for (let i = 0; i < count; i++) {

@@ -115,7 +115,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return (await Promise.all(messages)).map(({ id }) => id);
   }
 
-  /** Lets time pass in small steps, with all that is due in each done. */
+  /** Advances the clock in small steps, and finishes the due work of each. */
   async function pass(ms: number, stepMs: number, pipelines = running): Promise<void> {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await test.clock.advance(Math.min(stepMs, ms - passed));

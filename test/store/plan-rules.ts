@@ -79,7 +79,7 @@ const fewIndexes = ['contacts_archived'];
 /** Rows of one owner that all are wanted, some at a time. */
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
 
-/** Indexes in the order of a list: good for a page of it, read in that order, and for single rows of it. */
+/** Indexes in the order of a list: good for a page read in that order, and for single rows. */
 const listIndexes = [
   'events_in_order',
   'contacts_of_organization',

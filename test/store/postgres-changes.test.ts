@@ -56,7 +56,7 @@ afterAll(() => {
   pg.Client.prototype.query = query;
 });
 
-/** Lets time pass; queries meanwhile take no time of this clock. */
+/** Advances the clock; concurrent queries take no time of it. */
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
     await clock.advance(Math.min(left, 1_000));
@@ -76,7 +76,7 @@ async function listen(store: Store, clock?: VirtualClock): Promise<() => number>
   store.onChange(() => {
     told += 1;
   });
-  // The first word comes as soon as the connection listens.
+  // The first report follows as soon as the connection listens.
   await until(() => told > 0, 'a store that listens');
   await clock?.advance(quietMs);
   const before = told;

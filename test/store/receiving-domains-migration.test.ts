@@ -1,4 +1,4 @@
-// Domains and mailboxes of a version that did not write at a domain whether mail comes to it.
+// Domains and mailboxes of a version that did not record with a domain whether it receives mail.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../support/test-app.ts';

@@ -22,7 +22,7 @@ export interface DaemonRequest {
   /** The owner key of the home unless given; null sends none. */
   apiKey?: string | null;
   headers?: Record<string, string>;
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
 }
 

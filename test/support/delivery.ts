@@ -10,7 +10,7 @@ import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
 import { createPipeline, type Pipeline } from '../../src/queue/loop.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 
-/** While a burst of sends comes in, deliveries give way to it: by now it is over. */
+/** Time after which a burst of sends is over and deliveries no longer give way to it. */
 export const burstOverMs = 200;
 
 export interface RunningPipeline extends Pipeline {

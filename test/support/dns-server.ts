@@ -66,7 +66,7 @@ export interface DnsServer {
     records: NonNullable<ZoneRecords[T]>,
     options?: { authenticated?: boolean; ttlSeconds?: number },
   ): void;
-  /** Lets questions for a name fail, `times` of them or all; undefined ends it. */
+  /** Makes queries for a name fail, `times` of them or all; undefined ends the fault. */
   fault(name: string, fault: DnsFault | undefined, times?: number): void;
   close(): Promise<void>;
 }
@@ -147,7 +147,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     return entry.fault;
   }
 
-  /** The messages to send for one that came: none, one, or forged ones before it. */
+  /** Returns the answers to one query: none, one, or forged ones before it. */
   function handle(bytes: Buffer, transport: 'udp' | 'tcp'): Buffer[] {
     const query = decode(bytes);
     const question = query.questions?.[0];
@@ -209,7 +209,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
   });
   const port = await listenOnBoth();
 
-  /** The port that the system gives for UDP may be taken for TCP: then another. */
+  /** Tries another port when the system's UDP port is in use for TCP. */
   async function listenOnBoth(): Promise<number> {
     for (let tries = 0; tries < 20; tries++) {
       await new Promise<void>((resolve, reject) => {

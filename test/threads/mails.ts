@@ -1,4 +1,4 @@
-// Mail for the tests of threads: written in short, taken in as by SMTP, parsed and threaded.
+// Mail for the tests of threads, in a short notation: received as by SMTP, parsed and threaded.
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { createProjector } from '../../src/inbound/projector.ts';

@@ -1,4 +1,4 @@
-// Mail that begins in spam, by the verdicts recorded when it came in.
+// The spam folder for new mail, by the verdicts recorded at its arrival.
 import { describe, expect, it } from 'vitest';
 import type { InboundEnvelope } from '../../src/messages/projection.ts';
 import { isSpam } from '../../src/threads/spam.ts';

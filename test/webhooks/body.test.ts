@@ -44,7 +44,7 @@ describe.each(stores)('the body of an event on %s', (store) => {
   });
   afterEach(() => test.close());
 
-  /** A message, an event of it, and its delivery. */
+  /** Makes a message with an event and the delivery of that. */
   async function ofMessage() {
     const { id } = await send(app, test.caller, 'a@sandbox.test');
     const { organizationId } = test.caller;

@@ -46,7 +46,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await test.close();
   });
 
-  /** Lets time pass until the attempt of this number was made and settled. */
+  /** Advances the clock until the attempt of this number was made and settled. */
   async function attempted(id: string, number: number): Promise<void> {
     const { attempt_count, due_at } = await deliveryRow(app, id);
     if (attempt_count < number && due_at !== null && (await isUnclaimed(id))) {

@@ -73,7 +73,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     for (const id of ids) await makeDeliveries(test, id, count);
   }
 
-  /** Waits until the first organization has taken all it gets. */
+  /** Waits until the first organization holds its whole share. */
   async function saturated(): Promise<void> {
     for (let last = 0; last === 0 || last !== held; ) {
       last = held;
@@ -87,7 +87,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     return delivered > 0;
   };
 
-  /** Waits for real input and output while the clock goes on by less than a second. */
+  /** Waits for real input and output while the clock advances by less than a second. */
   async function withinASecond(holds: () => Promise<boolean>): Promise<void> {
     let passedMs = 0;
     await until(async () => {

@@ -35,7 +35,7 @@ const stepMs = 50;
 /** Count of the moments of each stage before all has ended. */
 const mostOf = { enqueue: events, claim: 6, body: 4, post: 2 * events, settle: 6 };
 
-/** Every stage and moment in turn, and one of those there are of it. */
+/** Chooses every stage and moment in turn, and a random occurrence of it. */
 function pointOf(seed: number): KillPoint {
   const stage = stages[seed % stages.length] ?? 'post';
   const moment = moments[Math.floor(seed / stages.length) % moments.length] ?? 'after';
@@ -173,7 +173,7 @@ async function oneDeath(
   for (const { received } of [good, bad]) expectOneIdEach(received, logged, told);
 }
 
-/** Each event came under its id, and always as the same bytes. */
+/** Expects each event under its id, always as the same bytes. */
 function expectOneIdEach(
   received: Receiver['received'],
   logged: ReadonlyMap<string, string>,

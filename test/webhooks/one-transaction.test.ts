@@ -132,7 +132,7 @@ const proposal = async (world: World) => {
 const contactOf = ({ app, caller }: World) =>
   createContact(app, caller, { email: 'ada@example.com' });
 
-/** Lets a recipient of mail leave all of it. */
+/** Makes a recipient leave all mail. */
 const leaving = async ({ app, caller }: World) => {
   const { id: groupId } = await createGroup(app, caller, { name: 'News' });
   const { id: messageId } = await send(app, caller, 'ada@example.com');

@@ -1,4 +1,4 @@
-// A text in ASCII goes into the index of SQLite byte by byte: as the same words in the same places.
+// SQLite's index reads a text in ASCII byte by byte, with the same words at the same positions.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
