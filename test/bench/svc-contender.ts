@@ -134,7 +134,7 @@ async function sendingDomain(env: Record<string, string>, signing: Signing): Pro
   return domain;
 }
 
-/** The text in a table of five cells, each with a link. */
+/** Puts the text into a table of five cells, each with a link. */
 export function htmlOf(index: number, text: string): string {
   const size = Math.ceil(text.length / 5);
   const cells = [0, 1, 2, 3, 4].map((cell) => {

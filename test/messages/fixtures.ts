@@ -51,7 +51,7 @@ export async function rawMail(api: HttpApi, id: string): Promise<Buffer> {
   return body;
 }
 
-/** An organization with a key, and nothing else: no domain, no sender. */
+/** Makes an organization with a key, without domain and sender. */
 export async function otherOrganization(
   app: App,
   name = 'acme',

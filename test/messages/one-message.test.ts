@@ -278,7 +278,7 @@ describe('deleting on two daemons of one postgres', () => {
     await test.close();
   });
 
-  /** The other daemon deletes the message, in a transaction that has not committed yet. */
+  /** Deletes the message on the other daemon, in a transaction that is still open. */
   async function deletedElsewhere(id: string) {
     return heldWrite(await test.another(), async (trx) =>
       deleteMessageRow(trx, await getMessageRow(trx, test.caller.organizationId, id)),

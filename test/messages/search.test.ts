@@ -18,7 +18,7 @@ import { otherOrganization, payload, send } from './fixtures.ts';
 const quiet: Surroundings = { isPressing: () => false, isWorking: () => false };
 const minuteMs = 60_000;
 
-/** Reads the terms of a message from the table, or of all. */
+/** Reads the terms of one message, or of all, from the table. */
 async function termsOf({ store }: App, id?: string): Promise<string[]> {
   const { rows } = await sql<{ kind: string; value: string; id: string }>`
     select kind, value, message_id as id from message_search order by kind, value`.execute(

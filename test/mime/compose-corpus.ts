@@ -5,7 +5,7 @@ import type { ParsedMail } from 'mailparser';
 import { simpleParser } from 'mailparser';
 import type { Composed, ComposeInput } from '../../src/mime/input.ts';
 
-/** A message of every optional part's absence. */
+/** A message without any optional part. */
 export const plainInput: ComposeInput = {
   messageIdHeader: '<msg_01j8xk3v9qf0.1@sandbox.test>',
   date: Date.UTC(2025, 10, 21, 2, 27),

@@ -23,7 +23,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     await service.close();
   });
 
-  /** The lanes of a daemon that reports. */
+  /** Makes the lanes of a reporting daemon. */
   function daemon(worker = 'wrk_1', app: App = service.app): Lanes {
     const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
     settling.push(watchWrites(app.store));

@@ -111,7 +111,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     return `?${search}`;
   }
 
-  /** All pages. */
+  /** Reads all pages. */
   async function walk(query: string, between: () => Promise<unknown> = async () => {}) {
     const seen: string[] = [];
     let cursor: string | null = '';

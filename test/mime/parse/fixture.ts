@@ -47,7 +47,7 @@ export function fixture(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/inbound/${name}.eml`, import.meta.url));
 }
 
-/** A mail of header lines and a body, CRLF between. */
+/** Builds a mail of header lines and a body, with CRLF. */
 export function mail(lines: string[], body = 'text\r\n'): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
