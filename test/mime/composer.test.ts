@@ -14,7 +14,7 @@ function requestOf(change: Partial<ComposeRequest['input']>, by = keys): Compose
   return { input: { ...plainInput, ...change }, keys: by, timestampSeconds };
 }
 
-/** Both signatures are the same each time they are made (RFC 8017 8.2, RFC 8032). */
+/** Expects equal bytes: both signatures are deterministic (RFC 8017 8.2, RFC 8032). */
 async function expectSame(made: SignedMessage[], requests: ComposeRequest[]): Promise<void> {
   expect(made).toHaveLength(requests.length);
   for (const [index, request] of requests.entries()) {

@@ -38,7 +38,7 @@ const records = new Map([
   [`e1._domainkey.${domain}`, ed25519.record],
 ]);
 
-/** TXT strings come in pieces of 255 octets at most. */
+/** Resolves the published records, in strings of at most 255 octets. */
 async function resolver(name: string): Promise<string[][]> {
   const record = records.get(name);
   if (record === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });

@@ -1,5 +1,5 @@
-// Mail that was kept back counts as delivered, and says everywhere that nothing left this machine, and by
-// which key of the configuration.
+// Captured mail counts as delivered; every view says that nothing left this machine, and names the key of
+// the configuration that captured it.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
 import { explainMessage } from '../../src/explain/explain.ts';

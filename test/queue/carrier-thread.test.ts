@@ -101,7 +101,7 @@ function publishHost(domain: string): void {
 const carryAll = (requests: readonly ComposeRequest[], envelope = relayed('b@example.test')) =>
   Promise.all(requests.flatMap((request) => carrier.carry({ request, envelopes: [envelope] })));
 
-/** Expects the mail that composing here makes of the requests, in any order. */
+/** Expects the mail that this thread composes from the requests, in any order. */
 async function expectArrived(requests: readonly ComposeRequest[]): Promise<void> {
   const made = await Promise.all(requests.map(composeHere));
   const texts = made.map(({ data }) => Buffer.concat(data).toString('latin1')).sort();

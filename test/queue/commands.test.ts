@@ -142,7 +142,7 @@ describe('the queue commands without a daemon', () => {
       let isTyped = false;
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         output += text;
-        // The second drawing has come.
+        // The command has drawn twice.
         if (isTyped || output.split('q leaves').length < 3) return;
         isTyped = true;
         child.stdin.write(key);

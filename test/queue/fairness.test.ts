@@ -1,4 +1,4 @@
-// The whole pipeline under one tenant's backlog: another's single message does not wait behind it.
+// The whole pipeline under one tenant's backlog: the single message of another does not wait behind it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';

@@ -31,7 +31,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     return lanes;
   }
 
-  /** A second passes, and every daemon has reported when it is over. */
+  /** Advances by a second, after which every daemon has reported. */
   async function passSecond(): Promise<void> {
     const { app, clock } = service;
     await clock.advance(1_000);

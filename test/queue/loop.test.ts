@@ -31,7 +31,7 @@ describe.each(stores)('delivery on %s', (store) => {
   let service: TestApp;
   let pipeline: RunningPipeline | undefined;
 
-  /** A service that relays everything to the sink. */
+  /** Starts a service that relays everything to the sink. */
   async function relaying(delivery = {}): Promise<TestApp> {
     service = await testApp({
       store,

@@ -29,7 +29,7 @@ describe.each(stores)('the queue on %s', (store) => {
     (await listQueue(service.app, query(more))).items.map(({ recipient }) => recipient);
   const later = (hours: number) => service.clock.now() + hours * hourMs;
 
-  /** One entry in each state, in the order of the list. */
+  /** Makes one entry in each state, in the order of the list. */
   async function oneOfEach() {
     const { app, caller } = service;
     const claimed = await queued(app, caller, 'claimed@a.example');

@@ -9,7 +9,7 @@ import { stores } from '../support/test-app.ts';
 describe.each(stores)('work that may run again on %s', (store) => {
   const test = eachApp({ store });
 
-  /** Fails as often with a duplicate of this store, then ends well. */
+  /** Fails this many times with a duplicate of this store, then succeeds. */
   async function meeting(times: number) {
     const { app, operator } = test;
     const input = {

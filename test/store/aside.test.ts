@@ -11,11 +11,11 @@ import { openSqliteAside } from '../../src/store/sqlite-aside.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 
-/** Far slower than the deadline, on both engines. */
+/** Runs far longer than the deadline, on both engines. */
 const endless = (db: Db) =>
   sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 4000000)
     select count(*) as n from n`.execute(db);
-/** A tenth of a second or so. */
+/** Runs for about a tenth of a second. */
 const slow = (db: Db) =>
   sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 300000)
     select count(*) as n from n`.execute(db);

@@ -56,7 +56,7 @@ describe('a loop over due work', () => {
   });
   afterEach(() => loop.stop());
 
-  /** Ends when the test says so. */
+  /** Plans a step that the test ends. */
   function heldStep(named = never) {
     const { promise, resolve } = Promise.withResolvers<number>();
     plan.push(() => promise);

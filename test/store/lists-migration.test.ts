@@ -1,5 +1,5 @@
 // A store that an older version filled: its messages and blocks are counted, its lists and deletions
-// work as those of a new one.
+// work as in a new one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { messageCounts } from '../messages/exact-counts.ts';

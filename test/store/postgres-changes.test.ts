@@ -13,7 +13,7 @@ import { type PostgresSchema, postgresDatabase } from '../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../support/tcp-proxy.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
-/** Other tests notify in theirs. */
+/** A separate database, because other tests notify in the shared one. */
 let database: PostgresSchema;
 let proxy: TcpProxy;
 const opened: Store[] = [];
@@ -38,7 +38,7 @@ async function open(clock: Clock = systemClock, url = database.url): Promise<Sto
   return store;
 }
 
-/** Questions of any connection of this process that are not answered yet. */
+/** Count of unanswered queries of this process. */
 let unanswered = 0;
 const { query } = pg.Client.prototype;
 beforeAll(() => {
@@ -172,7 +172,7 @@ it('a commit of a killed process is seen after 5 s at most', async () => {
   const clock = virtualClock();
   const store = await open(clock);
   const told = await listen(store, clock);
-  // Until nothing has gone on for long.
+  // Waits until polls are rare again.
   await pass(clock, 20_000);
   const child = fork(new URL('./killed-before-notify-process.ts', import.meta.url), [database.url]);
   expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);

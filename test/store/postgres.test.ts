@@ -80,7 +80,7 @@ describe('a transaction that the server ends for another one', () => {
     return Promise.all([write('a', 'b', 'x'), write('b', 'a', 'y')]);
   }
 
-  /** Resolves for both when both have come; later comers do not wait. */
+  /** Resolves for both callers once both have called; later ones do not wait. */
   function meeting(): () => Promise<void> {
     const met = Promise.withResolvers<void>();
     let came = 0;

@@ -290,7 +290,7 @@ async function seed(world: PermissionWorld): Promise<void> {
   await sql`analyze`.execute(test.app.store.db);
 }
 
-/** Threads of two mailboxes, labelled, each of one message. */
+/** Makes threads of two mailboxes, labelled, with one message each. */
 async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<void> {
   const mailbox = sql`case when i % 2 = 0 then ${own.shared.threadedMailbox}
     else ${foreign.shared.threadedMailbox} end`;
@@ -364,7 +364,7 @@ describe.each(stores)('the query plans on %s', (store) => {
       await api.request('PATCH', `/v1/mailboxes/${shared.mailbox}`, { body: { displayName } });
     }
     await fillThreads(world);
-    // A second page of its events.
+    // Makes a second page of its events.
     await world.test.app.store.write((trx) =>
       recordTimeline(world.test.app, trx, [
         {

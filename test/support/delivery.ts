@@ -1,4 +1,4 @@
-// A running pipeline over a test app, and the shortest ways to send and to look.
+// A running pipeline over a test app, with helpers that send and read.
 
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -58,7 +58,7 @@ export function send(
   return sendMessage(app, caller, payloadFor(to, more), null);
 }
 
-/** `eventType:status` of the timeline, in order. */
+/** Lists `eventType:status` of the timeline, in order. */
 export async function timeline(app: App, caller: Caller, id: string): Promise<string[]> {
   const events = await listMessageEvents(app, caller, id);
   return events.map(({ eventType, status }) => `${eventType}:${status}`);

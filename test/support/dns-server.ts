@@ -92,7 +92,7 @@ function chunks(text: string): Buffer[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * 255, (i + 1) * 255));
 }
 
-/** Starts a server with these zones; a name that is in none, and no part of one, does not exist. */
+/** Starts a server with these zones; other names do not exist. */
 export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): Promise<DnsServer> {
   const entries = new Map<string, Map<string, Entry>>();
   const faults = new Map<string, { fault: DnsFault; left: number }>();
@@ -275,7 +275,7 @@ function message(
   });
 }
 
-/** Within `limit` bytes, or cut off with the TC bit. */
+/** Encodes a reply within `limit` bytes, or cuts it off with the TC bit. */
 function fitted(id: number, question: Question, reply: Reply, limit: number): Buffer {
   const whole = message(id, question, reply);
   return whole.length <= limit ? whole : message(id, question, empty, TRUNCATED_RESPONSE);

@@ -14,7 +14,7 @@ export interface Dialogue {
   secure(options?: ConnectionOptions): Promise<void>;
   /** Resolves once this many bytes arrived outside of replies; drops them. */
   swallow(byteCount: number): Promise<void>;
-  /** Resolves when the server has closed: 'reset', or its last words. */
+  /** Resolves when the server has closed: 'reset', or its last text. */
   closed(): Promise<string>;
   end(): void;
 }

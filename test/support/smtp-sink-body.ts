@@ -42,7 +42,7 @@ export class SinkBody {
     return Buffer.concat(this.#pieces);
   }
 
-  /** The message of a DATA that has ended. */
+  /** Returns the message of an ended DATA. */
   data(): Buffer {
     const text = this.chunks().subarray(0, -3);
     if (text[0] !== 0x2e && !text.includes('\r\n.')) return text;

@@ -71,7 +71,7 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
   };
 }
 
-/** Moves the clock on by steps whenever everything waits for it, until `answer` settles. */
+/** Advances the clock by steps whenever everything waits for it, until `answer` settles. */
 export async function passingTime<T>(
   clock: VirtualClock,
   answer: Promise<T>,

@@ -32,7 +32,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
   const test = eachApp({ store });
   let boxes = 0;
 
-  /** The threads of a mailbox of their own that these mails make. */
+  /** Receives these mails in a new mailbox; returns its threads. */
   async function threadsOf(order: readonly (typeof mails)[number][]): Promise<string[][]> {
     boxes += 1;
     const address = `box${boxes}@sandbox.test`;

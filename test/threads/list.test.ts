@@ -33,7 +33,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     mailboxId = await mailboxOf(test.app);
   });
 
-  /** Threads without messages, past the service. */
+  /** Inserts threads without messages into the store directly. */
   async function make(all: readonly Made[]): Promise<void> {
     const { app, caller } = test;
     await app.store.write(async (trx) => {

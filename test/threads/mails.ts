@@ -50,7 +50,7 @@ function linesOf(mail: Mail): string[] {
   ];
 }
 
-/** Takes responsibility for a mail, as for its 250; returns the ids of its messages. */
+/** Stores a mail as the listener does before its 250; returns the ids of its messages. */
 export async function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
   const addressees = await Promise.all(
     (mail.rcpt ?? [inbox]).map((address) => resolveAddressee(app, address)),

@@ -1,4 +1,4 @@
-// Mails that are put into threads in one transaction: each as if it had come alone.
+// Mails threaded in one transaction, with the result of separate transactions.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readProjection } from '../../src/messages/projection.ts';
@@ -10,7 +10,7 @@ import { countsOf, type Mail, takeMail } from './mails.ts';
 describe.each(stores)('mails of one transaction, on %s', (store) => {
   const test = eachApp({ store });
 
-  /** Received and parsed, and in no thread. */
+  /** Receives and parses a mail without threading it. */
   async function parsed(mail: Mail): Promise<string> {
     test.clock.set(test.clock.now() + 1_000);
     const { app } = test;

@@ -56,7 +56,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await loop.idle();
   }
 
-  /** Hours by the wall clock alone: there are 17,000 timers of a PostgreSQL store in a day. */
+  /** Advances hours by the wall clock alone, because a PostgreSQL store has 17,000 timers a day. */
   async function passTime(ms: number): Promise<void> {
     if (ms <= hourMs / 2) await test.clock.advance(Math.max(0, ms));
     else test.clock.set(test.clock.now() + ms);

@@ -2,7 +2,7 @@
 import EmailReplyParser from 'email-reply-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-// Not among its exports: the list itself decides which texts may skip the library.
+// Not exported by the library: this list decides which texts may skip it.
 import expressions from '../../../node_modules/email-reply-parser/dist/regex.js';
 import {
   findForeignAttribution,

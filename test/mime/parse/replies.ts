@@ -40,12 +40,12 @@ function above(program: string, build: (body: string) => Buffer, mark: string, f
   return forms.flatMap((one) => replyAnd(program, build, quote, one));
 }
 
-/** The same without marks: all below the attribution is quoted. */
+/** Makes replies without marks: all text below the attribution is quoted. */
 function bare(program: string, build: (body: string) => Buffer, forms: Form[]) {
   return forms.flatMap((one) => replyAnd(program, build, 'Shall we meet?\n\nAlice\n', one));
 }
 
-/** Makes two mails of a reply: with an empty line before the quote, and without one, as telephones do. */
+/** Makes two mails of a reply: with an empty line before the quote, and without one, as phones do. */
 function replyAnd(
   program: string,
   build: (body: string) => Buffer,

@@ -27,7 +27,7 @@ it('the collection holds at least 60 bounces', () => {
   expect(Object.values(bounceClasses).flat().length).toBeGreaterThanOrEqual(60);
 });
 
-/** Words that are hard with another code, and alone. */
+/** Texts that are hard alone and with another code. */
 const hardWords = replyRules
   .filter(({ errorCode }) => errorCode === 'invalid-recipient' || errorCode === 'invalid-domain')
   .map(({ example }) => readReplyLine(example).text);
