@@ -55,11 +55,11 @@ describe.each(stores)('a second organization, on %s', (store) => {
     test.clock.after(slowMs, end);
   }
 
-  /** An endpoint at an origin of its own: each name below localhost is one. */
+  /** Returns a URL with a separate origin for each name below localhost. */
   const at = (name: string, path: string) =>
     to.url.replace('127.0.0.1', `${name}.localhost`).replace('/hook', path);
 
-  /** Slow endpoints of the first organization, each at an origin of its own. */
+  /** Makes slow endpoints of the first organization, each at a separate origin. */
   async function slowOnes(count: number, origin = 'slow'): Promise<string[]> {
     const ids: string[] = [];
     for (let i = 0; i < count; i++) {

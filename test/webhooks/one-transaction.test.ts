@@ -110,7 +110,7 @@ async function warmingOf(world: World, initialDailyRecipients: number): Promise<
 const mailboxOf = ({ app, operator }: World) =>
   createMailbox(app, operator, { slug: 'ada', address: 'ada@sandbox.test' });
 
-/** Mail from a mailbox; of a program that may only propose, an action. */
+/** Sends from a mailbox; a program that may only propose makes an action. */
 const mailFrom = async (world: World, by: Caller) => {
   const { id } = await mailboxOf(world);
   const mail = { to: ['ada@example.com'], subject: 'Hi', text: 'Hi' };

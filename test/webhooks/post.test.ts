@@ -31,7 +31,7 @@ describe('a post', () => {
 
   const post = (url: string, body = '{}') => poster.post({ url, headers: {}, body });
 
-  /** Answers with these bytes once something of the request has come. */
+  /** Answers with these bytes once part of the request has arrived. */
   const answering = (answer: string | Buffer) =>
     raw((socket) => socket.once('data', () => socket.write(answer)));
 

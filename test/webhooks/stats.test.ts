@@ -26,7 +26,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
   const inZone = (timezone: string) =>
     updateOrganization(test.app, test.operator.organizationId, { timezone });
 
-  /** Moves, at once, as many as are given. */
+  /** Counts a delivery for each of these times, all in one transaction. */
   const count = (endpointId: string, times: readonly number[]) =>
     test.app.store.write(async (trx) => {
       moveCounts(
