@@ -1,4 +1,4 @@
-// `svc messages send` with its references and `--scheduled-for`, `batch` and `cancel`, as people and scripts run them.
+// `svc messages send` with its references and `--scheduled-for`, `batch` and `cancel`, as typed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
