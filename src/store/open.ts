@@ -19,6 +19,7 @@ import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
 import { hasMigrations, type MigrationStatus, migrate, migrationStatus } from './migrate.ts';
+import type { PostgresOptions } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** Where the store is: a file, or a server. */
@@ -52,7 +53,7 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
 }
 
 /** Loads the PostgreSQL driver only for a store on a server, then opens it. */
-async function openServer(url: string, options?: { random: Random }): Promise<Store> {
+async function openServer(url: string, options?: PostgresOptions): Promise<Store> {
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres(url, options);
 }
@@ -62,6 +63,8 @@ interface OpenOptions {
   random?: Random;
   /** Refuse an absent store instead of creating it. */
   mustExist?: boolean;
+  /** Deadline of reads aside (aside.ts). */
+  mostReadMs?: number | undefined;
 }
 
 /**
@@ -74,7 +77,7 @@ export async function openStore(
   databaseUrl: string,
   dataDir: string,
   clock: Clock,
-  { random = systemRandom(), mustExist = false }: OpenOptions = {},
+  { random = systemRandom(), mustExist = false, mostReadMs }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
   if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
@@ -85,8 +88,8 @@ export async function openStore(
   }
   const store = withLastWrites(
     location.kind === 'sqlite'
-      ? openSqlite(location.file)
-      : await openServer(location.url, { random }),
+      ? openSqlite(location.file, undefined, mostReadMs)
+      : await openServer(location.url, { random, mostReadMs }),
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);

@@ -97,7 +97,7 @@ describe.each(stores)('a large store on %s', (store) => {
   let mailboxId: string;
 
   beforeAll(async () => {
-    test = await testApp({ store });
+    test = await testApp({ store, mostReadMs: 500 });
     api = httpApi(test);
     mailboxId = await mailboxOf(test.app);
     const { organizationId } = test.operator;

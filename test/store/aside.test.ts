@@ -39,7 +39,7 @@ async function longestStallMs(work: Promise<unknown>): Promise<number> {
 }
 
 describe.each(stores)('a read beside the event loop, on %s', (kind) => {
-  const test = eachApp({ store: kind });
+  const test = eachApp({ store: kind, mostReadMs: 500 });
   const store = (): Store => test.app.store;
 
   it('sees earlier commits', async () => {
@@ -118,11 +118,11 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
 });
 
 describe('a statement in a thread of SQLite', () => {
-  const test = eachApp({ store: 'sqlite' });
+  const test = eachApp({ store: 'sqlite', mostReadMs: 500 });
 
   it('ends at the deadline where it checks the time', async () => {
     const { dataDir } = test.app.config;
-    const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, (error) => error);
+    const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, 500, (error) => error);
     const where = sql.join([...inTime(place.db), sql`i < 10000000`], sql` and `);
     const counted =
       sql`with recursive n (i) as (select 1 union all select i + 1 from n where ${where})
