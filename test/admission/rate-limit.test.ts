@@ -1,5 +1,5 @@
 // Specification 8.1, the sentences before its table: sharing, what draws and what does not. Its rows are
-// section-8.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
+// plan-limits.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../src/admission/admission.ts';

@@ -19,7 +19,7 @@ import { fromNow, spanInWords, timeInWords } from '../../src/explain/time-words.
 import { holdQueue } from '../../src/queue/desk/holds.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
 import { stopOfShare } from '../../src/queue/stops.ts';
-import { another, claim, inLane, queued, waiting } from '../queue/entries.ts';
+import { anotherOrganization, claim, inLane, queued, waiting } from '../queue/entries.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -319,7 +319,7 @@ describe.each(stores)('explain on %s', (store) => {
 
   it("finds no other organization's message, and says of mail that came in that it did", async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     const { id } = await send(app, caller, 'ada@a.example');
     await expect(explainMessage(app, acme, id)).rejects.toThrow(ResourceNotFoundError);
     await app.store.write(async (trx) => {

@@ -7,7 +7,7 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { another } from '../queue/entries.ts';
+import { anotherOrganization } from '../queue/entries.ts';
 import { burstOverMs, send } from '../support/delivery.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
 import { type FaultWorld, startFaultWorld, waitedMs } from './fault-world.ts';
@@ -96,7 +96,8 @@ it('100 tarpits of one organization delay no other’s mail by a second, nor at 
 it('several organizations with tarpits leave places to the next', async () => {
   const { app } = world.service;
   const hogs: Caller[] = [];
-  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5']) hogs.push(await another(app, name));
+  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5'])
+    hogs.push(await anotherOrganization(app, name));
   for (const [index, hog] of hogs.entries()) {
     const to = tarpits.map((name) => `ada@${name}`);
     for (const half of [to.slice(0, recipientsEach), to.slice(recipientsEach)]) {

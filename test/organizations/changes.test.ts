@@ -1,4 +1,4 @@
-// Changing an organization, pausing and resuming it, as functions and as commands.
+// Changes of an organization, its pause and its resumption, as functions and as commands.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createOrganization,
@@ -20,7 +20,7 @@ describe.each(stores)('an organization on %s', (store) => {
   });
   afterEach(() => test.close());
 
-  it('changes what is named and nothing else', async () => {
+  it('changes the named fields and nothing else', async () => {
     const before = await getOrganization(test.app, 'acme');
     const other = await getOrganization(test.app, 'other');
     const changed = await updateOrganization(test.app, before.id, { plan: 'scale' });
@@ -54,7 +54,7 @@ describe.each(stores)('an organization on %s', (store) => {
     await createOrganization(test.app, { name: 'acme', plan: 'free' });
   });
 
-  it('is not renamed to what another is called; of two that try, one is', async () => {
+  it('cannot take the name of another one, also in a race', async () => {
     const message = 'An organization named "other" exists already';
     const conflict = { _tag: 'ConflictError', message };
     const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
@@ -74,7 +74,7 @@ describe.each(stores)('an organization on %s', (store) => {
     ]);
   });
 
-  it('is paused with its reason and time, and resumed as if nothing had been', async () => {
+  it('is paused with reason and time, and resumed to its earlier state', async () => {
     const before = await getOrganization(test.app, 'acme');
     const paused = await pauseOrganization(test.app, 'acme', { note: 'A leaked key' });
     expect(paused).toEqual({
@@ -86,7 +86,7 @@ describe.each(stores)('an organization on %s', (store) => {
     expect(await resumeOrganization(test.app, 'acme')).toEqual(before);
   });
 
-  it('is paused once: of two that try, one is told', async () => {
+  it('is paused once by two concurrent commands', async () => {
     const another = await test.another();
     const tries = await Promise.allSettled([
       pauseOrganization(test.app, 'acme', { note: 'one' }),
@@ -103,7 +103,7 @@ describe.each(stores)('an organization on %s', (store) => {
     });
   });
 
-  it('that is not there is not found', async () => {
+  it('is a 404 when unknown', async () => {
     const notFound = { _tag: 'ResourceNotFoundError', resource: 'organization', id: 'nobody' };
     const changed = updateOrganization(test.app, 'nobody', { plan: 'free' });
     await expect(changed).rejects.toMatchObject(notFound);
@@ -111,7 +111,7 @@ describe.each(stores)('an organization on %s', (store) => {
     await expect(resumeOrganization(test.app, 'nobody')).rejects.toMatchObject(notFound);
   });
 
-  it.each(['', 'two\nlines', 'x'.repeat(501)])('takes no note such as %j', async (note) => {
+  it.each(['', 'two\nlines', 'x'.repeat(501)])('refuses the note %j', async (note) => {
     await expect(pauseOrganization(test.app, 'acme', { note })).rejects.toMatchObject({
       _tag: 'ValidationError',
       fieldErrors: { note: expect.anything() },
@@ -119,14 +119,14 @@ describe.each(stores)('an organization on %s', (store) => {
   });
 });
 
-describe('at the command line', () => {
+describe('the commands of organizations', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 
-  it('an organization is made, changed, shown with its plan, paused and resumed', async () => {
+  it('create, change, show, pause and resume', async () => {
     await cli.json(['orgs', 'create', '--name', 'acme', '--plan', 'free']);
     const shown = await cli.run(['plan', 'show', '--org', 'acme']);
     expect(shown.stdout).toContain('Lifted by: svc orgs update acme --payment-method');
@@ -146,7 +146,7 @@ describe('at the command line', () => {
     expect(await cli.json(['orgs', 'resume', 'acme'])).toMatchObject({ sendingStatus: 'enabled' });
   });
 
-  it('an organization is renamed; a name that is taken is a conflict', async () => {
+  it('rename an organization, and report a conflict of names', async () => {
     await cli.json(['orgs', 'create', '--name', 'old', '--plan', 'free']);
     expect(await cli.json(['orgs', 'update', 'old', '--name', 'new'])).toMatchObject({
       name: 'new',
@@ -160,7 +160,7 @@ describe('at the command line', () => {
     expect((await cli.run(['orgs', 'show', 'old'])).code).toBe(3);
   });
 
-  it('an organization without a plan or a name is refused in words', async () => {
+  it('explain a missing plan and a missing name', async () => {
     const unplanned = await cli.run(['orgs', 'create', '--name', 'unplanned']);
     expect(unplanned.code).toBe(2);
     expect(unplanned.stderr).toContain(
@@ -171,7 +171,7 @@ describe('at the command line', () => {
     expect(unnamed.stderr).toContain('name: must be a name of 1 to 100 characters');
   });
 
-  it('ends with 2 when nothing is named to change, 4 when paused, 6 beyond the quota', async () => {
+  it('end with 2 without a change, 4 when paused, 6 beyond the quota', async () => {
     expect((await cli.run(['orgs', 'update', 'default'])).code).toBe(2);
     const send = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to'];
     await cli.json(['orgs', 'pause', 'default']);
