@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { filesUnder, plainTests, root, sentencesOfNone, vaguePerThousand, wordsOf } from './words.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 const parts = ['src', 'daemon', 'commands', 'test', 'docs'];
 const files = [
   ...readdirSync(root).filter((name) => /\.(ts|md)$/.test(name)),
@@ -75,8 +75,7 @@ test('no file sends its reader to what a clone does not hold', () => {
 });
 
 /** Folders whose comments are held to plain words: CONTRIBUTING.md, "The change". */
-const plain = ['src', 'commands', 'daemon', 'bin'];
-const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
+const plain = ['src', 'commands', 'daemon', 'bin', ...plainTests.map((part) => `test/${part}`)];
 const mostVague = 3;
 const mostVagueOfFile = 8;
 const fewWords = 100;
@@ -98,22 +97,18 @@ function commentsOf(file: string): Comments {
   const docs = [...source.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, doc = '']) =>
     doc.replace(/^\s*\*\s?/gm, '').trim(),
   );
-  return { file, words: text.match(/[A-Za-z][A-Za-z']*/g) ?? [], docs, text };
+  return { file, words: wordsOf(text), docs, text };
 }
 
-const comments = plain.flatMap((part) =>
-  readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(ts|js)$/.test(name))
-    .map((name) => commentsOf(join(part, name))),
-);
-const perThousand = (words: readonly string[]) =>
-  (1000 * words.filter((word) => vague.test(word)).length) / Math.max(1, words.length);
+const comments = plain
+  .flatMap((part) => filesUnder(part, /\.(?:ts|js)$/))
+  .map((file) => commentsOf(file));
 
 test('comments name the noun: few say who or what', () => {
   expect(comments.length).toBeGreaterThan(500);
-  expect(perThousand(comments.flatMap(({ words }) => words))).toBeLessThan(mostVague);
+  expect(vaguePerThousand(comments.flatMap(({ words }) => words))).toBeLessThan(mostVague);
   const vagueFiles = comments.filter(
-    ({ words }) => words.length > fewWords && perThousand(words) > mostVagueOfFile,
+    ({ words }) => words.length > fewWords && vaguePerThousand(words) > mostVagueOfFile,
   );
   expect(vagueFiles.map(({ file }) => file)).toEqual([]);
 });
@@ -128,7 +123,7 @@ test('doc comments begin with a verb or a noun phrase', () => {
 
 test('comments have no "is none" and no "is no" as a predicate', () => {
   const bad = comments.flatMap(({ file, text }) =>
-    (text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? []).map((line) => `${file}: ${line}`),
+    sentencesOfNone(text).map((line) => `${file}: ${line}`),
   );
   expect(bad).toEqual([]);
 });
