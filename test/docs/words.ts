@@ -7,6 +7,7 @@ export const root = join(import.meta.dirname, '..', '..');
 /** Folders and files of `test/` whose titles and comments are held to plain words. */
 export const plainTests = [
   'admission',
+  'answering',
 ];
 
 const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
