@@ -1,4 +1,4 @@
-// The help of every command: what it does and examples that would be understood as they stand.
+// The help of every command: its summary, and examples that parse as they stand.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Parser } from '@oclif/core';
@@ -20,7 +20,7 @@ interface Example {
   command: string;
 }
 
-/** Words as a shell would split them, up to the first pipe or redirection. */
+/** Splits a line into words like a shell, up to the first pipe or redirection. */
 function shellWords(line: string): string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
@@ -30,7 +30,7 @@ function shellWords(line: string): string[] {
 }
 
 describe.each(ids)('svc %s', (id) => {
-  test('says in one line what it does', async () => {
+  test('has a summary of one line', async () => {
     const { summary } = await commandClass(id);
     expect(summary).toMatch(/^[A-Z][^\n]{10,90}[^.]$/);
   });
@@ -57,29 +57,29 @@ describe.each(ids)('svc %s', (id) => {
   });
 });
 
-describe('help as printed', () => {
+describe('printed help', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
     cli = cliWorkspace({}, { inProcesses: true });
   });
   afterAll(() => cli.close());
 
-  test('svc help lists every topic and command', async () => {
+  test('lists every topic and command in svc help', async () => {
     const { code, stdout } = await cli.run(['help']);
     expect(code).toBe(0);
     for (const id of ids) expect(stdout).toMatch(new RegExp(`^  ${id.split(':')[0]} +\\S`, 'm'));
   });
 
-  test('svc keys --help lists its commands', async () => {
+  test('lists the commands of a topic in svc keys --help', async () => {
     const { code, stdout } = await cli.run(['keys', '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^API keys and what they may do$/m);
-    for (const id of ids.filter((each) => each.startsWith('keys:'))) {
+    for (const id of ids.filter((command) => command.startsWith('keys:'))) {
       expect(stdout).toContain(`  ${id.replace(':', ' ')} `);
     }
   });
 
-  test('the help of a command has its flags, the common ones and its examples', async () => {
+  test('has the flags, the common flags and the examples of a command', async () => {
     const { code, stdout } = await cli.run(['help', 'domains', 'verify']);
     expect(code).toBe(0);
     for (const part of ['--force', 'GLOBAL FLAGS', '--config=FILE', '--org=ORG', '--json']) {
@@ -89,7 +89,7 @@ describe('help as printed', () => {
     expect(stdout).not.toContain('\u001b[');
   });
 
-  test('works in a shell that is set up for development', async () => {
+  test('works in a shell with NODE_ENV=development', async () => {
     const help = await cli.run(['keys', 'list', '--help'], { env: { NODE_ENV: 'development' } });
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });

@@ -8,6 +8,10 @@ export const root = join(import.meta.dirname, '..', '..');
 export const plainTests = [
   'admission',
   'answering',
+  'audit',
+  'blocks',
+  'cli',
+  'config',
 ];
 
 const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
