@@ -1,5 +1,5 @@
-// Files that comments and documents name are there, and the headings of documents that comments cite:
-// who moves one finds what speaks of it.
+// Files that comments and documents name exist, and so do the headings of documents that comments cite: a
+// moved file or heading fails here.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const files = [
 ];
 const names = new Set(files.map((file) => basename(file)));
 
-/** Names of files in what people read: comments of code, all of a document. */
+/** Lists the names of files in comments of code, or in the whole of a document. */
 function named(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   const prose = file.endsWith('.md')
@@ -30,14 +30,14 @@ const isThere = (name: string) =>
     ? existsSync(join(root, name))
     : names.has(basename(name));
 
-test('every file of ours that a comment or a document names exists', () => {
+test('comments and documents name only files that exist', () => {
   const missing = files
     .flatMap((file) => named(file).map((name) => `${file}: ${name}`))
     .filter((line) => !isThere(line.split(': ')[1] ?? ''));
   expect(missing).toEqual([]);
 });
 
-test('every document of ours that code cites exists, and has the heading that is cited', () => {
+test('code cites only documents and headings that exist', () => {
   const cites = files
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {
@@ -54,8 +54,8 @@ test('every document of ours that code cites exists, and has the heading that is
   expect(cites.filter((cite) => !isThereToo(cite))).toEqual([]);
 });
 
-test('no file sends its reader to what a clone does not hold', () => {
-  // In two halves, so that this file is none of them.
+test('files cite nothing outside a clone', () => {
+  // Split in two, so that this file does not match.
   const elsewhere = new RegExp(
     [
       '\\bcontract \\d',
@@ -66,12 +66,12 @@ test('no file sends its reader to what a clone does not hold', () => {
     ].join('|'),
     'i',
   );
-  const told = files.flatMap((file) =>
+  const citing = files.flatMap((file) =>
     readFileSync(join(root, file), 'utf8')
       .split('\n')
       .flatMap((line, index) => (elsewhere.test(line) ? [`${file}:${index + 1}: ${line}`] : [])),
   );
-  expect(told).toEqual([]);
+  expect(citing).toEqual([]);
 });
 
 /** Folders whose comments are held to plain words: CONTRIBUTING.md, "The change". */
@@ -104,7 +104,7 @@ const comments = plain
   .flatMap((part) => filesUnder(part, /\.(?:ts|js)$/))
   .map((file) => commentsOf(file));
 
-test('comments name the noun: few say who or what', () => {
+test('comments name the noun instead of who or what', () => {
   expect(comments.length).toBeGreaterThan(500);
   expect(vaguePerThousand(comments.flatMap(({ words }) => words))).toBeLessThan(mostVague);
   const vagueFiles = comments.filter(

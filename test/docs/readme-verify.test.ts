@@ -1,5 +1,5 @@
-// The lines of docs/webhooks.md that verify what is posted to a webhook, run as printed in a process of their
-// own: what is signed with the secret is taken, and nothing else.
+// The lines of docs/webhooks.md that verify posts, run as printed in a process of their own: they accept
+// only posts signed with the secret.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ interface Post {
   before?: string;
   sent?: string;
   id?: string;
-  /** Seconds. */
+  /** Seconds since the signature. */
   age?: number;
 }
 
@@ -53,7 +53,7 @@ test.each<[string, Post, number]>([
   ['with another id', { id: 'evt_2' }, 401],
   ['six minutes old', { age: 360 }, 401],
 ])(
-  'a post %s',
+  'the receiver verifies a post %s',
   async (_what, { by = key, before = '', sent = body, id = 'evt_1', age = 0 }, expected) => {
     const at = now() - age;
     const headers = {

@@ -12,6 +12,14 @@ export const plainTests = [
   'blocks',
   'cli',
   'config',
+  'contacts',
+  'conversations',
+  'deliveries',
+  'docs',
+  'domains',
+  'examples',
+  'files',
+  'first-start.test.ts',
 ];
 
 const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
