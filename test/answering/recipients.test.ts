@@ -10,7 +10,7 @@ const received: Answered = {
   cc: ['BO@example.com', 'cy@example.com', 'Desk@example.org'],
 };
 const ownSent: Answered = {
-  ...came,
+  ...received,
   direction: 'outbound',
   from: 'desk@example.org',
   to: ['ada@example.com'],
@@ -30,7 +30,7 @@ describe('the recipients of an answer', () => {
     ],
     [
       'are Reply-To in the place of the sender',
-      { ...came, replyTo: lists },
+      { ...received, replyTo: lists },
       true,
       {
         to: ['ada@lists.example', 'cy@example.com'],
@@ -46,7 +46,7 @@ describe('the recipients of an answer', () => {
     ],
     [
       'are the copies of our own message that has no other recipients',
-      { ...went, to: [] },
+      { ...ownSent, to: [] },
       false,
       { to: ['BO@example.com', 'cy@example.com'], cc: [] },
     ],

@@ -40,8 +40,8 @@ async function count({ app }: TestApp, from: ReturnType<typeof sql>): Promise<nu
 }
 
 /**
-  * Reads all contacts by external id, without ids and times, which differ by run. Each table is read once:
-  * PostgreSQL may otherwise read the second again for each row of the first, by its statistics.
+ * Reads all contacts by external id, without ids and times, which differ by run. Each table is read once:
+ * PostgreSQL may otherwise read the second again for each row of the first, by its statistics.
  */
 async function people({ app: { store } }: TestApp): Promise<unknown[]> {
   const { rows: identities } = await sql<{ contact_id: string; folded_identifier: string }>`

@@ -17,7 +17,12 @@ export const plainTests = [
   'deliveries',
   'docs',
   'domains',
+  'e2e',
+  'erasing',
+  'events',
   'examples',
+  'explain',
+  'faults',
   'files',
   'first-start.test.ts',
 ];
