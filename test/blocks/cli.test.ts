@@ -1,7 +1,7 @@
 // svc blocks …, run by people and scripts.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import BlocksImport from '../../commands/blocks/import.ts';
 import type { Page } from '../../src/api/pagination.ts';
 import type { ImportReport } from '../../src/blocks/import.ts';
@@ -17,7 +17,7 @@ afterAll(() => cli.close());
 
 const write = (name: string, text: string) => writeFileSync(join(cli.directory, name), text);
 
-test('an address is blocked, found and unblocked by command', async () => {
+it('an address is blocked, found and unblocked by command', async () => {
   const made = await cli.json<Block>(['blocks', 'add', 'Ada@example.com', '--reason', 'bounce']);
   expect(made).toMatchObject({ address: 'Ada@example.com', reason: 'bounce', messageId: null });
   expect((await cli.run(['blocks', 'add', 'ada@example.com'])).code).toBe(5);
@@ -32,7 +32,7 @@ test('an address is blocked, found and unblocked by command', async () => {
   expect((await cli.run(['blocks', 'show', made.id])).code).toBe(3);
 });
 
-test('a send to a blocked address names the command that unblocks it', async () => {
+it('a send to a blocked address names the command that unblocks it', async () => {
   const { id } = await cli.json<Block>(['blocks', 'add', 'bob@example.com']);
   const args = ['messages', 'send', '--to', 'bob@example.com', '--subject', 'Hi', '--text', 'Hi'];
   const sent = await cli.json<{ deliveries: { errorMessage: string }[] }>(args);
@@ -42,7 +42,7 @@ test('a send to a blocked address names the command that unblocks it', async () 
   expect(await cli.json(args)).toMatchObject({ status: 'pending' });
 });
 
-test('an import previews, and applies with --yes', async () => {
+it('an import previews, and applies with --yes', async () => {
   write('list.csv', 'email,reason\ncy@example.com,bounce\nnobody,bounce\ndi@example.com,spam\n');
   const preview = await cli.run(['blocks', 'import', 'list.csv']);
   expect(preview.code).toBe(0);
@@ -72,13 +72,13 @@ test('an import previews, and applies with --yes', async () => {
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(0);
 });
 
-test('an import reads standard input', async () => {
+it('an import reads standard input', async () => {
   const input = '{"emailAddress":"eve@example.com","reason":"COMPLAINT"}\n';
   const report = await cli.json<ImportReport>(['blocks', 'import', '-'], { input });
   expect(report).toMatchObject({ format: 'ses', dryRun: true, added: { count: 1 } });
 });
 
-test.each([
+it.each([
   ['missing.csv', /missing\.csv: cannot be read/],
   ['.', /cannot be read/],
   ['utf16.csv', /no UTF-8 text/],
@@ -91,14 +91,14 @@ test.each([
   expect(stderr).toMatch(text);
 });
 
-test('an address with escape sequences does not steer the terminal', async () => {
+it('an address with escape sequences does not steer the terminal', async () => {
   write('steer.csv', 'email\n"\u001b[31m\u202eevil"\n');
   const { stdout } = await cli.run(['blocks', 'import', 'steer.csv']);
   expect(stdout).toContain('\uFFFD[31m\uFFFDevil');
   expect(stdout).not.toContain('\u001b');
 });
 
-test('an export goes to standard output or to a file of its owner, and can be imported again', async () => {
+it('an export goes to standard output or to a file of its owner, and can be imported again', async () => {
   await cli.run(['blocks', 'import', '-', '--yes'], { input: '=1+1@example.com,manual\n' });
   const printed = await cli.run(['blocks', 'export', '--reason', 'manual']);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
@@ -120,7 +120,7 @@ test('an export goes to standard output or to a file of its owner, and can be im
   });
 });
 
-test('an export into a pipe that closes early ends quietly', async () => {
+it('an export into a pipe that closes early ends quietly', async () => {
   const input = Array.from({ length: 20_000 }, (_, i) => `p${i}@example.com\n`).join('');
   await cli.run(['blocks', 'import', '-', '--yes'], { input });
   const child = cli.start(['blocks', 'export']);
@@ -133,7 +133,7 @@ test('an export into a pipe that closes early ends quietly', async () => {
   expect([code, stderr]).toEqual([0, '']);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
+it.each(['SIGINT', 'SIGTERM'] as const)(
   'an import interrupted by %s reports its progress, and the same command adds the rest',
   async (signal) => {
     const total = 40_000;
@@ -163,7 +163,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   60_000,
 );
 
-test('an interrupted preview reports that nothing was changed', async () => {
+it('an interrupted preview reports that nothing was changed', async () => {
   const child = cli.start(['blocks', 'import', 'sigint.csv', '--reason', 'bounce']);
   const ended = finished(child);
   child.stderr?.on('data', (text: string) => {
@@ -176,12 +176,12 @@ test('an interrupted preview reports that nothing was changed', async () => {
   ]);
 });
 
-test('the help of import names every format', () => {
+it('the help of import names every format', () => {
   const { description } = BlocksImport.flags.format;
   for (const { name } of importFormats) expect(description).toContain(name);
 });
 
-test('an import reads the JSON of SES on one line or on many', async () => {
+it('an import reads the JSON of SES on one line or on many', async () => {
   const summaries = [
     { EmailAddress: 'ses1@example.com', Reason: 'BOUNCE', LastUpdateTime: '2026-01-02T03:04:05Z' },
     { EmailAddress: 'ses2@example.com', Reason: 'COMPLAINT' },
@@ -204,7 +204,7 @@ test('an import reads the JSON of SES on one line or on many', async () => {
   expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
 });
 
-test('an import of one page of an SES list warns that there are more', async () => {
+it('an import of one page of an SES list warns that there are more', async () => {
   const page = (name: string, more: object) => {
     const summaries = [{ EmailAddress: `${name}@example.com`, Reason: 'BOUNCE' }];
     write(`${name}.json`, JSON.stringify({ SuppressedDestinationSummaries: summaries, ...more }));

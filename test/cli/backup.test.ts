@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrate.ts';
 import { saveBackup } from '../../src/store/restore.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
@@ -36,7 +36,7 @@ async function organizations(): Promise<string[]> {
   return items.map(({ name }) => name);
 }
 
-test('a restore brings back the backed-up store, and keeps the replaced one', async () => {
+it('a restore brings back the backed-up store, and keeps the replaced one', async () => {
   const made = await cli.json<{ file: string; bytes: number }>(['backup', 'backup.db']);
   expect(made).toMatchObject({ success: true, file: backup, bytes: statSync(backup).size });
   expect(statSync(backup).mode & 0o777).toBe(0o600);
@@ -56,7 +56,7 @@ test('a restore brings back the backed-up store, and keeps the replaced one', as
   ]);
 });
 
-test('a backup, its journal and its log have mode 600 from their first byte', async () => {
+it('a backup, its journal and its log have mode 600 from their first byte', async () => {
   const modes = new Set<string>();
   const note = () => {
     for (const name of readdirSync(cli.directory).filter((file) => file.startsWith('backup.db'))) {
@@ -78,7 +78,7 @@ test('a backup, its journal and its log have mode 600 from their first byte', as
   expect([...modes]).toEqual(['600']);
 });
 
-test('a backup of a store under writes succeeds, and leaves no partial file', async () => {
+it('a backup of a store under writes succeeds, and leaves no partial file', async () => {
   const writers = ['a', 'b', 'c'].map((name) =>
     cli.json(['orgs', 'create', '--name', name, '--plan', 'free']),
   );
@@ -93,7 +93,7 @@ test('a backup of a store under writes succeeds, and leaves no partial file', as
   copy.close();
 });
 
-test('a backup replaces a file only with --overwrite', async () => {
+it('a backup replaces a file only with --overwrite', async () => {
   writeFileSync(backup, 'precious');
   expect((await cli.run(['backup', 'backup.db'])).code).toBe(5);
   expect(readFileSync(backup, 'utf8')).toBe('precious');
@@ -101,7 +101,7 @@ test('a backup replaces a file only with --overwrite', async () => {
   expect(statSync(backup).size).toBeGreaterThan(100_000);
 });
 
-test('a restore creates the store in an empty data directory', async () => {
+it('a restore creates the store in an empty data directory', async () => {
   await cli.run(['backup', 'backup.db', '--with-secret']);
   const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
   expect(await cli.json(['restore', 'backup.db', '--yes'], { env })).toMatchObject({
@@ -114,13 +114,13 @@ test('a restore creates the store in an empty data directory', async () => {
 describe('secret.key', () => {
   const secretIn = (name: string) => join(cli.directory, name, 'secret.key');
 
-  test('is left out of a backup, which names it', async () => {
+  it('is left out of a backup, which names it', async () => {
     const { stdout } = await cli.run(['backup', 'backup.db']);
     expect(stdout).toContain(`${secretIn('data')} is not in it`);
     expect(readFileSync(backup).includes(readFileSync(secretIn('data')))).toBe(false);
   });
 
-  test('is carried with --with-secret, into its own file and out of the store', async () => {
+  it('is carried with --with-secret, into its own file and out of the store', async () => {
     const secret = readFileSync(secretIn('data'));
     const made = await cli.run(['backup', 'backup.db', '--with-secret']);
     expect(made.stdout).not.toContain('is not in it');
@@ -137,7 +137,7 @@ describe('secret.key', () => {
     expect(readFileSync(join(cli.directory, 'new', kept ?? ''))).toEqual(other);
   });
 
-  test('is reported as missing after a restore without it', async () => {
+  it('is reported as missing after a restore without it', async () => {
     await cli.run(['backup', 'backup.db']);
     const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
     const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes'], { env });
@@ -149,7 +149,7 @@ describe('secret.key', () => {
   });
 });
 
-test('backup - writes to standard output, and leaves no copy beside the store', async () => {
+it('backup - writes to standard output, and leaves no copy beside the store', async () => {
   const script = `"${svc}" backup - --with-secret > piped.db`;
   await promisify(execFile)('sh', ['-c', script], { cwd: cli.directory, env: { ...cli.env } });
   expect(await cli.json(['backup', 'verify', 'piped.db'])).toMatchObject({ hasSecret: true });
@@ -158,7 +158,7 @@ test('backup - writes to standard output, and leaves no copy beside the store', 
   expect((await cli.run(['backup', '-', '--json'])).code).toBe(2);
 });
 
-test("backup verify reports a backup's migration and secret, and does not change it", async () => {
+it("backup verify reports a backup's migration and secret, and does not change it", async () => {
   await cli.run(['backup', 'backup.db']);
   const before = readFileSync(backup);
   expect(await cli.json(['backup', 'verify', 'backup.db'])).toEqual({
@@ -171,7 +171,7 @@ test("backup verify reports a backup's migration and secret, and does not change
   expect((await cli.run(['backup', 'verify', 'nowhere.db'])).code).toBe(2);
 });
 
-test.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
+it.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
   await cli.run(['backup', 'backup.db', '--with-secret']);
   rmSync(join(cli.directory, 'data/secret.key'));
   chownSync(store, 1234, 2345);
@@ -189,7 +189,7 @@ test.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', 
   ]);
 });
 
-test('a restore replaces a damaged store', async () => {
+it('a restore replaces a damaged store', async () => {
   await cli.run(['backup', 'backup.db']);
   writeFileSync(store, 'no database at all\n'.repeat(1_000));
   expect((await cli.run(['orgs', 'list'])).code).toBe(7);
@@ -226,7 +226,7 @@ const unsound: [string, (file: string) => void, RegExp][] = [
   ],
 ];
 
-test.each(unsound)(
+it.each(unsound)(
   'a restore refuses a file that %s, and changes nothing',
   async (_, make, why) => {
     make(backup);
@@ -241,7 +241,7 @@ test.each(unsound)(
   },
 );
 
-test('a restore is refused while another command uses the store', async () => {
+it('a restore is refused while another command uses the store', async () => {
   await cli.run(['backup', 'backup.db']);
   const other = new Database(store);
   other.prepare('select count(*) from organizations').get();
@@ -252,7 +252,7 @@ test('a restore is refused while another command uses the store', async () => {
   expect(await organizations()).toEqual(['default', 'before']);
 });
 
-test('backup and restore on PostgreSQL name pg_dump and pg_restore', async () => {
+it('backup and restore on PostgreSQL name pg_dump and pg_restore', async () => {
   const env = { SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
   const backedUp = await cli.run(['backup', 'backup.db'], { env });
   expect(backedUp.code).toBe(2);
@@ -262,7 +262,7 @@ test('backup and restore on PostgreSQL name pg_dump and pg_restore', async () =>
   expect(restored.stderr).toContain('pg_restore');
 });
 
-test('migrate status lists the applied migrations', async () => {
+it('migrate status lists the applied migrations', async () => {
   const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
   expect(items[0]).toEqual({ name: '0001-initial', appliedAt: expect.stringMatching(/Z$/) });
 });

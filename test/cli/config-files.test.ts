@@ -1,7 +1,7 @@
 // svc config check reads the files that the configuration names, like the daemon at its start.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { checkFiles } from '../../src/config/files.ts';
 import { mxTls } from '../smtp/smtp-certificates.ts';
@@ -87,16 +87,16 @@ const problems: [string, string, RegExp][] = [
   ],
 ];
 
-test.each(problems)('reports %s as one problem, with line and key', (_case, text, expected) => {
+it.each(problems)('reports %s as one problem, with line and key', (_case, text, expected) => {
   const { problems: found } = check(text);
   expect(found).toEqual([expect.stringMatching(expected)]);
 });
 
-test.skipIf(isRoot)('reports a file without read permission', () => {
+it.skipIf(isRoot)('reports a file without read permission', () => {
   expect(check(providers('secret.yaml')).problems[0]).toContain('permission denied');
 });
 
-test('reports no problem for usable files, and warns of an expired certificate', () => {
+it('reports no problem for usable files, and warns of an expired certificate', () => {
   const both = `${providers('good.yaml')}${tls('cert.pem', 'key.pem')}`;
   expect(check(both)).toEqual({ problems: [], warnings: [] });
   const { problems: found, warnings } = check(both, Date.UTC(2200, 0, 1));
@@ -105,7 +105,7 @@ test('reports no problem for usable files, and warns of an expired certificate',
 });
 
 describe('config check', () => {
-  test('ends with 2 and reports the problems from the file and from variables', async () => {
+  it('ends with 2 and reports the problems from the file and from variables', async () => {
     writeFileSync(join(cli.directory, 'config.yaml'), tls('none.pem', 'key.pem'));
     const env = { SVC_DELIVERY_PROVIDERS_FILE: 'none.yaml' };
     const { code, stdout, stderr } = await cli.run(['config', 'check'], { env });

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 interface Ready {
@@ -71,7 +71,7 @@ describe('the process', () => {
   });
   afterAll(() => home.close());
 
-  test('writes the ready file, and ends with 0 on SIGTERM, when it removes the file', () => {
+  it('writes the ready file, and ends with 0 on SIGTERM, when it removes the file', () => {
     const { httpUrl, smtpPort } = first.ready;
     expect(seen.readyz).toBe(200);
     expect(JSON.parse(seen.readyFile)).toMatchObject({ msg: 'ready', httpUrl, smtpPort });
@@ -80,11 +80,11 @@ describe('the process', () => {
     expect(first.output.stderr).toContain('"msg":"stopped"');
   });
 
-  test('ends in order on a Ctrl-C that npm repeats', () => {
+  it('ends in order on a Ctrl-C that npm repeats', () => {
     expect(seen.codes[1]).toBe(0);
   });
 
-  test('writes the first key once, to a file of its owner, and never logs it', () => {
+  it('writes the first key once, to a file of its owner, and never logs it', () => {
     const file = join(dataDir, 'first-key');
     const [key = ''] = firstKey.exec(seen.keyFile) ?? [];
     expect(seen.keyFile).toMatch(/^ +curl .*X-API-Key: svc_live_/m);
@@ -105,13 +105,13 @@ describe('a failing start', () => {
   });
   afterAll(() => cli.close());
 
-  test('ends with 2 and one readable line for an invalid configuration', async () => {
+  it('ends with 2 and one readable line for an invalid configuration', async () => {
     const { code, stderr } = await cli.run(['daemon'], { env: { SVC_LOG_LEVEL: 'loud' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^svc: SVC_LOG_LEVEL: log\.level: found "loud", expected [^\n]+\n$/);
   });
 
-  test('ends with 7 and names the address in use', async () => {
+  it('ends with 7 and names the address in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };
@@ -136,27 +136,27 @@ describe('beside a running daemon', () => {
   });
   afterAll(() => beside.close());
 
-  test('another daemon is refused with 7', async () => {
+  it('another daemon is refused with 7', async () => {
     const { code, stderr } = await beside.run(['daemon']);
     expect(code).toBe(7);
     expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs/);
   });
 
-  test('a restore is refused with 5', async () => {
+  it('a restore is refused with 5', async () => {
     await beside.json(['backup', 'backup.db']);
     const { code, stderr } = await beside.run(['restore', 'backup.db', '--yes']);
     expect(code).toBe(5);
     expect(stderr).toContain('daemon');
   });
 
-  test('messages send --wait follows a message to its delivery and ends with 0', async () => {
+  it('messages send --wait follows a message to its delivery and ends with 0', async () => {
     const { code, stdout } = await beside.run(['messages', 'send', ...hello, '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ +\d+\.\d s {2}inbox@sandbox\.test {2}delivered\b/m);
     expect(stdout).toMatch(/^status +delivered$/m);
   });
 
-  test('messages send --wait ends with 8 for a bounce, in the words of the remote server', async () => {
+  it('messages send --wait ends with 8 for a bounce, in the words of the remote server', async () => {
     const bounced = ['--to', 'bounced@simulator.test', ...hello.slice(2), '--wait'];
     const text = await beside.run(['messages', 'send', ...bounced]);
     expect(text.code).toBe(8);
@@ -167,7 +167,7 @@ describe('beside a running daemon', () => {
     expect(JSON.parse(json.stderr)).toMatchObject({ _tag: 'ExpectationError' });
   });
 
-  test('messages send --wait ends with 8 at its time-out, without suspecting the daemon', async () => {
+  it('messages send --wait ends with 8 at its time-out, without suspecting the daemon', async () => {
     await beside.json(['queue', 'hold', '--domain', 'sandbox.test']);
     const short = ['--wait', '--timeout', '0.2'];
     const { code, stderr } = await beside.run(['messages', 'send', ...hello, ...short]);
@@ -177,7 +177,7 @@ describe('beside a running daemon', () => {
     expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
   });
 
-  test('messages send warns once the daemon was killed, not before', async () => {
+  it('messages send warns once the daemon was killed, not before', async () => {
     expect((await beside.run(['messages', 'send', ...hello])).stdout).not.toContain('no daemon');
     daemon.child.kill('SIGKILL');
     await daemon.ended;
@@ -194,13 +194,13 @@ describe('a store that no daemon has used', () => {
   });
   afterAll(() => cli.close());
 
-  test('has messages send report that the message is queued without a daemon', async () => {
+  it('has messages send report that the message is queued without a daemon', async () => {
     const { stdout } = await cli.run(['messages', 'send', ...hello]);
     expect(stdout).toContain('It is queued, but no daemon runs');
     expect(await cli.json(['messages', 'send', ...hello])).toMatchObject({ status: 'pending' });
   });
 
-  test('has messages send --wait end with 8 at its time-out', async () => {
+  it('has messages send --wait end with 8 at its time-out', async () => {
     const short = ['--wait', '--timeout', '0.2'];
     const { code, stderr } = await cli.run(['messages', 'send', ...hello, ...short]);
     expect(code).toBe(8);

@@ -1,7 +1,7 @@
 // The exit codes, with and without --json, and the stream that errors are written to.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
 import * as errors from '../../src/errors.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
@@ -46,7 +46,7 @@ const ofProcesses = [
 ];
 
 describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
-  test('and one line on standard error, for some as a process of its own', async () => {
+  it('and one line on standard error, for some as a process of its own', async () => {
     const isAlone = ofProcesses.includes(name);
     const result = await (isAlone ? finished(cli.start(args)) : cli.run(args));
     expect(result).toMatchObject({ code, stdout: '' });
@@ -54,7 +54,7 @@ describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
     expect(result.stderr).not.toContain('    at ');
   });
 
-  test('and only the error object with --json', async () => {
+  it('and only the error object with --json', async () => {
     const result = await cli.run([...args, '--json']);
     expect(result).toMatchObject({ code, stdout: '' });
     expect(JSON.parse(result.stderr)).toMatchObject({ _tag: tag });
@@ -78,7 +78,7 @@ describe('an unreachable store ends with 7', () => {
     ],
   ];
 
-  test.each(unreachable)('%s', async (_, prepare) => {
+  it.each(unreachable)('%s', async (_, prepare) => {
     const env = prepare(cli.directory);
     const text = await cli.run(['orgs', 'list'], { env });
     expect(text).toMatchObject({ code: 7, stdout: '' });
@@ -89,7 +89,7 @@ describe('an unreachable store ends with 7', () => {
   });
 });
 
-test('a destructive command without --yes and without a terminal deletes nothing', async () => {
+it('a destructive command without --yes and without a terminal deletes nothing', async () => {
   const words = ['--to', 'a@example.com', '--subject', 'Hi', '--text', 'Hi'];
   const { id } = await cli.json<{ id: string }>(['messages', 'send', ...words]);
   const result = await cli.run(['messages', 'delete', id]);
@@ -99,13 +99,13 @@ test('a destructive command without --yes and without a terminal deletes nothing
 });
 
 describe('--json after --', () => {
-  test('is an argument: errors stay text', async () => {
+  it('is an argument: errors stay text', async () => {
     const result = await cli.run(['keys', 'show', '--', '--json']);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(/^svc: \S/);
   });
 
-  test('keeps the effect of an earlier --json', () => {
+  it('keeps the effect of an earlier --json', () => {
     const described = (...argv: string[]) => describeError(new UsageError('no'), argv);
     expect(described('keys', 'show', '--', '--json')).toBe('svc: no');
     expect(JSON.parse(described('keys', 'show', '--json', '--', '--json'))).toMatchObject({
@@ -116,7 +116,7 @@ describe('--json after --', () => {
   });
 });
 
-test('every class of errors has its exit code', () => {
+it('every class of errors has its exit code', () => {
   const usage = { resource: 'daily-emails', currentUsage: 1, limit: 1, operation: 'send' };
   const codes: [Error, number][] = [
     [new errors.ValidationError('x'), 2],
@@ -137,14 +137,14 @@ test('every class of errors has its exit code', () => {
   for (const [error, code] of codes) expect(exitCodeOf(error), error.constructor.name).toBe(code);
 });
 
-test('a mistake in the configuration is reported with its line, key and the expected value', async () => {
+it('a mistake in the configuration is reported with its line, key and the expected value', async () => {
   writeFileSync(join(cli.directory, 'bad.yaml'), 'log:\n  level: loud\n');
   const { code, stderr } = await cli.run(['config', 'check', '--config', 'bad.yaml']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^svc: bad\.yaml:2:10: log\.level: found "loud", expected /);
 });
 
-test('a closed pipe ends a command with 0', async () => {
+it('a closed pipe ends a command with 0', async () => {
   const child = cli.start(['openapi']);
   child.stdout?.once('data', () => child.stdout?.destroy());
   let stderr = '';
@@ -155,7 +155,7 @@ test('a closed pipe ends a command with 0', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('Ctrl-C ends a waiting command with 130', async () => {
+it('Ctrl-C ends a waiting command with 130', async () => {
   const message = ['--to', 'inbox@sandbox.test', '--subject', 'x', '--text', 'x'];
   const child = cli.start(['messages', 'send', ...message, '--wait', '--timeout', '0']);
   // No daemon runs, so the command waits forever after its first line.
@@ -163,7 +163,7 @@ test('Ctrl-C ends a waiting command with 130', async () => {
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
 });
 
-test.each([
+it.each([
   [['domains', 'verify'], 'svc: give the domain: svc domains verify example.com\n'],
   [['domains', 'add'], 'svc: give the domain: svc domains add example.com\n'],
   [['keys', 'list', '--limt', '3'], 'svc: there is no flag --limt. Did you mean --limit?\n'],

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Parser } from '@oclif/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
 import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
@@ -30,12 +30,12 @@ function shellWords(line: string): string[] {
 }
 
 describe.each(ids)('svc %s', (id) => {
-  test('has a summary of one line', async () => {
+  it('has a summary of one line', async () => {
     const { summary } = await commandClass(id);
     expect(summary).toMatch(/^[A-Z][^\n]{10,90}[^.]$/);
   });
 
-  test('shows examples that parse as they stand', async () => {
+  it('shows examples that parse as they stand', async () => {
     const Command = await commandClass(id);
     const flags = { ...BaseCommand.baseFlags, ...Command.flags };
     const commands: string[] = [];
@@ -51,7 +51,7 @@ describe.each(ids)('svc %s', (id) => {
     expect(commands).toContain(id);
   });
 
-  test('takes the common flags', async () => {
+  it('takes the common flags', async () => {
     const Command = await commandClass(id);
     expect(Object.keys(Command.baseFlags)).toEqual(['config', 'org', 'json']);
   });
@@ -64,13 +64,13 @@ describe('printed help', () => {
   });
   afterAll(() => cli.close());
 
-  test('lists every topic and command in svc help', async () => {
+  it('lists every topic and command in svc help', async () => {
     const { code, stdout } = await cli.run(['help']);
     expect(code).toBe(0);
     for (const id of ids) expect(stdout).toMatch(new RegExp(`^  ${id.split(':')[0]} +\\S`, 'm'));
   });
 
-  test('lists the commands of a topic in svc keys --help', async () => {
+  it('lists the commands of a topic in svc keys --help', async () => {
     const { code, stdout } = await cli.run(['keys', '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^API keys and what they may do$/m);
@@ -79,7 +79,7 @@ describe('printed help', () => {
     }
   });
 
-  test('has the flags, the common flags and the examples of a command', async () => {
+  it('has the flags, the common flags and the examples of a command', async () => {
     const { code, stdout } = await cli.run(['help', 'domains', 'verify']);
     expect(code).toBe(0);
     for (const part of ['--force', 'GLOBAL FLAGS', '--config=FILE', '--org=ORG', '--json']) {
@@ -89,7 +89,7 @@ describe('printed help', () => {
     expect(stdout).not.toContain('\u001b[');
   });
 
-  test('works in a shell with NODE_ENV=development', async () => {
+  it('works in a shell with NODE_ENV=development', async () => {
     const help = await cli.run(['keys', 'list', '--help'], { env: { NODE_ENV: 'development' } });
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finished, repository, svc } from '../support/cli.ts';
 
 const versionLine = /^svc\/\d+\.\d+\.\d+ \S+ node-v24\.\d+\.\d+\n$/;
@@ -45,7 +45,7 @@ function bareClone(): string {
   return join(clone, 'bin/svc');
 }
 
-test('svc works through absolute and relative symbolic links, from any directory', async () => {
+it('svc works through absolute and relative symbolic links, from any directory', async () => {
   const folder = join(directory, 'links');
   mkdirSync(folder);
   symlinkSync(svc, join(folder, 'absolute'));
@@ -59,7 +59,7 @@ test('svc works through absolute and relative symbolic links, from any directory
   expect(stdout).toMatch(versionLine);
 });
 
-test('svc without installed packages uses a system Node that is new enough', async () => {
+it('svc without installed packages uses a system Node that is new enough', async () => {
   const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
   const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
   expect(stdout).toMatch(
@@ -67,7 +67,7 @@ test('svc without installed packages uses a system Node that is new enough', asy
   );
 });
 
-test.each(['20.20.2', '22.18.0'])(
+it.each(['20.20.2', '22.18.0'])(
   'svc refuses a system Node %s, and names npm ci',
   async (version) => {
     const env = { PATH: `${fakeNode(version)}:/usr/bin:/bin` };
@@ -78,7 +78,7 @@ test.each(['20.20.2', '22.18.0'])(
   },
 );
 
-test('run.js refuses an old Node by itself', async () => {
+it('run.js refuses an old Node by itself', async () => {
   const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
   const code = `${pretend} await import(${JSON.stringify(join(repository, 'bin/run.js'))})`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code]);
@@ -87,7 +87,7 @@ test('run.js refuses an old Node by itself', async () => {
   expect(result.stderr).toContain('needs Node.js 22.19 or newer, found 20.20.2');
 });
 
-test('svc --version answers within 500 ms', async () => {
+it('svc --version answers within 500 ms', async () => {
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {
     const startedAt = performance.now();

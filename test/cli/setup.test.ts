@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { finished, repository } from '../support/cli.ts';
 
 const entry = (version: string, more: object = {}) => ({
@@ -58,14 +58,14 @@ async function setup(args: readonly string[] = [], npmCode = 0) {
   return { ...result, called };
 }
 
-test('setup installs the packages of a fresh clone', async () => {
+it('setup installs the packages of a fresh clone', async () => {
   const { code, stdout, stderr, called } = await setup();
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('(no packages are installed yet)');
   expect(called).toMatch(/^ci --include=dev /);
 });
 
-test('setup does nothing and prints nothing when all packages are there', async () => {
+it('setup does nothing and prints nothing when all packages are there', async () => {
   install({
     'node_modules/a': lock['node_modules/a'],
     'node_modules/tool': lock['node_modules/tool'],
@@ -73,20 +73,20 @@ test('setup does nothing and prints nothing when all packages are there', async 
   expect(await setup(['--dev'])).toEqual({ code: 0, stdout: '', stderr: '', called: null });
 });
 
-test('setup names a package of another version', async () => {
+it('setup names a package of another version', async () => {
   install({ ...lock, 'node_modules/a': entry('0.9.0') });
   const { stderr, called } = await setup();
   expect(stderr).toContain('(package-lock.json wants a 1.0.0)');
   expect(called).not.toBeNull();
 });
 
-test('setup needs the development tools only with --dev', async () => {
+it('setup needs the development tools only with --dev', async () => {
   install({ 'node_modules/a': lock['node_modules/a'] });
   expect((await setup()).called).toBeNull();
   expect((await setup(['--dev'])).stderr).toContain('wants tool 2.0.0');
 });
 
-test('setup ends with 1 when the installation fails', async () => {
+it('setup ends with 1 when the installation fails', async () => {
   const { code, stderr } = await setup([], 7);
   expect(code).toBe(1);
   expect(stderr).toContain('npm ci failed');

@@ -2,7 +2,7 @@
 // an id.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
 
@@ -36,7 +36,7 @@ async function output(...args: string[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test('@last is the message that was sent last', async () => {
+it('@last is the message that was sent last', async () => {
   expect(await home.cli.json<Message>(['messages', 'show', '@last'])).toMatchObject({
     id: sent.id,
   });
@@ -44,7 +44,7 @@ test('@last is the message that was sent last', async () => {
   expect((await home.cli.run(['messages', 'events', '@other'])).code).toBe(2);
 });
 
-test('--raw writes the mail, sent or received', async () => {
+it('--raw writes the mail, sent or received', async () => {
   const raw = (await home.cli.run(['messages', 'show', '@last', '--raw'])).stdout;
   expect(raw).toMatch(/^DKIM-Signature: /);
   expect(raw).toContain('Subject: Files\r\n');
@@ -53,7 +53,7 @@ test('--raw writes the mail, sent or received', async () => {
   expect(receivedMail).toContain('Subject: Files\r\n');
 });
 
-test.each([['sent'], ['received']])(
+it.each([['sent'], ['received']])(
   '--attachment writes the bytes of a file of a %s mail',
   async (direction) => {
     const id = direction === 'sent' ? sent.id : received.id;
@@ -63,7 +63,7 @@ test.each([['sent'], ['received']])(
   },
 );
 
-test('a missing attachment ends with 3, and --raw with --json ends with 2', async () => {
+it('a missing attachment ends with 3, and --raw with --json ends with 2', async () => {
   const end = await home.cli.run(['messages', 'show', '@last', '--attachment', '3']);
   expect(end.code).toBe(3);
   expect((await home.cli.run(['messages', 'show', '@last', '--raw', '--json'])).code).toBe(2);

@@ -1,5 +1,5 @@
 // Behaviour on a terminal only: questions before a deletion, colours, progress bars.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 describe.skipIf(!hasTerminal)('on a terminal', () => {
-  test.each([
+  it.each([
     ['no', 1, 'n\r'],
     ['Enter', 1, '\r'],
     ['Ctrl-C', 130, '\u0003'],
@@ -26,20 +26,20 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect((await cli.run(['senders', 'show', sender])).code).toBe(0);
   });
 
-  test('field names are bold, but not with NO_COLOR', async () => {
+  it('field names are bold, but not with NO_COLOR', async () => {
     const bold = '\u001b[1m';
     expect((await onTerminal(cli, 'senders list')).output).toContain(bold);
     const plain = await onTerminal(cli, 'senders list', { env: { NO_COLOR: '1' } });
     expect(plain.output).not.toContain(bold);
   });
 
-  test('a backup shows a bar that reaches its end', async () => {
+  it('a backup shows a bar that reaches its end', async () => {
     const { code, output } = await onTerminal(cli, 'backup backup.db');
     expect(code).toBe(0);
     expect(output).toMatch(/copied █+ 100 %/);
   });
 
-  test('the answer yes deletes', async () => {
+  it('the answer yes deletes', async () => {
     const dialogue = [{ after: '(y/N)', keys: 'y\r' }];
     expect((await onTerminal(cli, `senders delete ${sender}`, { dialogue })).code).toBe(0);
     expect((await cli.run(['senders', 'show', sender])).code).toBe(3);

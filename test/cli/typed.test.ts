@@ -1,5 +1,5 @@
 // The words of a command line and the command that they select.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 
 const ids = listCommandIds();
@@ -14,7 +14,7 @@ function suggestion(...argv: string[]): string {
 }
 
 describe('words', () => {
-  test("select the command by its file's path under commands/", () => {
+  it("select the command by its file's path under commands/", () => {
     expect(ids).toContain('keys:create');
     expect(ids).toContain('daemon');
     expect(ids.filter((id) => id.startsWith('base'))).toEqual([]);
@@ -26,12 +26,12 @@ describe('words', () => {
     });
   });
 
-  test('after the command are its arguments, even if they look like a verb', () => {
+  it('after the command are its arguments, even if they look like a verb', () => {
     expect(interpret(['orgs', 'show', 'list'], ids)).toMatchObject({ rest: ['list'] });
     expect(interpret(['backup', 'keys'], ids)).toMatchObject({ id: 'backup', rest: ['keys'] });
   });
 
-  test('can follow common flags', () => {
+  it('can follow common flags', () => {
     expect(interpret(['--org', 'acme', '--json', 'keys', 'list', '--limit', '5'], ids)).toEqual({
       kind: 'command',
       id: 'keys:list',
@@ -40,7 +40,7 @@ describe('words', () => {
     });
   });
 
-  test('ask for help in three ways', () => {
+  it('ask for help in three ways', () => {
     for (const argv of [
       ['help', 'keys', 'list'],
       ['keys', 'list', '--help'],
@@ -51,7 +51,7 @@ describe('words', () => {
     expect(interpret(['keys', 'list', '--', '--help'], ids)).toMatchObject({ wantsHelp: false });
   });
 
-  test('ask for the help of a topic by its name alone, and of all topics when missing', () => {
+  it('ask for the help of a topic by its name alone, and of all topics when missing', () => {
     expect(interpret(['keys'], ids)).toEqual({ kind: 'topic', id: 'keys' });
     expect(interpret(['keys', '--help'], ids)).toEqual({ kind: 'topic', id: 'keys' });
     expect(interpret([], ids)).toEqual({ kind: 'topic', id: '' });
@@ -59,13 +59,13 @@ describe('words', () => {
     expect(interpret(['--help'], ids)).toEqual({ kind: 'topic', id: '' });
   });
 
-  test('after a flag need a command', () => {
+  it('after a flag need a command', () => {
     expect(suggestion('--json')).toBe('--json needs a command');
   });
 });
 
 describe('a mistyped command', () => {
-  test.each([
+  it.each([
     ['keys crate', 'keys create'],
     ['kyes list', 'keys list'],
     ['key list', 'keys list'],
@@ -79,13 +79,13 @@ describe('a mistyped command', () => {
     expect(suggestion(...typed.split(' '))).toContain(`Did you mean "svc ${nearest}"?`);
   });
 
-  test('names the verbs of a known topic when none is near', () => {
+  it('names the verbs of a known topic when none is near', () => {
     expect(suggestion('orgs', 'frobnicate')).toBe(
       'there is no command "orgs frobnicate". There are: orgs create, orgs list, orgs pause, orgs reapply, orgs resume, orgs review, orgs show, orgs update.',
     );
   });
 
-  test('has no suggestion when no command is near', () => {
+  it('has no suggestion when no command is near', () => {
     expect(suggestion('frobnicate')).toBe(
       'there is no command "frobnicate". "svc help" lists all.',
     );

@@ -2,7 +2,7 @@
 // the effect of Ctrl-C.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recipientLines } from '../../commands/base/follow.ts';
 import type { Delivery, Message } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
@@ -22,7 +22,7 @@ function send(...args: string[]): string[] {
 
 const to = (...names: string[]) => names.flatMap((name) => ['--to', `${name}@simulator.test`]);
 
-test('a refused recipient beside an accepted one: a line for each, and exit code 8', async () => {
+it('a refused recipient beside an accepted one: a line for each, and exit code 8', async () => {
   const { code, stdout, stderr } = await home.cli.run(send(...to('delivered', 'bounced')));
   expect(code).toBe(8);
   expect(stdout).toMatch(
@@ -34,7 +34,7 @@ test('a refused recipient beside an accepted one: a line for each, and exit code
   expect(stderr).toMatch(/msg_\w+ went wrong for 1 of 2: RCPT: 550 5\.1\.1/);
 });
 
-test('a deferral prints its reason and the next attempt, and ends with 8 at the time-out', async () => {
+it('a deferral prints its reason and the next attempt, and ends with 8 at the time-out', async () => {
   const { code, stdout } = await home.cli.run(send(...to('deferred'), '--timeout', '3'));
   expect(code).toBe(8);
   expect(stdout).toMatch(
@@ -42,7 +42,7 @@ test('a deferral prints its reason and the next attempt, and ends with 8 at the 
   );
 });
 
-test('captured mail is reported as captured, and ends with 0', async () => {
+it('captured mail is reported as captured, and ends with 0', async () => {
   const { code, stdout } = await home.cli.run(send('--to', 'ada@example.com'));
   expect(code).toBe(0);
   expect(stdout).toContain('ada@example.com  captured by delivery.mode: nothing left this machine');
@@ -50,7 +50,7 @@ test('captured mail is reported as captured, and ends with 0', async () => {
   expect(stdout).toContain('captured: kept on this machine by delivery.mode; nothing was sent.');
 });
 
-test("list, show, deliveries and explain report captured mail, and --json has the API's fields", async () => {
+it("list, show, deliveries and explain report captured mail, and --json has the API's fields", async () => {
   const args = ['--subject', 'Kept', '--text', 'Hi', '--to', 'ada@example.com', '--wait', '--json'];
   const { id, status, deliveries } = await home.cli.json<Message>(['messages', 'send', ...args]);
   expect(status).toBe('delivered');
@@ -66,13 +66,13 @@ test("list, show, deliveries and explain report captured mail, and --json has th
   expect((await home.cli.run(['messages', 'events', id])).stdout).toContain('delivery.mode');
 });
 
-test("the start logs that no mail leaves, and the URL of the API's description", () => {
+it("the start logs that no mail leaves, and the URL of the API's description", () => {
   const words = `No mail leaves this machine: it is captured (delivery.mode is capture). The API is described at ${daemon.httpUrl}/docs`;
   expect(daemon.log().map(({ msg }) => msg)).toContain(words);
   expect(readFileSync(join(home.cli.directory, 'data/first-key'), 'utf8')).toContain(words);
 });
 
-test('Ctrl-C names the message, which is still delivered', async () => {
+it('Ctrl-C names the message, which is still delivered', async () => {
   const child = home.cli.start(send(...to('deferred')));
   const ended = finished(child);
   child.stdout?.on('data', (text) => {
@@ -85,7 +85,7 @@ test('Ctrl-C names the message, which is still delivered', async () => {
   );
 });
 
-test('a waiting recipient is reported once per reason', async () => {
+it('a waiting recipient is reported once per reason', async () => {
   const args = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to', 'ada@example.com'];
   const message = await home.cli.json<Message>([...args, '--json']);
   const linesOf = recipientLines();

@@ -1,7 +1,7 @@
 // svc contacts import|export and svc groups: the binary, run by people and scripts.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import type { ContactGroup } from '../../src/contacts/groups/schema.ts';
 import type { Contact, ImportReport } from '../../src/contacts/schema.ts';
@@ -16,7 +16,7 @@ afterAll(() => cli.close());
 const file =
   'email,name,status\nada@example.com,Ada,\nnobody,X,\nbob@example.com,Bob,unsubscribed\n';
 
-test('an import previews, applies, and then changes nothing', async () => {
+it('an import previews, applies, and then changes nothing', async () => {
   writeFileSync(join(cli.directory, 'people.csv'), file);
   const preview = await cli.run(['contacts', 'import', 'people.csv', '--dry-run']);
   expect([preview.code, preview.stderr]).toEqual([0, 'read 100 %\n']);
@@ -49,14 +49,14 @@ test('an import previews, applies, and then changes nothing', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
 });
 
-test('a missing or unusable file ends an import with 2', async () => {
+it('a missing or unusable file ends an import with 2', async () => {
   const missing = await cli.run(['contacts', 'import', 'nowhere.csv']);
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('nowhere.csv')]);
   const { code, stderr } = await cli.run(['contacts', 'import', '-'], { input: 'a,b\n1,2\n' });
   expect([code, stderr]).toEqual([2, expect.stringContaining('no column email or externalId')]);
 });
 
-test('an export goes to a new file or to standard output', async () => {
+it('an export goes to a new file or to standard output', async () => {
   const written = await cli.run(['contacts', 'export', '--output', 'all.csv']);
   expect([written.code, written.stdout, written.stderr]).toEqual([
     0,
@@ -77,7 +77,7 @@ test('an export goes to a new file or to standard output', async () => {
   ).toEqual(items.reverse());
 });
 
-test('groups add and groups remove change the members', async () => {
+it('groups add and groups remove change the members', async () => {
   const { items } = await cli.json<Page<Contact>>(['contacts', 'list']);
   const [first, second] = items.map(({ id }) => id) as [string, string];
   const { id } = await cli.json<ContactGroup>(['groups', 'create', '--name', 'Testers']);

@@ -3,7 +3,7 @@
 // generated.test.ts.
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { configKeys } from '../../src/config/keys.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
@@ -17,29 +17,29 @@ const folder = readdirSync(join(repository, 'docs'))
 const documents = ['ARCHITECTURE.md', ...folder];
 const texts = documents.map((file) => ({ file, ...readMarkdown(file) }));
 
-test('ARCHITECTURE.md stays short enough to be read whole', () => {
+it('ARCHITECTURE.md stays short enough to be read whole', () => {
   expect(architecture.text.split('\n').length).toBeLessThanOrEqual(241);
 });
 
-test('ARCHITECTURE.md lists the files of docs/ without the pages for users, which README.md lists', () => {
+it('ARCHITECTURE.md lists the files of docs/ without the pages for users, which README.md lists', () => {
   const listed = tableRows(section(architecture, 'What else is written')).map(
     ([cell = '']) => /\]\((.*)\)/.exec(cell)?.[1],
   );
   expect(listed).toEqual(folder.sort());
 });
 
-test.each(documents)('%s has lines of at most 120 characters', (file) => {
+it.each(documents)('%s has lines of at most 120 characters', (file) => {
   const lines = read(file).split('\n');
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
 });
 
-test('ARCHITECTURE.md has the order of rooms of dependency-cruiser', () => {
+it('ARCHITECTURE.md has the order of rooms of dependency-cruiser', () => {
   const fence = architecture.fences.find(({ text }) => text.startsWith('errors.ts →'));
   expect(rooms.length).toBeGreaterThan(30);
   expect(fence?.text.split(/\s*→\s*/)).toEqual(rooms);
 });
 
-test('the documents name only files that exist', () => {
+it('the documents name only files that exist', () => {
   const packages = Object.keys(JSON.parse(read('package.json')).dependencies);
   const paths = texts.flatMap(({ file, text }) =>
     [...text.matchAll(/[\w./-]+\.(?:ts|js|yaml|cjs)\b/g)]
@@ -54,7 +54,7 @@ test('the documents name only files that exist', () => {
   expect(paths.filter(({ path }) => !isThere(path))).toEqual([]);
 });
 
-test('the documents link only to files that exist', () => {
+it('the documents link only to files that exist', () => {
   const links = texts.flatMap(({ file, text }) =>
     [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, to = '']) => join(dirname(file), to)),
   );
@@ -76,23 +76,23 @@ describe('dependencies', () => {
   ).packages;
   const installed = Object.entries(lock).filter(([place, { dev }]) => place !== '' && !dev);
 
-  test.each(tableRows(dependencies.prose))('include %s under the accepted licence %s', (_name, licence = '') => {
+  it.each(tableRows(dependencies.prose))('include %s under the accepted licence %s', (_name, licence = '') => {
     expect(isAllowed(licence)).toBe(true);
   });
 
-  test('bring along only packages with an accepted licence', () => {
+  it('bring along only packages with an accepted licence', () => {
     const others = installed.filter(([, { license = 'none' }]) => !isAllowed(license));
     expect(others).toEqual([]);
   });
 
-  test('are fewer than 300 packages', () => {
+  it('are fewer than 300 packages', () => {
     expect(installed.length).toBeLessThan(300);
     const counted = /installs (\d+) packages/.exec(dependencies.text)?.[1];
     expect(Math.abs(Number(counted) - installed.length)).toBeLessThan(10);
   });
 });
 
-test('the documents name only keys of the configuration that exist', () => {
+it('the documents name only keys of the configuration that exist', () => {
   const known = configKeys.map(({ path }) => path);
   const given = texts
     .flatMap(({ prose }) => codeSpans(prose))

@@ -1,20 +1,20 @@
 // The generated parts of the documents equal the output of `npm run docs`, and every row that is completed
 // by hand has its words. Also the owner of each table, found in the code.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readMarkdown, tableRows } from './markdown.ts';
 import { files, installed, ownersOf, read, tables, written } from './write.ts';
 
-test.each(files)('%s equals the output of "npm run docs"', async (file) => {
+it.each(files)('%s equals the output of "npm run docs"', async (file) => {
   expect(read(file)).toBe(await written(file));
 });
 
-test.each(files)('%s has words in every row', (file) => {
+it.each(files)('%s has words in every row', (file) => {
   const rows = tableRows(readMarkdown(file).prose);
   expect(rows.length).toBeGreaterThan(20);
   expect(rows.filter((cells) => !/^\S.{3,}/.test(cells.at(-1) ?? ''))).toEqual([]);
 });
 
-test('"npm ci --omit=dev" installs packages within its bounds', () => {
+it('"npm ci --omit=dev" installs packages within its bounds', () => {
   const { packages, megabytes } = installed();
   expect(packages).toBeLessThanOrEqual(300);
   expect(packages).toBeGreaterThan(200);
@@ -23,7 +23,7 @@ test('"npm ci --omit=dev" installs packages within its bounds', () => {
 });
 
 describe('table owners', () => {
-  test.each(tables)('name %s in one room, in its files of queries', (table) => {
+  it.each(tables)('name %s in one room, in its files of queries', (table) => {
     const owners = ownersOf(table);
     expect(owners.length).toBeGreaterThan(0);
     expect(new Set(owners.map((path) => path.slice(0, path.lastIndexOf('/')))).size).toBe(1);

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { svc } from '../support/cli.ts';
 import {
   type DaemonHome,
@@ -187,7 +187,7 @@ const blocks = userPages().flatMap(({ name, fences }) =>
     .filter(({ marks }) => marks.includes('run'))
     .map((block) => [`${name}:${block.line}: ${block.text.split('\n')[0]}`, block] as const),
 );
-test.each(blocks)(
+it.each(blocks)(
   'runs %s',
   async (_block, { text, marks }) => {
     if (marks.includes('stopped') && isRunning) {
@@ -214,7 +214,7 @@ test.each(blocks)(
   60_000,
 );
 
-test('the paths without a key answer, with the named metrics', async () => {
+it('the paths without a key answer, with the named metrics', async () => {
   if (!isRunning) daemon = await home.start();
   isRunning = true;
   const rows = tableRows(section(readMarkdown('docs/operations.md'), 'Health and metrics'));
@@ -232,7 +232,7 @@ test('the paths without a key answer, with the named metrics', async () => {
   }
 });
 
-test('missing paths are answered with 404', async () => {
+it('missing paths are answered with 404', async () => {
   const spans = codeSpans(section(missing, 'Not there yet'));
   const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
   expect(paths.length).toBeGreaterThan(4);
@@ -258,7 +258,7 @@ const lacking = {
 const refusals = tableRows(section(missing, 'Not there yet')).flatMap(([fields = '', status = '']) =>
   codeSpans([fields]).map((field) => [field, Number(status.slice(0, 3))] as const),
 );
-test.each(refusals)('a send with %s is answered with %d', async (field, status) => {
+it.each(refusals)('a send with %s is answered with %d', async (field, status) => {
   const plain = {
     channel: 'email',
     to: [{ email: 'inbox@sandbox.test' }],

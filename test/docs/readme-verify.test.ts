@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/postgres.ts';
 import { readMarkdown } from './markdown.ts';
 
@@ -45,7 +45,7 @@ interface Post {
   age?: number;
 }
 
-test.each<[string, Post, number]>([
+it.each<[string, Post, number]>([
   ['signed with the secret', {}, 204],
   ['signed with a new secret and this one', { before: 'v1,AAAA ' }, 204],
   ['of another secret', { by: Buffer.alloc(32, 8) }, 401],

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Parser } from '@oclif/core';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
 import {
   ExpectationError,
@@ -47,7 +47,7 @@ const shellLines = fences
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
 
-test('lines have at most 120 characters, except printed output', () => {
+it('lines have at most 120 characters, except printed output', () => {
   const code = fences.filter(({ language }) => language !== 'text');
   const lines = [...prose, ...code.flatMap(({ text }) => text.split('\n'))];
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
@@ -56,7 +56,7 @@ test('lines have at most 120 characters, except printed output', () => {
 const commandLines = shellLines.filter(
   (line) => line.startsWith('svc ') && line !== 'svc --version',
 );
-test.each(commandLines)('the command line parses: %s', async (line) => {
+it.each(commandLines)('the command line parses: %s', async (line) => {
   const typed = interpret(shellWords(line).slice(1), ids);
   if (typed.kind !== 'command') throw new Error('no command');
   const Command = await commandClass(typed.id);
@@ -65,7 +65,7 @@ test.each(commandLines)('the command line parses: %s', async (line) => {
 });
 
 const named = [...new Set(spans.filter((span) => span.startsWith('svc ')))];
-test.each(named)('the sentence names existing flags: %s', async (span) => {
+it.each(named)('the sentence names existing flags: %s', async (span) => {
   const typed = interpret(shellWords(span).slice(1), ids);
   if (typed.kind !== 'command') return;
   const Command = await commandClass(typed.id);
@@ -74,7 +74,7 @@ test.each(named)('the sentence names existing flags: %s', async (span) => {
   expect(known).toEqual(expect.arrayContaining(given));
 });
 
-test('flags without a command belong to some command', async () => {
+it('flags without a command belong to some command', async () => {
   const classes = await Promise.all(ids.map(commandClass));
   const known = classes.flatMap(({ flags }) => Object.keys(flags ?? {}));
   const given = spans.flatMap((span) => /^--([a-z-]+)/.exec(span)?.[1] ?? []);
@@ -85,7 +85,7 @@ test('flags without a command belong to some command', async () => {
   );
 });
 
-test('keys of the configuration exist', () => {
+it('keys of the configuration exist', () => {
   const sections = (tree: typeof configTree): string[] => [
     tree.path,
     ...tree.entries.flatMap((entry) => ('entries' in entry ? sections(entry) : [])),
@@ -107,7 +107,7 @@ test('keys of the configuration exist', () => {
   );
 });
 
-test('defaults in the table equal those of the configuration', () => {
+it('defaults in the table equal those of the configuration', () => {
   for (const [keys = '', defaults = ''] of tableRows(
     section(readMarkdown('docs/configuration.md'), 'Configuration'),
   )) {
@@ -120,7 +120,7 @@ test('defaults in the table equal those of the configuration', () => {
   }
 });
 
-test('environment variables exist', () => {
+it('environment variables exist', () => {
   const known = [...configKeys.map(({ variable }) => variable), 'SVC_CONFIG', 'SVC_API_KEY'];
   const given = [...everything.matchAll(/\bSVC_[A-Z_]+/g)].map(([name]) => name);
   expect(given.length).toBeGreaterThan(3);
@@ -128,7 +128,7 @@ test('environment variables exist', () => {
 });
 
 const yaml = fences.filter(({ language }) => language === 'yaml');
-test.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const))(
+it.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const))(
   'the configuration in %s loads without a warning',
   (_place, text) => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
@@ -141,7 +141,7 @@ test.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const)
   },
 );
 
-test('npm scripts are those of package.json', () => {
+it('npm scripts are those of package.json', () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
   const own = [...everything.matchAll(/\bnpm (?:run ([a-z]+)|(start|test)\b)/g)];
   const given = own.map(([, script, short]) => script ?? short);
@@ -149,7 +149,7 @@ test('npm scripts are those of package.json', () => {
   expect(new Set(given)).toEqual(new Set(Object.keys(scripts)));
 });
 
-test('linked files exist', () => {
+it('linked files exist', () => {
   const links = pages.flatMap(({ name, text }) =>
     [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, file = '']) => join(dirname(name), file)),
   );
@@ -157,7 +157,7 @@ test('linked files exist', () => {
   expect(links.filter((file) => !existsSync(join(repository, normalize(file))))).toEqual([]);
 });
 
-test('exit codes are those of the program', () => {
+it('exit codes are those of the program', () => {
   const codes = tableRows(section(readMarkdown('docs/commands.md'), 'Exit codes')).map(([code]) =>
     Number(code),
   );
@@ -166,7 +166,7 @@ test('exit codes are those of the program', () => {
   expect(exitCodeOf(new ExpectationError())).toBe(8);
 });
 
-test('README.md leads from the first send to an upgrade within 300 lines', () => {
+it('README.md leads from the first send to an upgrade within 300 lines', () => {
   const lines = readme.text.split('\n');
   expect(lines.length).toBeLessThanOrEqual(300);
   const wanted = ['First send', 'See it', 'A domain of your own', 'Production', 'Upgrade'];
@@ -177,13 +177,13 @@ test('README.md leads from the first send to an upgrade within 300 lines', () =>
   expect(lines.findIndex((line) => line.includes('Not there yet'))).toBeLessThan(15);
 });
 
-test('README.md prints the text of a first start', () => {
+it('README.md prints the text of a first start', () => {
   const { config } = loadConfig({ env: {}, cwd: '/nowhere' });
   const printed = readme.fences.find(({ language }) => language === 'text')?.text;
   expect(printed).toBe(firstStartText(config, shownUrl, shownKey).trimEnd());
 });
 
-test('paths of the API in commands exist', () => {
+it('paths of the API in commands exist', () => {
   const paths = Object.keys(openApiDocument(routes, shownUrl).paths);
   const given = shellLines
     .flatMap((line) => /127\.0\.0\.1:4025(\/v1\/[^\s'?]+)/.exec(line)?.[1] ?? [])

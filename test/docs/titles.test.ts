@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { filesUnder, plainTests, root, sentencesOfNone, vaguePerThousand, wordsOf } from './words.ts';
 
 const mostVague = 3;
@@ -44,13 +44,13 @@ function titlesOf(file: string): string[] {
 const files = plainTests.flatMap((part) => filesUnder(join('test', part), /\.test\.ts$/));
 const titles = files.flatMap((file) => titlesOf(file).map((title) => ({ file, title })));
 
-test('titles of tests name the noun: few say who or what', () => {
+it('titles of tests name the noun: few say who or what', () => {
   const words = titles.flatMap(({ title }) => wordsOf(title));
   expect(words.length).toBeGreaterThan(5 * files.length);
   expect(vaguePerThousand(words)).toBeLessThan(mostVague);
 });
 
-test('titles of tests have no "is none" and no "is no" as a predicate', () => {
+it('titles of tests have no "is none" and no "is no" as a predicate', () => {
   const bad = titles.filter(({ title }) => sentencesOfNone(title).length > 0);
   expect(bad).toEqual([]);
 });

@@ -25,6 +25,7 @@ export const plainTests = [
   'faults',
   'files',
   'first-start.test.ts',
+  'http',
 ];
 
 const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;

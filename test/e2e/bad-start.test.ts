@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { canMount, mountDisk } from './disk-room.ts';
 
@@ -34,7 +34,7 @@ describe('a start with an invalid configuration', () => {
       /^svc: bad\.yaml:2:9: delivery\.relay\.host: found nothing, expected a host name/,
     ],
   ];
-  test.each(files)('ends with 2 and one line for %s in the file', async (_, text, line) => {
+  it.each(files)('ends with 2 and one line for %s in the file', async (_, text, line) => {
     writeFileSync(join(cli.directory, 'bad.yaml'), text);
     const { code, stdout, stderr } = await cli.run(['daemon', '--config', 'bad.yaml']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -47,7 +47,7 @@ describe('a start with an invalid configuration', () => {
     ['a wrong type', { SVC_HTTP_PORT: 'many' }, /^svc: SVC_HTTP_PORT: .*found "many", expected/],
     ['malformed JSON', { SVC_DNS_SERVERS: '127.0.0.1' }, /^svc: SVC_DNS_SERVERS: .*expected a list/],
   ];
-  test.each(variables)('ends with 2 and one line for %s in a variable', async (_, env, line) => {
+  it.each(variables)('ends with 2 and one line for %s in a variable', async (_, env, line) => {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
@@ -87,14 +87,14 @@ describe('a start without its resources', () => {
     const anotherListens = (face: string) =>
       new RegExp(`^svc: .*${face} on 127\\.0\\.0\\.1:${port}: another program listens there`);
 
-    test.each([
+    it.each([
       ['HTTP', 'SVC_HTTP_PORT'],
       ['SMTP', 'SVC_SMTP_INBOUND_PORT'],
     ])('ends with 7 and one line for %s', async (face, variable) => {
       expect(await failingStart({ [variable]: String(port) })).toMatch(anotherListens(face));
     });
 
-    test('leaves no thread and no timer that keeps the process alive', async () => {
+    it('leaves no thread and no timer that keeps the process alive', async () => {
       const alone = await initializedWorkspace(
         { SVC_HTTP_PORT: String(port) },
         { inProcesses: true },
@@ -135,20 +135,20 @@ describe('a start without its resources', () => {
       return file.fill(0xab, start, start + pageBytes);
     }
 
-    test.each(damages)('ends with 7 and one line for %s', async (name, change) => {
+    it.each(damages)('ends with 7 and one line for %s', async (name, change) => {
       const directory = damaged(name.replaceAll(' ', '-'), change);
       const line = await failingStart({ SVC_DATA_DIR: directory });
       expect(line).toMatch(/^svc: The store .*(malformed|not a database)/);
     });
   });
 
-  test('ends with 2 for a data directory that cannot be created', async () => {
+  it('ends with 2 for a data directory that cannot be created', async () => {
     writeFileSync(join(cli.directory, 'file'), '');
     const line = await failingStart({ SVC_DATA_DIR: join(cli.directory, 'file/data') }, 2);
     expect(line).toMatch(/^svc: \S+\/file\/data\/secret\.key cannot be read \(ENOTDIR\)/);
   });
 
-  test.runIf(canMount)('ends with 2 for a data directory that cannot be written', async () => {
+  it.runIf(canMount)('ends with 2 for a data directory that cannot be written', async () => {
     const disk = mountDisk(join(cli.directory, 'read-only'), 4);
     disk.makeReadOnly();
     try {
@@ -159,7 +159,7 @@ describe('a start without its resources', () => {
     }
   });
 
-  test.runIf(canMount)('ends with 7 for a store on a file system that became read-only', async () => {
+  it.runIf(canMount)('ends with 7 for a store on a file system that became read-only', async () => {
     const disk = mountDisk(join(cli.directory, 'frozen'), 4);
     const data = join(disk.directory, 'data');
     cpSync(join(cli.directory, 'data'), data, { recursive: true });

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import {
@@ -117,7 +117,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
     return new Promise((resolve) => setTimeout(resolve, share * roundMs));
   }
 
-  test.each(seeds)('loses no accepted message (CRASH_SEED=%i)', async (seed) => {
+  it.each(seeds)('loses no accepted message (CRASH_SEED=%i)', async (seed) => {
     const startDate = new Date().toISOString();
     const from = sink.messages.length;
     const answers = new Map<number, string>();
@@ -178,7 +178,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
 });
 
 describe('SIGKILL in the middle of 100 inbound messages', () => {
-  test(`keeps every message answered with 250 (CRASH_SEED=${firstSeed})`, async () => {
+  it(`keeps every message answered with 250 (CRASH_SEED=${firstSeed})`, async () => {
     const nth = 1 + Math.floor(seededRandom(firstSeed).float() * 80);
     const client = createTransport({
       host: '127.0.0.1',
@@ -235,7 +235,7 @@ describe('SIGKILL between the 250 and the projection of a message', () => {
     }
   }
 
-  test.each(projectionSeeds)('loses no message and no projection (CRASH_SEED=%i)', async (seed) => {
+  it.each(projectionSeeds)('loses no message and no projection (CRASH_SEED=%i)', async (seed) => {
     const round = `projection ${seed}`;
     const random = seededRandom(seed);
     const waitMs = random.float() * parsedWithinMs;
@@ -274,7 +274,7 @@ describe('SIGKILL between the 250 and the projection of a message', () => {
   });
 });
 
-test('the database after all kills is sound', async () => {
+it('the database after all kills is sound', async () => {
   await daemon.stop();
   const database = new Database(join(home.cli.directory, 'data/svc.db'), { readonly: true });
   expect(database.pragma('integrity_check', { simple: true })).toBe('ok');

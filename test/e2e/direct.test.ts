@@ -1,6 +1,6 @@
 // Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own: the
 // host that is chosen, and hosts that are never dialled (RFC 5321 5.1, 7505).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -97,7 +97,7 @@ describe('direct mode with private addresses allowed', () => {
   });
   afterAll(() => home.close());
 
-  test('delivers to the MX with the lowest preference', async () => {
+  it('delivers to the MX with the lowest preference', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'a@ordered.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([
@@ -108,20 +108,20 @@ describe('direct mode with private addresses allowed', () => {
     expect(second.received).toBe(0);
   });
 
-  test('delivers to the next MX when the first does not answer', async () => {
+  it('delivers to the next MX when the first does not answer', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'b@failover.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([{ host: 'mx2.example.com', address: hosts.second }]);
     expect(second.messages.map(({ recipients }) => recipients)).toEqual([['b@failover.example']]);
   });
 
-  test('delivers to a domain without MX at the domain itself', async () => {
+  it('delivers to a domain without MX at the domain itself', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'c@bare.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([{ host: 'bare.example', address: hosts.second }]);
   });
 
-  test.each([
+  it.each([
     ['a null MX', 'null.example', 'null MX'],
     ['a name that does not exist', 'nowhere.example', 'does not exist'],
     ['an address in place of a host name', 'literal.example', ''],
@@ -138,7 +138,7 @@ describe('direct mode with private addresses allowed', () => {
     expect(dialled()).toBe(before);
   });
 
-  test('retries later when DNS fails', async () => {
+  it('retries later when DNS fails', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'e@unknown.example');
     expect(status).toBe('processing');
     expect(delivery).toMatchObject({
@@ -158,7 +158,7 @@ describe('direct mode with private addresses forbidden', () => {
   });
   afterAll(() => home.close());
 
-  test.each([
+  it.each([
     ['an MX', 'inside.example'],
     ['a domain without MX', 'inside-bare.example'],
     ['an IPv6 address', 'inside6.example'],

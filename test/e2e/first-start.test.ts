@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('the message of the printed curl line', () => {
-  test('is delivered within 5 s of the ready line (goal: 1 s)', () => {
+  it('is delivered within 5 s of the ready line (goal: 1 s)', () => {
     console.log(`from ready to delivered: ${Math.round(readyToDeliveredMs)} ms`);
     expect(delivered).toMatchObject({
       status: 'delivered',
@@ -57,7 +57,7 @@ describe('the message of the printed curl line', () => {
     expect(readyToDeliveredMs).toBeLessThan(5_000);
   });
 
-  test('is in a thread of inbox@sandbox.test', async () => {
+  it('is in a thread of inbox@sandbox.test', async () => {
     const { items } = (
       await daemon.request<Page<{ id: string; primaryAddress: string }>>('GET', '/v1/mailboxes')
     ).body;
@@ -81,7 +81,7 @@ describe('the message of the printed curl line', () => {
     expect(messages.body.items).toMatchObject([{ id: inbound.id, threadPosition: 0 }]);
   });
 
-  test('has its way as events', async () => {
+  it('has its way as events', async () => {
     const { body } = await daemon.request<{ eventType: string; status: string }[]>(
       'GET',
       `/v1/messages/${delivered.id}/events`,
@@ -94,7 +94,7 @@ describe('the message of the printed curl line', () => {
     ]);
   });
 
-  test('is in the inbox once, with the text that was sent', async () => {
+  it('is in the inbox once, with the text that was sent', async () => {
     const list = await daemon.request<Page<Message>>('GET', '/v1/messages?direction=inbound');
     expect(list.body.pagination.total).toBe(1);
     const sent = await daemon.request<EmailProjection>('GET', `/v1/messages/${delivered.id}/email`);
@@ -111,7 +111,7 @@ describe('the message of the printed curl line', () => {
     expect(got.body.newContent?.trimEnd()).toBe('It works.');
   });
 
-  test('is signed with the published keys, RSA and Ed25519', async () => {
+  it('is signed with the published keys, RSA and Ed25519', async () => {
     const { body: domains } = await daemon.request<Page<DkimDomain>>('GET', '/v1/email/domains');
     const raw = await rawOf(inbound.id);
     const resolver = dkimResolver(domains.items);
@@ -138,7 +138,7 @@ async function rawOf(id: string): Promise<Buffer> {
 }
 
 describe('a first start', () => {
-  test('writes the key once to a file of its owner, and never shows it again', async () => {
+  it('writes the key once to a file of its owner, and never shows it again', async () => {
     const firstKey = readFileSync(join(home.cli.directory, 'data/first-key'), 'utf8');
     expect(firstKey.split(home.apiKey)).toHaveLength(3);
     expect(daemon.output.stdout).toBe('');
@@ -146,7 +146,7 @@ describe('a first start', () => {
     expect(body.items.map(({ key }) => key)).toEqual([null]);
   });
 
-  test('is followed by a second start that prints nothing and finds all data', async () => {
+  it('is followed by a second start that prints nothing and finds all data', async () => {
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     daemon = await home.start();
     const { body } = await daemon.request<Message>('GET', `/v1/messages/${delivered.id}`);

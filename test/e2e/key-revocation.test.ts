@@ -1,6 +1,6 @@
 // A revocation by command with real processes: two daemons that know a key refuse it within a second; the
 // last use of a key, held in memory, is stored at the stop.
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
@@ -34,7 +34,7 @@ describe('svc keys revoke beside two daemons', () => {
     }
   }
 
-  test('is seen by both within a second', async () => {
+  it('is seen by both within a second', async () => {
     const made = await home.cli.json<ApiKey>(['keys', 'create', '--name', 'x', '--role', 'viewer']);
     const apiKey = made.key ?? '';
     for (const daemon of daemons) {
@@ -47,7 +47,7 @@ describe('svc keys revoke beside two daemons', () => {
     for (const time of times) expect(time).toBeLessThan(1_000);
   });
 
-  test('keeps lastUsedAt, stored when a daemon stops', async () => {
+  it('keeps lastUsedAt, stored when a daemon stops', async () => {
     const made = await home.cli.json<ApiKey>(['keys', 'create', '--name', 'y', '--role', 'viewer']);
     const before = Date.now();
     await daemons[1].request('GET', '/v1/messages', { apiKey: made.key });

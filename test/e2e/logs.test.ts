@@ -2,7 +2,7 @@
 // secret or text of a message.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -139,7 +139,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-test('the log contains no secret', () => {
+it('the log contains no secret', () => {
   const { stderr } = daemon.output;
   expect(daemon.log().map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ready', 'stopped']));
   const leaked = [...secrets].filter(([, secret]) => stderr.includes(secret)).map(([name]) => name);
@@ -147,7 +147,7 @@ test('the log contains no secret', () => {
   expect(secrets.size).toBeGreaterThan(10);
 });
 
-test('standard output contains no secret, since others may keep it', () => {
+it('standard output contains no secret, since others may keep it', () => {
   const { stdout } = daemon.output;
   const leaked = [...secrets].filter(([, secret]) => stdout.includes(secret)).map(([name]) => name);
   expect(leaked).toEqual([]);

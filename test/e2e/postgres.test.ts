@@ -1,7 +1,7 @@
 // Two real daemons on one PostgreSQL: they share the queue, each message is sent once, and the claims of a
 // killed daemon are taken over when its lease ends (docs/store.md).
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -91,7 +91,7 @@ async function countWithStatus(daemon: DaemonProcess, status: string): Promise<n
   return body.pagination.total;
 }
 
-test('200 sends over two daemons are each delivered once', async () => {
+it('200 sends over two daemons are each delivered once', async () => {
   await sendOver(daemons, 'shared');
   await until(() => arrivals('shared').size === sends, 'all have arrived');
   await until(async () => (await countWithStatus(daemons[0], 'sent')) === sends, 'all are settled');
@@ -99,14 +99,14 @@ test('200 sends over two daemons are each delivered once', async () => {
   for (const { received } of sinks) expect(received).toBeGreaterThan(0);
 });
 
-test('one daemon shows at once a message stored by the other', async () => {
+it('one daemon shows at once a message stored by the other', async () => {
   const [id] = await sendOver([daemons[0]], 'seen');
   const { status } = await daemons[1].request('GET', `/v1/messages/${id}`);
   expect(status).toBe(200);
 });
 
 describe('SIGKILL of one daemon', () => {
-  test('has its claims taken over when the lease ends, not before', async () => {
+  it('has its claims taken over when the lease ends, not before', async () => {
     const [dying, survivor] = daemons;
     await until(async () => (await countWithStatus(survivor, 'sent')) === 2 * sends, 'quiet');
     // Deliveries that the first daemon claims stay in flight, so that it dies with claims.

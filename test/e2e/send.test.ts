@@ -1,7 +1,7 @@
 // Sending through a running daemon, by HTTP and by command, to a real SMTP server: the received mail, the
 // timeline, and the stop of the daemon.
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import {
@@ -41,7 +41,7 @@ describe('relay mode', () => {
       `mail for ${address}`,
     );
 
-  test('delivers a message sent over HTTP, with its events', async () => {
+  it('delivers a message sent over HTTP, with its events', async () => {
     const sent = await daemon.request<Message>('POST', '/v1/messages', {
       body: payload('grace@example.com'),
     });
@@ -71,14 +71,14 @@ describe('relay mode', () => {
     expect(byCommand).toEqual(events.body);
   });
 
-  test('follows a message with `messages send --wait`, which ends with 0 once it is sent', async () => {
+  it('follows a message with `messages send --wait`, which ends with 0 once it is sent', async () => {
     const { code, stdout } = await home.cli.run(['messages', 'send', ...toAda, '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ *\d+\.\d s {2}ada@example\.com {2}sent: /m);
     expect((await arrived('ada@example.com')).raw.toString()).toMatch(/^Subject: By command\r$/m);
   });
 
-  test('ends `messages send --wait` with 8 for a bounce, in the words of the server', async () => {
+  it('ends `messages send --wait` with 8 for a bounce, in the words of the server', async () => {
     sink.on({ verb: 'RCPT', match: 'nobody@example.com' }, '550 5.1.1 no such user here');
     const args = ['--to', 'nobody@example.com', '--subject', 'x', '--text', 'x', '--wait'];
     const { code, stdout, stderr } = await home.cli.run(['messages', 'send', ...args, '--json']);
@@ -93,7 +93,7 @@ describe('relay mode', () => {
     });
   });
 
-  test('refuses a second daemon on the same data with 7 and the pid of the first', async () => {
+  it('refuses a second daemon on the same data with 7 and the pid of the first', async () => {
     const { code, stdout, stderr } = await home.cli.run(['daemon']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^svc: .*\\(pid ${daemon.pid}\\).*svc\\.db`, 'm'));
@@ -116,7 +116,7 @@ describe('commands without a daemon', () => {
     await sink.close();
   });
 
-  test('store a message that the next daemon sends', async () => {
+  it('store a message that the next daemon sends', async () => {
     const { id, status } = await home.cli.json<Message>(['messages', 'send', ...toAda]);
     expect(status).toBe('pending');
     expect(sink.connections.total).toBe(0);
@@ -126,7 +126,7 @@ describe('commands without a daemon', () => {
     expect(body.deliveries).toMatchObject([{ attemptCount: 1 }]);
   });
 
-  test('wait with `--wait` for a later daemon', async () => {
+  it('wait with `--wait` for a later daemon', async () => {
     const child = home.cli.start(['messages', 'send', ...toAda, '--wait']);
     const ended = finished(child);
     child.stdin?.end();
@@ -188,7 +188,7 @@ describe('stopping a daemon', () => {
     await sink.waitFor(before + 1);
   }
 
-  test('exits with 0 at the end of the grace, and hands mail under way back', async () => {
+  it('exits with 0 at the end of the grace, and hands mail under way back', async () => {
     const daemon = await takeDaemon({ SVC_SHUTDOWN_GRACE_SECONDS: '3' });
     const id = await sendAndWait(daemon, { hang: true });
     // The request shares the same grace, instead of having its own before it.
@@ -205,7 +205,7 @@ describe('stopping a daemon', () => {
     await expectNextDaemonSends();
   });
 
-  test('lets mail under way end within the grace', async () => {
+  it('lets mail under way end within the grace', async () => {
     const daemon = await takeDaemon();
     const before = sink.received;
     const id = await sendAndWait(daemon, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
@@ -214,7 +214,7 @@ describe('stopping a daemon', () => {
     expect(await home.cli.json(['messages', 'show', id])).toMatchObject({ status: 'sent' });
   });
 
-  test('ends at once on a second signal, and loses nothing in flight', async () => {
+  it('ends at once on a second signal, and loses nothing in flight', async () => {
     const daemon = await takeDaemon();
     await sendAndWait(daemon, { hang: true });
     const request = await endlessRequest(daemon);
@@ -236,7 +236,7 @@ describe('stopping a daemon', () => {
     await expectNextDaemonSends();
   });
 
-  test('exits with 0 at once when idle', async () => {
+  it('exits with 0 at once when idle', async () => {
     const daemon = await takeDaemon();
     const startedAt = performance.now();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });

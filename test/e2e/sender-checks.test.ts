@@ -1,6 +1,6 @@
 // Checks of senders in a real daemon, in real time: the attack by silent DNS, the wait of a new user without
 // DNS, and the log lines.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -49,7 +49,7 @@ async function byHand(
   return { reply, tookMs: Math.round(performance.now() - sentAt) };
 }
 
-test('a sender with hanging SPF is deferred twice (goal: 1.5 s), each with one log line', async () => {
+it('a sender with hanging SPF is deferred twice (goal: 1.5 s), each with one log line', async () => {
   const answers = [];
   for (const _ of [1, 2, 3]) answers.push(await byHand(daemon, 'ceo@bank.example'));
   console.log(`the attack: ${answers.map(({ tookMs }) => `${tookMs} ms`).join(', ')}`);
@@ -100,14 +100,14 @@ describe('mail without working DNS', () => {
     expect(own).toMatchObject({ subject: 'Hello', spfVerdict: null, dmarcVerdict: null });
   }
 
-  test.each([
+  it.each([
     ['DNS is silent', 'timeout'],
     ['DNS fails', 'servfail'],
   ])('is accepted by hand and delivered at once from us while %s', async (_, fault) => {
     await expectBothTaken(daemon, `${fault}.example`);
   });
 
-  test('is accepted by hand and delivered at once from us without a DNS server', async () => {
+  it('is accepted by hand and delivered at once from us without a DNS server', async () => {
     const gone = await startDnsServer();
     await gone.close();
     const other = daemonHome({ SVC_DNS_SERVERS: JSON.stringify([gone.address]) });

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -146,7 +146,7 @@ describe.each([
     room.close();
   });
 
-  test.runIf(isPossible)('refuses with 503, logs the reason, and recovers', async () => {
+  it.runIf(isPossible)('refuses with 503, logs the reason, and recovers', async () => {
     const daemon = await healthyDaemon();
     expect((await send(daemon, 'before')).status).toBe(201);
     await until(() => arrivals('before') === 1, 'the earlier message arrives');
@@ -177,7 +177,7 @@ describe.each([
     expect(arrivals('refused')).toBe(0);
   });
 
-  test.runIf(isPossible)('keeps the outcome of a message under way, and sends it once', async () => {
+  it.runIf(isPossible)('keeps the outcome of a message under way, and sends it once', async () => {
     const daemon = await healthyDaemon();
     const before = sink.commands.length;
     const linesBefore = daemon.log().length;
@@ -203,7 +203,7 @@ describe.each([
     expect(arrivals('under way')).toBe(1);
   });
 
-  test.runIf(isPossible)('lets the daemon stop in order', async () => {
+  it.runIf(isPossible)('lets the daemon stop in order', async () => {
     const daemon = await healthyDaemon();
     room.take(daemon);
     await expectRefusal(daemon);
@@ -216,7 +216,7 @@ describe('a locked database', () => {
   beforeAll(() => openHome());
   afterAll(closeHome);
 
-  test('refuses with 503 after a while, serves other requests meanwhile, and recovers', async () => {
+  it('refuses with 503 after a while, serves other requests meanwhile, and recovers', async () => {
     const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
@@ -248,7 +248,7 @@ describe('a locked database', () => {
     await expectHealed(daemon);
   });
 
-  test('delays no request when locked for less than the waiting time', async () => {
+  it('delays no request when locked for less than the waiting time', async () => {
     const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
@@ -265,7 +265,7 @@ describe('a damaged database', () => {
   beforeAll(() => openHome());
   afterAll(closeHome);
 
-  test('refuses reads and writes with 503, and logs the reason', async () => {
+  it('refuses reads and writes with 503, and logs the reason', async () => {
     await home.makeStore();
     const file = join(home.cli.directory, 'data/svc.db');
     const bytes = readFileSync(file);

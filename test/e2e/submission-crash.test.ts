@@ -1,7 +1,7 @@
 // SIGKILL while 200 submitted mails are between DATA and 250, at random points: a mail with a 250 is stored
 // after the restart, and no mail is stored twice. CRASH_SEED=<the seed in the name of a failed test> repeats
 // its round; CRASH_ROUNDS=50 is a soak.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { idIn, logIn } from '../submission/submission-service.ts';
@@ -59,7 +59,7 @@ describe('SIGKILL in the middle of 200 submissions', () => {
     }
   }
 
-  test.each(seeds)(
+  it.each(seeds)(
     'loses no answered mail, and stores none twice (CRASH_SEED=%i)',
     async (seed) => {
       const random = seededRandom(seed);

@@ -1,6 +1,6 @@
 // Text from outside that the main thread reads: the time to read it grows at most in proportion to its length.
 // Each row names a reader and the longest text that reaches it; each reads long runs of each unit below.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readMediaType } from '../../daemon/http/media-type.ts';
 import { wordsOf as contactWords, foldedName } from '../../src/contacts/words.ts';
 import { recordsOf } from '../../src/domains/dns-records.ts';
@@ -178,7 +178,7 @@ function workOn(read: (text: string) => unknown, [unit, ending]: Text, character
 }
 
 describe('the time to read text from outside', () => {
-  test.each(readers)('grows in proportion to the length of %s', (_, characters, read) => {
+  it.each(readers)('grows in proportion to the length of %s', (_, characters, read) => {
     for (const text of texts) {
       const ms = workOn(read, text, characters);
       if (ms < noMattersMs) continue;

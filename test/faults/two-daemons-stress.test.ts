@@ -1,7 +1,7 @@
 // Everything that locks many rows, by two services over one PostgreSQL at once: no transaction is refused
 // because of another, and the rows are consistent afterwards. STRESS_SECONDS=60 for a real run, STRESS_SEED to
 // repeat one.
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { type StressWorld, startStressWorld } from './stress-world.ts';
 
 const seconds = Number(process.env.STRESS_SECONDS ?? 4);
@@ -11,7 +11,7 @@ const clients = 60;
 let world: StressWorld;
 afterEach(() => world.close());
 
-test(
+it(
   'two daemons that send, settle, delete, report, cancel and import at once cause no 503',
   async () => {
     world = await startStressWorld(seed);

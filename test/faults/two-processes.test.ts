@@ -1,7 +1,7 @@
 // Two processes on one store. Invariants: two daemons never work on one SQLite file, and the second is refused
 // with a reason and leaves the first alone; commands beside the daemon lose nothing, and nothing is sent
 // twice. Several daemons on one PostgreSQL are supported: test/e2e/postgres.test.ts.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -44,7 +44,7 @@ async function post(to: string): Promise<string> {
 const copies = (to: string) => sink.messages.filter(({ recipients }) => recipients.includes(to));
 
 describe('a second daemon on the same SQLite store', () => {
-  test('is refused with 7, the pid and the remedy, while the first goes on', async () => {
+  it('is refused with 7, the pid and the remedy, while the first goes on', async () => {
     const { code, stdout, stderr } = await home.cli.run(['daemon']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs on .*stop it first/);
@@ -54,7 +54,7 @@ describe('a second daemon on the same SQLite store', () => {
     await until(() => copies('after-refusal@example.com').length > 0, 'mail after the refusal');
   });
 
-  test('is refused while mail is in flight, which is neither handed back nor repeated', async () => {
+  it('is refused while mail is in flight, which is neither handed back nor repeated', async () => {
     sink.on(
       { verb: 'dot', match: 'slow@example.com', times: 1 },
       { dripMsPerByte: 100, text: '250 2.0.0 taken\r\n' },
@@ -71,7 +71,7 @@ describe('a second daemon on the same SQLite store', () => {
     expect(copies('slow@example.com')).toHaveLength(1);
   });
 
-  test('takes over as soon as the first is killed: the lock ends with its process', async () => {
+  it('takes over as soon as the first is killed: the lock ends with its process', async () => {
     await daemon.kill();
     daemon = await home.start();
     await post('after-kill@example.com');
@@ -83,7 +83,7 @@ describe('a second daemon on the same SQLite store', () => {
 const sends = 3;
 
 describe('commands beside the daemon', () => {
-  test('send, block, hold, drop and list at once without a loss or a repeat', async () => {
+  it('send, block, hold, drop and list at once without a loss or a repeat', async () => {
     const { cli } = home;
     const to = (kind: string, index: number) => `${kind}${index}@example.com`;
     const text = ['--subject', 'Hello', '--text', 'Hello'];
