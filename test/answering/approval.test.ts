@@ -318,7 +318,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await api.get(url)).status).toBe(404);
   });
 
-  it("refuses approval and rejection by a service's key, whatever its role", async () => {
+  it("refuses approval and rejection by a service's key of any role", async () => {
     const { actionId } = await proposed();
     const owner = await apiOf(world, { role: 'owner' });
     const scoped = api.as(

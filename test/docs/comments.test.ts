@@ -106,7 +106,7 @@ const code = commentsIn(plain);
 const tests = commentsIn(plainTests.map((part) => `test/${part}`));
 const comments = [...code, ...tests];
 
-it('comments name the noun instead of who or what', () => {
+it('comments name the noun', () => {
   expect(comments.length).toBeGreaterThan(500);
   for (const group of [code, tests]) {
     expect(vaguePerThousand(group.flatMap(({ words }) => words))).toBeLessThan(mostVague);
@@ -125,7 +125,7 @@ it('doc comments begin with a verb or a noun phrase', () => {
   expect(bad).toEqual([]);
 });
 
-it('comments have no "is none" and no "is no" as a predicate', () => {
+it('comments have neither none nor no as a predicate', () => {
   const bad = comments.flatMap(({ file, text }) =>
     sentencesOfNone(text).map((line) => `${file}: ${line}`),
   );

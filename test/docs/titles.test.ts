@@ -44,13 +44,13 @@ function titlesOf(file: string): string[] {
 const files = plainTests.flatMap((part) => filesUnder(join('test', part), /\.test\.ts$/));
 const titles = files.flatMap((file) => titlesOf(file).map((title) => ({ file, title })));
 
-it('titles of tests name the noun: few say who or what', () => {
+it('titles of tests name the noun', () => {
   const words = titles.flatMap(({ title }) => wordsOf(title));
   expect(words.length).toBeGreaterThan(5 * files.length);
   expect(vaguePerThousand(words)).toBeLessThan(mostVague);
 });
 
-it('titles of tests have no "is none" and no "is no" as a predicate', () => {
+it('titles of tests have neither none nor no as a predicate', () => {
   const bad = titles.filter(({ title }) => sentencesOfNone(title).length > 0);
   expect(bad).toEqual([]);
 });

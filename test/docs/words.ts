@@ -36,7 +36,7 @@ export const wordsOf = (text: string): string[] => text.match(/[A-Za-z][A-Za-z']
 export const vaguePerThousand = (words: readonly string[]) =>
   (1000 * words.filter((word) => vague.test(word)).length) / Math.max(1, words.length);
 
-/** Finds the sentences with "is none", or with "is no" as a predicate. */
+/** Finds the sentences with none or no as a predicate. */
 export const sentencesOfNone = (text: string): string[] =>
   text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? [];
 

@@ -120,7 +120,7 @@ describe('SIGKILL of one daemon', () => {
       const [only, ...others] = await claims();
       const left = sends - arrivals('orphaned').size;
       return only?.count === left && others.length === 0 && only;
-    }, 'the second daemon has sent all but what the first held');
+    }, 'the second daemon has sent all but the claims of the first');
     expect(claim.leaseMs).toBe(leaseMs);
     // Shifts the rows by a minute: the leases are over, from the survivor's view.
     const { rowCount } = await database.query(

@@ -87,7 +87,7 @@ async function expectHealed(daemon: DaemonProcess): Promise<void> {
   await until(ready, '/readyz says that the store takes writes');
   const { status, body } = await send(daemon, 'after');
   expect(status).toBe(201);
-  await until(() => arrivals('after') === 1, 'what is sent after the trouble arrives');
+  await until(() => arrivals('after') === 1, 'the later message arrives');
   await until(async () => {
     const { body: message } = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
     return message.status === 'sent';

@@ -50,7 +50,7 @@ async function post(payload: string | ReadableStream, headers: Record<string, st
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('bytes that are not HTTP', () => {
+describe('malformed requests', () => {
   it.each([
     ['noise', '\x16\x03\x01\x02\x00 hello'],
     ['a request line without end', `GET /${'a'.repeat(20_000)}`],
@@ -73,7 +73,7 @@ describe('bytes that are not HTTP', () => {
     expect(lookedUp).toBe(0);
   });
 
-  it('are refused after 16 KB of a megabyte of headers', async () => {
+  it('are refused after the first 16 KB of a megabyte of headers', async () => {
     const connection = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n');
     connection.socket.write(`X-Big: ${'a'.repeat(1_000_000)}\r\n\r\n`);
     const answer = parseAnswer(await connection.untilReceived('too large'));
@@ -83,19 +83,19 @@ describe('bytes that are not HTTP', () => {
     ]);
   });
 
-  it('are refused as a URL of 9 KB', async () => {
+  it('are refused for a URL of 9 KB', async () => {
     const response = await fetch(`${url}/v1/${'a'.repeat(9_000)}`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ message: 'The URL exceeds 8192 bytes' });
   });
 
-  it('end the connection, not the service, in the chunks of a body', async () => {
+  it('end the connection, not the service, for garbage in the chunks of a body', async () => {
     const head = requestHead('Transfer-Encoding: chunked\r\n');
     const answer = parseAnswer(await rawConnection(url, `${head}zz\r\nhello\r\n`).untilClosed());
     expect(answer.status).toBe(400);
   });
 
-  it('get no second answer after a request', async () => {
+  it('get no second answer for garbage after a request', async () => {
     const connection = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.untilReceived('{"status":"ok"}');
     connection.socket.write('\x00\x01\x02 garbage\r\n\r\n');

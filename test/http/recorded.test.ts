@@ -13,7 +13,7 @@ import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 const tables = ['audit_entries', 'resource_events', 'events'] as const;
 type Recorded = Partial<Record<(typeof tables)[number], number>>;
 
-/** Routes whose changes are not in the audit log: the table that records them, or null with the reason. */
+/** Routes with changes outside the audit log: the table that records them, or null with the reason. */
 const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // The thread lacks the label: test/threads/standing.test.ts.
   'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels': null,
@@ -34,7 +34,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,
   'POST /v1/webhooks/{id}/replay': null,
-  // A DNS check, whose changes depend on DNS: test/domains/verification.test.ts.
+  // The changes of a DNS check depend on DNS: test/domains/verification.test.ts.
   'POST /v1/email/domains/{id}/verify': null,
   // 409 in permission-rows.ts; its audit entries: test/tracking/custom/hosts.test.ts.
   'POST /v1/email/domains/{id}/custom-tracking': null,
