@@ -45,19 +45,25 @@ describe.each(stores)('the daily quota (8.2) on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(1_000_001);
   });
 
-  it.each(planTable)('allows 100 emails a day on the plan $plan without a payment method', async ({ plan }) => {
-    await onPlan(test, plan, { paymentMethodOnFile: false });
-    await useToday(test, 99);
-    expect(await sendOne()).toBeNull();
-    expect(await sendOne()).toEqual(refusal(100, 100));
-  });
+  it.each(planTable)(
+    'allows 100 emails a day on the plan $plan without a payment method',
+    async ({ plan }) => {
+      await onPlan(test, plan, { paymentMethodOnFile: false });
+      await useToday(test, 99);
+      expect(await sendOne()).toBeNull();
+      expect(await sendOne()).toEqual(refusal(100, 100));
+    },
+  );
 
-  it.each(planTable)('allows 200 emails a day on the plan $plan in the first 24 hours', async ({ plan }) => {
-    await onPlan(test, plan, { isNew: true });
-    await useToday(test, 199);
-    expect(await sendOne()).toBeNull();
-    expect(await sendOne()).toEqual(refusal(200, 200));
-  });
+  it.each(planTable)(
+    'allows 200 emails a day on the plan $plan in the first 24 hours',
+    async ({ plan }) => {
+      await onPlan(test, plan, { isNew: true });
+      await useToday(test, 199);
+      expect(await sendOne()).toBeNull();
+      expect(await sendOne()).toEqual(refusal(200, 200));
+    },
+  );
 
   it('takes the lower cap, 100, for a new organization without payment method', async () => {
     await onPlan(test, 'scale', { paymentMethodOnFile: false, isNew: true });

@@ -89,7 +89,7 @@ describe.each(stores)('section 8 on %s', (store) => {
     // On PostgreSQL every draw is a transaction here: the daemon sends no heartbeat between the steps,
     // so it cannot know that it is alone.
     it.each(store === 'sqlite' ? [1, 2, 5] : [2])(
-      'sustains exactly ${rate} requests a second over 60 seconds with %i keys',
+      `sustains exactly ${rate} requests a second over 60 seconds with %i keys`,
       async (count) => {
         const admitted = await admittedInAMinute(drawers(test, count));
         // One key begins with its own burst, several with the organization's.

@@ -94,7 +94,9 @@ describe.each(stores)('a send without a mailbox on %s', (store) => {
       return watched.take().flatMap(({ text }) => ofMailboxes.exec(text)?.[0] ?? []);
     };
     const { app, caller } = world.test;
-    expect(await queriesOf(() => send(app, caller, ['bo@example.com', 'cy@example.com']))).toEqual([]);
+    expect(await queriesOf(() => send(app, caller, ['bo@example.com', 'cy@example.com']))).toEqual(
+      [],
+    );
     const fromMailbox = await queriesOf(() => desk.send(mail));
     expect(fromMailbox).toEqual(expect.arrayContaining(['mailbox_actions', 'thread_messages']));
   });

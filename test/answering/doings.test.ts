@@ -35,7 +35,7 @@ describe.each(stores)('the actions of a key in a mailbox on %s', (store) => {
       ...(body && { body }),
     });
 
-  it("are listed, newest first, for each sendMode", async () => {
+  it('are listed, newest first, for each sendMode', async () => {
     const labels = ['urgent'];
     await ask('POST', '/labels', { labels });
     await ask('DELETE', '/labels', { labels });

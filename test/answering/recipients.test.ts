@@ -37,7 +37,12 @@ describe('the recipients of an answer', () => {
         cc: ['Ada@Example.com', 'bo@example.com'],
       },
     ],
-    ['are those of the answered message when it is our own', ownSent, false, { to: ['ada@example.com'], cc: [] }],
+    [
+      'are those of the answered message when it is our own',
+      ownSent,
+      false,
+      { to: ['ada@example.com'], cc: [] },
+    ],
     [
       'are all those of our own message for reply-all',
       ownSent,

@@ -237,16 +237,19 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect(await threads()).toEqual([]);
     });
 
-    it.runIf(store === 'postgres')('are not locked by a deletion that waits for a send', async () => {
-      const { app } = test;
-      const { id } = await make();
-      const sending = await heldWrite(app, (trx) => lockMailboxes(trx, [desk.id]));
-      const deleted = api.delete(url(id));
-      await someoneWaits(app, 'mailboxes');
-      await app.store.write((trx) => sql`select id from drafts for update nowait`.execute(trx));
-      await sending.commit();
-      expect((await deleted).status).toBe(200);
-    });
+    it.runIf(store === 'postgres')(
+      'are not locked by a deletion that waits for a send',
+      async () => {
+        const { app } = test;
+        const { id } = await make();
+        const sending = await heldWrite(app, (trx) => lockMailboxes(trx, [desk.id]));
+        const deleted = api.delete(url(id));
+        await someoneWaits(app, 'mailboxes');
+        await app.store.write((trx) => sql`select id from drafts for update nowait`.execute(trx));
+        await sending.commit();
+        expect((await deleted).status).toBe(200);
+      },
+    );
 
     it('are sent once, into the thread that they started', async () => {
       const { id, threadId } = await make();

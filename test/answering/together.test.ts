@@ -44,7 +44,9 @@ describe.each(stores)('concurrent mail of a mailbox, on %s', (store) => {
 
   /** Returns the kind of error of each refusal, else the status. */
   const outcomes = (results: readonly PromiseSettledResult<ReplyResult>[]) =>
-    results.map((result) => (result.status === 'fulfilled' ? result.value.status : result.reason._tag));
+    results.map((result) =>
+      result.status === 'fulfilled' ? result.value.status : result.reason._tag,
+    );
 
   async function expectCountersEqualRows(): Promise<void> {
     const { said, counted } = await countsOf(test.app);
@@ -151,7 +153,8 @@ describe.each(stores)('concurrent mail of a mailbox, on %s', (store) => {
       const others = results.filter((outcome) => outcome !== status);
       expect(results).toContain(status);
       expect(others).toHaveLength(2);
-      for (const outcome of others) expect(['ConflictError', 'ResourceNotFoundError']).toContain(outcome);
+      for (const outcome of others)
+        expect(['ConflictError', 'ResourceNotFoundError']).toContain(outcome);
     }
     expect(await rowsIn(test)).toMatchObject({ messages: 1 });
   });

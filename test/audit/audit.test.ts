@@ -137,7 +137,11 @@ describe.each(stores)('the audit log on %s', (store) => {
       expectEntry('organization.paused', org, { reason: 'a look' });
       await resumeOrganization(app, org, { note: 'all well' });
       const pausedAt = new Date(test.clock.now()).toISOString();
-      expectEntry('organization.resumed', org, { note: 'all well', pausedAt, pauseReason: 'a look' });
+      expectEntry('organization.resumed', org, {
+        note: 'all well',
+        pausedAt,
+        pauseReason: 'a look',
+      });
       await reviewOnboarding(app, org, { verdict: 'rejected', note: 'who is it?' });
       expectEntry('organization.onboarding-rejected', org, {
         status: { before: 'approved', after: 'rejected' },

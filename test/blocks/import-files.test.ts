@@ -50,7 +50,9 @@ describe('an imported file', () => {
       'a@example.com\u0000'.slice(0, 13).replace('c', '\u0001'),
       '',
     ];
-    const text = ['email,n', ...bad.map((address) => `"${address}",1`), 'ada@example.com,1'].join('\n');
+    const text = ['email,n', ...bad.map((address) => `"${address}",1`), 'ada@example.com,1'].join(
+      '\n',
+    );
     const { added, rejected } = await importInto(test, text);
     expect([added.count, rejected.count]).toEqual([1, bad.length]);
     expect(Math.max(...rejected.first.map(({ address }) => address.length))).toBe(100);

@@ -109,29 +109,32 @@ describe.each(stores)('an import of blocks on %s', (store) => {
     '{$&*}@example.com',
   ];
 
-  it.each(['csv', 'ndjson'] as const)('restores every block from our own export as %s', async (format) => {
-    const file = odd.map((email) => JSON.stringify({ email, reason: 'complaint' })).join('\n');
-    expect(await importInto(test, file)).toMatchObject({ added: { count: odd.length } });
-    await importInto(test, list(0, 1_100));
-    const before = await exported(format);
-    const away = await testApp({ store, start: test.clock.now() + 86_400_000, seed: 2 });
-    const home = test;
-    test = away;
-    try {
-      const report = await importInto(test, before);
-      expect(report).toMatchObject({ format: 'svc', added: { count: odd.length + 1_100 } });
-      expect(await importInto(test, before)).toMatchObject({ added: { count: 0 } });
-      const strip = (text: string) =>
-        text
-          .replace(/blk_[0-9a-z]+/g, 'blk')
-          .split('\n')
-          .sort();
-      expect(strip(await exported(format))).toEqual(strip(before));
-    } finally {
-      await away.close();
-      test = home;
-    }
-  });
+  it.each(['csv', 'ndjson'] as const)(
+    'restores every block from our own export as %s',
+    async (format) => {
+      const file = odd.map((email) => JSON.stringify({ email, reason: 'complaint' })).join('\n');
+      expect(await importInto(test, file)).toMatchObject({ added: { count: odd.length } });
+      await importInto(test, list(0, 1_100));
+      const before = await exported(format);
+      const away = await testApp({ store, start: test.clock.now() + 86_400_000, seed: 2 });
+      const home = test;
+      test = away;
+      try {
+        const report = await importInto(test, before);
+        expect(report).toMatchObject({ format: 'svc', added: { count: odd.length + 1_100 } });
+        expect(await importInto(test, before)).toMatchObject({ added: { count: 0 } });
+        const strip = (text: string) =>
+          text
+            .replace(/blk_[0-9a-z]+/g, 'blk')
+            .split('\n')
+            .sort();
+        expect(strip(await exported(format))).toEqual(strip(before));
+      } finally {
+        await away.close();
+        test = home;
+      }
+    },
+  );
 
   it('has its CSV export free of cells that a spreadsheet would run', async () => {
     await importInto(test, odd.map((email) => JSON.stringify({ email })).join('\n'));

@@ -226,20 +226,17 @@ const unsound: [string, (file: string) => void, RegExp][] = [
   ],
 ];
 
-it.each(unsound)(
-  'a restore refuses a file that %s, and changes nothing',
-  async (_, make, why) => {
-    make(backup);
-    const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(why);
-    const verified = await cli.run(['backup', 'verify', 'backup.db']);
-    expect(verified.code).toBe(8);
-    expect(verified.stderr).toMatch(why);
-    expect(await organizations()).toEqual(['default', 'before']);
-    expect(existsSync(`${store}.restoring`)).toBe(false);
-  },
-);
+it.each(unsound)('a restore refuses a file that %s, and changes nothing', async (_, make, why) => {
+  make(backup);
+  const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(why);
+  const verified = await cli.run(['backup', 'verify', 'backup.db']);
+  expect(verified.code).toBe(8);
+  expect(verified.stderr).toMatch(why);
+  expect(await organizations()).toEqual(['default', 'before']);
+  expect(existsSync(`${store}.restoring`)).toBe(false);
+});
 
 it('a restore is refused while another command uses the store', async () => {
   await cli.run(['backup', 'backup.db']);

@@ -28,12 +28,7 @@ const refusals: [string, number, string[], string][] = [
   ['a missing configuration', 2, ['orgs', 'list', '--config', 'no.yaml'], 'ConfigError'],
   ['an unknown key', 3, ['keys', 'show', noKey], 'ResourceNotFoundError'],
   ['an unknown organization', 3, ['keys', 'list', '--org', 'x'], 'ResourceNotFoundError'],
-  [
-    'a name in use',
-    5,
-    ['orgs', 'create', '--name', 'default', '--plan', 'free'],
-    'ConflictError',
-  ],
+  ['a name in use', 5, ['orgs', 'create', '--name', 'default', '--plan', 'free'], 'ConflictError'],
 ];
 
 /** Covers each code, and each part that reports errors: oclif, the session, the command. */
@@ -112,7 +107,9 @@ describe('--json after --', () => {
       _tag: 'ValidationError',
       message: 'no',
     });
-    expect(JSON.parse(described('--json', 'keys', 'show', '--', 'x'))).toMatchObject({ message: 'no' });
+    expect(JSON.parse(described('--json', 'keys', 'show', '--', 'x'))).toMatchObject({
+      message: 'no',
+    });
   });
 });
 

@@ -179,7 +179,9 @@ describe('text output', () => {
     const rows = [{ subject: hostile, tags: [hostile], metadata: { [hostile]: hostile } }];
     const fields = ['subject', 'tags', 'metadata'];
     for (const text of [table(rows, fields), card(rows[0] ?? {}, fields)]) {
-      expect([...text].filter((character) => '\u001b\u0007\u009b\u202E\r'.includes(character))).toEqual([]);
+      expect(
+        [...text].filter((character) => '\u001b\u0007\u009b\u202E\r'.includes(character)),
+      ).toEqual([]);
     }
   });
 

@@ -130,7 +130,11 @@ const changes: Readonly<Record<string, Change>> = {
     args: () => ['--to', 'a@simulator.test', '--subject', 'a', '--text', 'b'],
     recordedIn: 'events',
   },
-  'messages batch': { args: () => ['--data', '-'], input: JSON.stringify(batch), recordedIn: 'events' },
+  'messages batch': {
+    args: () => ['--data', '-'],
+    input: JSON.stringify(batch),
+    recordedIn: 'events',
+  },
   'queue hold': { args: () => ['--domain', 'simulator.test'] },
   'queue release': { args: () => ['--domain', 'simulator.test'] },
   'queue flush': { args: () => [] },

@@ -16,10 +16,13 @@ it.each([
   expect(timeAhead('--until', text, now)).toBe(ahead);
 });
 
-it.each(['', 'soon', '10', '1y', '-1h', '1.5h'])('%j is not a time, and its error names the flag', (text) => {
-  expect(() => timeFrom('--since', text, now)).toThrow(UsageError);
-  expect(() => timeAhead('--until', text, now)).toThrow(/^--until: expected such as 90s/);
-});
+it.each(['', 'soon', '10', '1y', '-1h', '1.5h'])(
+  '%j is not a time, and its error names the flag',
+  (text) => {
+    expect(() => timeFrom('--since', text, now)).toThrow(UsageError);
+    expect(() => timeAhead('--until', text, now)).toThrow(/^--until: expected such as 90s/);
+  },
+);
 
 it('a missing time stays undefined', () => {
   expect(timeFrom('--since', undefined, now)).toBeUndefined();

@@ -92,7 +92,11 @@ it('a waiting recipient is reported once per reason', async () => {
   const linesWhen = (waitReason: 'rate' | 'daily-quota', dueAt: string) => {
     const scheduling = { waitReason, dueAt, expiresAt: null };
     const waits: Partial<Delivery> = { status: 'pending', attempts: [], scheduling };
-    const deliveries = message.deliveries.map((delivery) => ({ ...delivery, ...waits, metadata: null }));
+    const deliveries = message.deliveries.map((delivery) => ({
+      ...delivery,
+      ...waits,
+      metadata: null,
+    }));
     return linesOf({ ...message, deliveries }, Date.parse('2026-01-05T12:00:00Z'));
   };
   expect(linesWhen('rate', '2026-01-05T12:00:10Z')).toEqual([

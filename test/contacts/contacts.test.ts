@@ -111,28 +111,34 @@ describe.each(stores)('contacts on %s', (store) => {
     ['complaint', 'complained'],
     ['unsubscribe', 'unsubscribed'],
     ['manual', 'active'],
-  ] as const)('derive their status from a block (%s) of the first email', async (reason, status) => {
-    const emails = ['Ada@example.com', 'second@example.com'];
-    const identities = emails.map((identifier) => ({ channel: 'email', identifier }));
-    const { id } = await make({ identities });
-    const { organizationId } = test.caller;
-    const block = (address: string) =>
-      test.app.store.write((trx) =>
-        blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
+  ] as const)(
+    'derive their status from a block (%s) of the first email',
+    async (reason, status) => {
+      const emails = ['Ada@example.com', 'second@example.com'];
+      const identities = emails.map((identifier) => ({ channel: 'email', identifier }));
+      const { id } = await make({ identities });
+      const { organizationId } = test.caller;
+      const block = (address: string) =>
+        test.app.store.write((trx) =>
+          blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
+        );
+      const shown = async () => (await api.get<Contact>(`${path}/${id}`)).body;
+      await block('second@example.com');
+      expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
+      await block('ada@example.com');
+      expect(await shown()).toMatchObject({
+        status,
+        statusReason: expect.stringContaining(reason),
+      });
+      expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
+      expect((await patch(id, { status: 'active' })).body.status).toBe(status);
+      const { body } = await api.get<Page<{ id: string }>>(
+        '/v1/email/blocks?address=ada@example.com',
       );
-    const shown = async () => (await api.get<Contact>(`${path}/${id}`)).body;
-    await block('second@example.com');
-    expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
-    await block('ada@example.com');
-    expect(await shown()).toMatchObject({ status, statusReason: expect.stringContaining(reason) });
-    expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
-    expect((await patch(id, { status: 'active' })).body.status).toBe(status);
-    const { body } = await api.get<Page<{ id: string }>>(
-      '/v1/email/blocks?address=ada@example.com',
-    );
-    await api.delete(`/v1/email/blocks/${body.items[0]?.id}`);
-    expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
-  });
+      await api.delete(`/v1/email/blocks/${body.items[0]?.id}`);
+      expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
+    },
+  );
 
   it('show the gravest of several blocks: complained, bounced, then unsubscribed', async () => {
     const { id } = await make({ email: 'ada@example.com' });

@@ -53,26 +53,29 @@ describe.each(stores)('an export of contacts on %s', (store) => {
       .split('\n')
       .sort();
 
-  it.each(['csv', 'ndjson'] as const)('restores every contact and block from %s', async (format) => {
-    await makeAll();
-    const { status, headers, body } = await exported(format);
-    expect([status, headers['content-type']]).toEqual([200, `${types[format]}; charset=utf-8`]);
-    const away = await testApp({ store, seed: 2 });
-    const awayApi = httpApi(away);
-    try {
-      const take = () =>
-        awayApi.request<ImportReport>('POST', `${path}/import`, {
-          body,
-          headers: { 'content-type': types[format] },
-        });
-      expect((await take()).body).toMatchObject({ format: 'svc', created: 1_106, rejected: 0 });
-      expect((await take()).body).toMatchObject({ created: 0, updated: 0, unchanged: 1_106 });
-      expect(strip((await exported(format, awayApi)).body)).toEqual(strip(body));
-    } finally {
-      await awayApi.close();
-      await away.close();
-    }
-  });
+  it.each(['csv', 'ndjson'] as const)(
+    'restores every contact and block from %s',
+    async (format) => {
+      await makeAll();
+      const { status, headers, body } = await exported(format);
+      expect([status, headers['content-type']]).toEqual([200, `${types[format]}; charset=utf-8`]);
+      const away = await testApp({ store, seed: 2 });
+      const awayApi = httpApi(away);
+      try {
+        const take = () =>
+          awayApi.request<ImportReport>('POST', `${path}/import`, {
+            body,
+            headers: { 'content-type': types[format] },
+          });
+        expect((await take()).body).toMatchObject({ format: 'svc', created: 1_106, rejected: 0 });
+        expect((await take()).body).toMatchObject({ created: 0, updated: 0, unchanged: 1_106 });
+        expect(strip((await exported(format, awayApi)).body)).toEqual(strip(body));
+      } finally {
+        await awayApi.close();
+        await away.close();
+      }
+    },
+  );
 
   it('contains no CSV cell that a spreadsheet would run', async () => {
     await makeAll();

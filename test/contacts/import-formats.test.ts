@@ -116,18 +116,21 @@ const cases: Record<string, Case> = {
   },
 };
 
-it.each(Object.entries(cases))('imports %s, and changes nothing the second time', async (_case, { format, file, contacts }) => {
-  const { app, caller } = test;
-  const take = (dryRun: boolean) =>
-    importContacts(app, caller, pieces(`\uFEFF${file.join('\r\n')}\r\n`, 17), { dryRun });
-  const created = contacts.length;
-  for (const dryRun of [true, false]) {
-    expect(await take(dryRun)).toMatchObject({ format, created, rejected: 0, rows: [] });
-  }
-  const { items } = await listContacts(app, caller, { page: 1, limit: 20 });
-  const inOrder: Contact[] = items.reverse();
-  expect(inOrder).toMatchObject(contacts);
-  for (const dryRun of [true, false]) {
-    expect(await take(dryRun)).toMatchObject({ created: 0, updated: 0, unchanged: created });
-  }
-});
+it.each(Object.entries(cases))(
+  'imports %s, and changes nothing the second time',
+  async (_case, { format, file, contacts }) => {
+    const { app, caller } = test;
+    const take = (dryRun: boolean) =>
+      importContacts(app, caller, pieces(`\uFEFF${file.join('\r\n')}\r\n`, 17), { dryRun });
+    const created = contacts.length;
+    for (const dryRun of [true, false]) {
+      expect(await take(dryRun)).toMatchObject({ format, created, rejected: 0, rows: [] });
+    }
+    const { items } = await listContacts(app, caller, { page: 1, limit: 20 });
+    const inOrder: Contact[] = items.reverse();
+    expect(inOrder).toMatchObject(contacts);
+    for (const dryRun of [true, false]) {
+      expect(await take(dryRun)).toMatchObject({ created: 0, updated: 0, unchanged: created });
+    }
+  },
+);

@@ -96,9 +96,10 @@ describe.each(stores)('a dying import, on %s', (store) => {
         await expectWhole(test, context);
         const committed = point.nth - (point.moment === 'after' ? 0 : 1);
         const inBatches = Math.min(committed * perBatch, rows);
-        expect(await count(test, sql`audit_entries where action = 'contact.imported'`), context).toBe(
-          committed === 0 ? 0 : 1,
-        );
+        expect(
+          await count(test, sql`audit_entries where action = 'contact.imported'`),
+          context,
+        ).toBe(committed === 0 ? 0 : 1);
         const there = await count(test, sql`contacts`);
         expect(there, context).toBeLessThanOrEqual(inBatches);
         expect(there > 0, context).toBe(committed > 0);

@@ -63,7 +63,9 @@ describe('the rows of a window', () => {
         // Two batches that name one contact share the place that holds that contact.
         const met = new Map<string, string | number>();
         for (const [at, batch] of batches.entries()) {
-          for (const person of new Set(batch.rows.flatMap((row) => [...peopleOf(row, contactOf)]))) {
+          for (const person of new Set(
+            batch.rows.flatMap((row) => [...peopleOf(row, contactOf)]),
+          )) {
             expect(met.get(person) ?? batch.place ?? at).toBe(batch.place ?? at);
             met.set(person, batch.place ?? at);
           }

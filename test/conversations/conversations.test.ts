@@ -245,32 +245,29 @@ describe.each(stores)('conversations on %s', (store) => {
     ['waiting', ['send'], 'waiting', 'active'],
     ['resolved', ['resolve'], 'resolved', 'active'],
     ['archived', ['archive'], 'archived', 'archived'],
-  ])(
-    'change from %s by messages as the table of states says',
-    async (status, moves, out, back) => {
-      const at = async () => {
-        const { id } = await make();
-        const first = await sendInto(id);
-        await answerTo(first);
-        for (const name of moves) await (name === 'send' ? sendInto(id) : move(id, name));
-        const { messageCount, ...conversation } = await show(id);
-        expect(conversation.status).toBe(status);
-        return { id, first, messageCount };
-      };
-      const sent = await at();
-      const message = await sendInto(sent.id);
-      expect(message.conversationId).toBe(sent.id);
-      expect(await show(sent.id)).toMatchObject({
-        status: out,
-        messageCount: sent.messageCount + 1,
-      });
-      const answered = await at();
-      await answerTo(answered.first);
-      const after = await show(answered.id);
-      expect(after).toMatchObject({ status: back, messageCount: answered.messageCount + 1 });
-      expect(after.resolvedAt).toBeNull();
-    },
-  );
+  ])('change from %s by messages as the table of states says', async (status, moves, out, back) => {
+    const at = async () => {
+      const { id } = await make();
+      const first = await sendInto(id);
+      await answerTo(first);
+      for (const name of moves) await (name === 'send' ? sendInto(id) : move(id, name));
+      const { messageCount, ...conversation } = await show(id);
+      expect(conversation.status).toBe(status);
+      return { id, first, messageCount };
+    };
+    const sent = await at();
+    const message = await sendInto(sent.id);
+    expect(message.conversationId).toBe(sent.id);
+    expect(await show(sent.id)).toMatchObject({
+      status: out,
+      messageCount: sent.messageCount + 1,
+    });
+    const answered = await at();
+    await answerTo(answered.first);
+    const after = await show(answered.id);
+    expect(after).toMatchObject({ status: back, messageCount: answered.messageCount + 1 });
+    expect(after.resolvedAt).toBeNull();
+  });
 
   it('take times and contacts from their messages, and tell human from automatic activity', async () => {
     await api.post('/v1/contacts', { email: 'Ada@example.com', name: 'Ada' });
@@ -364,11 +361,18 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(reply.conversationId).toBe(id);
     const headers = { 'Idempotency-Key': 'once' };
     const body = payload({}, { conversationId: id });
-    const [original, repeated] = await Promise.all([send(api, body, headers), send(api, body, headers)]);
+    const [original, repeated] = await Promise.all([
+      send(api, body, headers),
+      send(api, body, headers),
+    ]);
     expect(original.id).toBe(repeated.id);
     expect((await show(id)).messageCount).toBe(3);
     const listed = await api.get<Page<Message>>(`/v1/messages?conversationId=${id}`);
-    expect(listed.body.items.map((message) => message.id)).toEqual([original.id, reply.id, first.id]);
+    expect(listed.body.items.map((message) => message.id)).toEqual([
+      original.id,
+      reply.id,
+      first.id,
+    ]);
     expect(listed.body.pagination.total).toBe(3);
   });
 

@@ -165,7 +165,8 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
       answerTo(first?.id ?? ''),
     ]);
     for (const result of await more) {
-      if (result.status === 'rejected') expect(result.reason).toMatchObject({ resource: 'conversation' });
+      if (result.status === 'rejected')
+        expect(result.reason).toMatchObject({ resource: 'conversation' });
     }
     expect(Number((await rowsOf(id)).count)).toBe(0);
     await expectTrueTotals();

@@ -76,9 +76,12 @@ describe('dependencies', () => {
   ).packages;
   const installed = Object.entries(lock).filter(([place, { dev }]) => place !== '' && !dev);
 
-  it.each(tableRows(dependencies.prose))('include %s under the accepted licence %s', (_name, licence = '') => {
-    expect(isAllowed(licence)).toBe(true);
-  });
+  it.each(tableRows(dependencies.prose))(
+    'include %s under the accepted licence %s',
+    (_name, licence = '') => {
+      expect(isAllowed(licence)).toBe(true);
+    },
+  );
 
   it('bring along only packages with an accepted licence', () => {
     const others = installed.filter(([, { license = 'none' }]) => !isAllowed(license));

@@ -3,7 +3,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { filesUnder, plainTests, root, sentencesOfNone, vaguePerThousand, wordsOf } from './words.ts';
+import {
+  filesUnder,
+  plainTests,
+  root,
+  sentencesOfNone,
+  vaguePerThousand,
+  wordsOf,
+} from './words.ts';
 
 const parts = ['src', 'daemon', 'commands', 'test', 'docs'];
 const files = [

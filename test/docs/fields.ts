@@ -88,7 +88,10 @@ function objectsIn(schema: Schema): { under: string; object: Schema }[] {
   if (properties) return [{ under: '', object: schema }];
   if (items) return objectsIn(items).map(({ under, object }) => ({ under: `[]${under}`, object }));
   if (typeof additionalProperties === 'object') {
-    return objectsIn(additionalProperties).map(({ under, object }) => ({ under: `.*${under}`, object }));
+    return objectsIn(additionalProperties).map(({ under, object }) => ({
+      under: `.*${under}`,
+      object,
+    }));
   }
   return anyOf.flatMap(objectsIn);
 }

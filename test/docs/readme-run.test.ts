@@ -255,8 +255,9 @@ const lacking = {
   tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
   footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
 };
-const refusals = tableRows(section(missing, 'Not there yet')).flatMap(([fields = '', status = '']) =>
-  codeSpans([fields]).map((field) => [field, Number(status.slice(0, 3))] as const),
+const refusals = tableRows(section(missing, 'Not there yet')).flatMap(
+  ([fields = '', status = '']) =>
+    codeSpans([fields]).map((field) => [field, Number(status.slice(0, 3))] as const),
 );
 it.each(refusals)('a send with %s is answered with %d', async (field, status) => {
   const plain = {

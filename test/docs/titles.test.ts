@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
-import { filesUnder, plainTests, root, sentencesOfNone, vaguePerThousand, wordsOf } from './words.ts';
+import {
+  filesUnder,
+  plainTests,
+  root,
+  sentencesOfNone,
+  vaguePerThousand,
+  wordsOf,
+} from './words.ts';
 
 const mostVague = 3;
 /** Functions that take a title first, also behind `.each(…)`, `.skipIf(…)` and the like. */

@@ -125,12 +125,9 @@ describe('the advice for a record', () => {
     ['spf', 'TXT', 'v=spf1 mx a:mail.host.example -all'],
     ['dmarc', 'TXT', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example;'],
     ['mx', 'MX', '10 mail.host.example'],
-  ] as const)(
-    'of %s that works keeps it unchanged',
-    (purpose, type, text) => {
-      expect(advised(purpose, type, [text])).toEqual({ value: text, advice: null });
-    },
-  );
+  ] as const)('of %s that works keeps it unchanged', (purpose, type, text) => {
+    expect(advised(purpose, type, [text])).toEqual({ value: text, advice: null });
+  });
 
   it.each([
     ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'serves'],

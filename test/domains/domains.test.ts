@@ -135,15 +135,18 @@ describe.each(stores)('sending domains on %s', (store) => {
     expect(theirs.status).toBe('pending');
   });
 
-  it.each(['localhost', 'co.uk', 'a b.example', 'x@y.example'])('reject the name %j', async (domain) => {
-    await expect(add(domain)).rejects.toMatchObject({
-      _tag: 'ValidationError',
-      fieldErrors: { domain: [expect.any(String)] },
-    });
-    expect((await listDomains(test.app, test.caller, { page: 1, limit: 20 })).items).toHaveLength(
-      1,
-    );
-  });
+  it.each(['localhost', 'co.uk', 'a b.example', 'x@y.example'])(
+    'reject the name %j',
+    async (domain) => {
+      await expect(add(domain)).rejects.toMatchObject({
+        _tag: 'ValidationError',
+        fieldErrors: { domain: [expect.any(String)] },
+      });
+      expect((await listDomains(test.app, test.caller, { page: 1, limit: 20 })).items).toHaveLength(
+        1,
+      );
+    },
+  );
 
   it('are listed by page, newest first, each with its own keys', async () => {
     for (const domain of ['a.example', 'b.example']) {

@@ -111,13 +111,10 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect(await selectors()).toEqual(['svc1rsa', 'svc1ed']);
   });
 
-  it.each(['dkim', 'return-path'])(
-    'fails without the required record of %s',
-    async (purpose) => {
-      publish(domain, (record) => record.purpose !== purpose);
-      expect((await verify()).status).toBe('pending');
-    },
-  );
+  it.each(['dkim', 'return-path'])('fails without the required record of %s', async (purpose) => {
+    publish(domain, (record) => record.purpose !== purpose);
+    expect((await verify()).status).toBe('pending');
+  });
 
   it('fails for a foreign DKIM key', async () => {
     publishAll();

@@ -45,7 +45,11 @@ describe('a start with an invalid configuration', () => {
   const variables: [string, Record<string, string>, RegExp][] = [
     ['an unknown name', { SVC_HTTP_PROT: '1' }, /^svc: SVC_HTTP_PROT: .*SVC_HTTP_PORT/],
     ['a wrong type', { SVC_HTTP_PORT: 'many' }, /^svc: SVC_HTTP_PORT: .*found "many", expected/],
-    ['malformed JSON', { SVC_DNS_SERVERS: '127.0.0.1' }, /^svc: SVC_DNS_SERVERS: .*expected a list/],
+    [
+      'malformed JSON',
+      { SVC_DNS_SERVERS: '127.0.0.1' },
+      /^svc: SVC_DNS_SERVERS: .*expected a list/,
+    ],
   ];
   it.each(variables)('ends with 2 and one line for %s in a variable', async (_, env, line) => {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });

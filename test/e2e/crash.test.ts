@@ -153,7 +153,9 @@ describe('SIGKILL in the middle of 200 sends', () => {
       expectOneLife(subject, answers.get(index), listed, copied, before.has(subject));
       repeated += Math.max(0, copied.length - 1);
     }
-    console.log(`seed ${seed}: at the kill ${before.size} had been sent; ${repeated} arrived twice`);
+    console.log(
+      `seed ${seed}: at the kill ${before.size} had been sent; ${repeated} arrived twice`,
+    );
   });
 
   /** Expects at most one message for the answered `id`, and only allowed repeats among the copies. */

@@ -22,7 +22,11 @@ describe('svc keys revoke beside two daemons', () => {
   });
 
   /** Sends requests until the key is refused; returns when the last accepted one began, after `since`. */
-  async function lastAccepted(daemon: DaemonProcess, apiKey: string, since: number): Promise<number> {
+  async function lastAccepted(
+    daemon: DaemonProcess,
+    apiKey: string,
+    since: number,
+  ): Promise<number> {
     let last = 0;
     for (;;) {
       const began = performance.now();
@@ -43,7 +47,9 @@ describe('svc keys revoke beside two daemons', () => {
     }
     await home.cli.json(['keys', 'revoke', made.id, '--yes']);
     const revokedAt = performance.now();
-    const times = await Promise.all(daemons.map((daemon) => lastAccepted(daemon, apiKey, revokedAt)));
+    const times = await Promise.all(
+      daemons.map((daemon) => lastAccepted(daemon, apiKey, revokedAt)),
+    );
     for (const time of times) expect(time).toBeLessThan(1_000);
   });
 

@@ -102,7 +102,10 @@ describe.each(stores)('a follower on %s', (store) => {
     await write(test.app, 'msg_2', 'msg_3');
     await write(test.app, 'msg_2');
     const filter = { since, type: 'message.sent', subject: 'msg_2' };
-    expect(subjects(await follow(filter, (received) => received.length === 2))).toEqual(['msg_2', 'msg_2']);
+    expect(subjects(await follow(filter, (received) => received.length === 2))).toEqual([
+      'msg_2',
+      'msg_2',
+    ]);
   });
 
   it('receives a long past in order', async () => {

@@ -67,7 +67,12 @@ describe.each(stores)('the log of events on %s', (store) => {
   };
   const count = (fromDomain: string, attempted: number, hard_bounced = 0) => {
     const { organizationId } = test.caller;
-    const counted = { organizationId, sender: null, fromDomain, counts: { attempted, hard_bounced } };
+    const counted = {
+      organizationId,
+      sender: null,
+      fromDomain,
+      counts: { attempted, hard_bounced },
+    };
     return test.app.store.write((trx) => countHealth(test.app, trx, [counted]));
   };
 

@@ -344,7 +344,9 @@ describe.each(stores)('explain for each value on %s', (store) => {
     const { app, caller } = service;
     const row = await waiting(app, caller, 'ada@a.example', start + hourMs, reason);
     const explanation = await firstExplained(service, row.message_id);
-    expect([explanation.because, explanation.next, explanation.help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+    expect(
+      [explanation.because, explanation.next, explanation.help?.command].join(' '),
+    ).not.toMatch(/[{}]|undefined/);
     expect(explanation).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
     expect(explanation.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
   });

@@ -52,7 +52,13 @@ const faults: Fault[] = [
   ),
   ...verbs.map((verb): Fault => {
     const first = { status: 'processing', errorCode: expect.any(String), code: 421, verb };
-    return { name: `answers 421 at ${verb}`, verb, reply: '421 4.3.2 busy', first, mayBeTaken: false };
+    return {
+      name: `answers 421 at ${verb}`,
+      verb,
+      reply: '421 4.3.2 busy',
+      first,
+      mayBeTaken: false,
+    };
   }),
   ...verbs.slice(1).map((verb): Fault => {
     const first = { status: 'processing', errorCode: 'protocol', verb };

@@ -176,7 +176,9 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
       return found;
     },
     copies: (email) =>
-      sinks.flatMap(({ messages }) => messages.filter((message) => message.recipients.includes(email))),
+      sinks.flatMap(({ messages }) =>
+        messages.filter((message) => message.recipients.includes(email)),
+      ),
     async until(condition) {
       for (let turn = 0; !condition(); turn += 1) {
         if (turn > maxTurns) throw new Error('the condition did not become true');

@@ -216,7 +216,10 @@ function createWork(
         deleted.add(message.id);
       },
     },
-    cancel: { share: 6, run: async (app) => cancelMessage(app, caller, recentMessage()?.id ?? 'msg_') },
+    cancel: {
+      share: 6,
+      run: async (app) => cancelMessage(app, caller, recentMessage()?.id ?? 'msg_'),
+    },
     late: {
       share: 8,
       async run(app) {
@@ -255,7 +258,8 @@ function createWork(
     release: { share: 1, run: (app) => releaseHold(app, { domain: `d${below(5)}.example` }) },
     retry: {
       share: 1,
-      run: (app) => retryDeliveries(app, [recentMessage()?.id ?? 'msg_', recentMessage()?.id ?? 'msg_']),
+      run: (app) =>
+        retryDeliveries(app, [recentMessage()?.id ?? 'msg_', recentMessage()?.id ?? 'msg_']),
     },
     drop: { share: 1, run: async (app) => dropDeliveries(app, [recentMessage()?.id ?? 'msg_']) },
     plan: {

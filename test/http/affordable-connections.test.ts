@@ -7,9 +7,6 @@ it.each([
   [10_000, 4_096, 3_584],
   [10_000, 256, 128],
   [50, 256, 50],
-])(
-  'of %i connections, a limit of %i open files allows %i',
-  (most, files, expected) => {
-    expect(affordableConnections(most, files)).toBe(expected);
-  },
-);
+])('of %i connections, a limit of %i open files allows %i', (most, files, expected) => {
+  expect(affordableConnections(most, files)).toBe(expected);
+});

@@ -131,7 +131,9 @@ function unboundedIn(schema: unknown, name: string): string[] {
     (type === 'string' && !isFixed && !isShort) || (type === 'array' && maxItems === undefined);
   const below = Object.entries(schema).flatMap(([key, inner]) => {
     if (key !== 'properties') return unboundedIn(inner, name);
-    return Object.entries(inner as JsonSchema).flatMap(([field, property]) => unboundedIn(property, field));
+    return Object.entries(inner as JsonSchema).flatMap(([field, property]) =>
+      unboundedIn(property, field),
+    );
   });
   return isEndless ? [name, ...below] : below;
 }

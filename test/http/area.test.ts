@@ -26,7 +26,12 @@ describe('a route of an area', () => {
       'messages:send',
       200,
     ],
-    ['GET', area('Things', 'Of all kinds', 'blocks').get('/v1/things', definition), 'blocks:read', 200],
+    [
+      'GET',
+      area('Things', 'Of all kinds', 'blocks').get('/v1/things', definition),
+      'blocks:read',
+      200,
+    ],
   ] as const)('%s has its permission and status', (method, made, permission, status) => {
     expect(made).toMatchObject({ method, permission, status });
   });
@@ -52,7 +57,12 @@ describe('a deprecated route (specification 9.3)', () => {
 
   async function answersOf(sunset?: string) {
     const deprecated = { replacement, since, ...(sunset && { sunset }) };
-    const old = at.post('/v1/things', { ...definition, body, description: 'Long ago.', deprecated });
+    const old = at.post('/v1/things', {
+      ...definition,
+      body,
+      description: 'Long ago.',
+      deprecated,
+    });
     const young = at.get('/v1/others', { ...definition, name: 'doOther' });
     const routes = [old, young];
     service = await httpService({ routes });

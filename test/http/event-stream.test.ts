@@ -37,7 +37,9 @@ describe.each(stores)('the stream of events on %s', (store) => {
   });
 
   const connect = (query = '', headers: Record<string, string> = {}, key = test.apiKey) => {
-    const fields = Object.entries({ 'x-api-key': key, ...headers }).map((field) => field.join(': '));
+    const fields = Object.entries({ 'x-api-key': key, ...headers }).map((field) =>
+      field.join(': '),
+    );
     const head = ['GET /v1/events/stream'.concat(query, ' HTTP/1.1'), 'host: svc', ...fields];
     const connection = rawConnection(url, `${head.join('\r\n')}\r\n\r\n`);
     open.push(connection);

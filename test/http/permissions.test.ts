@@ -51,7 +51,8 @@ it('every route has a row in the table of permissions, and every row a route', (
   const names = routes.map(nameOf);
   const missing = names.filter((name) => !Object.hasOwn(rows, name));
   const stale = Object.keys(rows).filter((name) => !names.includes(name));
-  const message = 'add (or remove) their rows in test/http/permission-rows.ts, with the callers that they admit';
+  const message =
+    'add (or remove) their rows in test/http/permission-rows.ts, with the callers that they admit';
   expect({ missing, stale }, message).toEqual({ missing: [], stale: [] });
 });
 

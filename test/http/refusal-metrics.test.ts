@@ -79,10 +79,22 @@ describe('the count of refusals', () => {
 
   type Case = [reason: string, HttpServiceOptions, (service: HttpService) => Promise<unknown>];
   it.each<Case>([
-    ['validation', {}, (service) => ask(service, { ...goodEcho, payload: '{"text":1,"to":[]}' }, 422)],
+    [
+      'validation',
+      {},
+      (service) => ask(service, { ...goodEcho, payload: '{"text":1,"to":[]}' }, 422),
+    ],
     ['not-found', {}, (service) => ask(service, { url: '/v1/nope' }, 404)],
-    ['unauthorized', {}, (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'unknown' } }, 401)],
-    ['forbidden', {}, (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'reader' } }, 403)],
+    [
+      'unauthorized',
+      {},
+      (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'unknown' } }, 401),
+    ],
+    [
+      'forbidden',
+      {},
+      (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'reader' } }, 403),
+    ],
     ['conflict', failing(new ConflictError('thing', 'no')), (service) => ask(service, work, 409)],
     ['rate', rateLimited(), (service) => ask(service, goodEcho, 429)],
     ['internal', failing(new Error('no')), (service) => ask(service, work, 500)],
@@ -104,7 +116,11 @@ describe('the count of refusals', () => {
     ['capacity-streams', {}, manyStreams],
     ['capacity-parser', working(parseTooMuch), (service) => ask(service, work, 503)],
     ['capacity-searches', working(searchTooMuch), (service) => ask(service, work, 503)],
-    ['capacity-store', failing(new CapacityError('full disk')), (service) => ask(service, work, 503)],
+    [
+      'capacity-store',
+      failing(new CapacityError('full disk')),
+      (service) => ask(service, work, 503),
+    ],
     ['timeout', working(neverEnding), outrun],
   ])('has the reason %s', async (reason, options, provoke) => {
     service = await httpService(options);

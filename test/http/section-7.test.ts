@@ -103,12 +103,15 @@ describe.each(stores)('the errors of specification 7 on %s', (store) => {
     ],
   ];
 
-  it.each(table)('7 table: %s is answered with %i, flat, with %j', async (tag, expected, fields, ask) => {
-    const answer = await ask();
-    expect(answer.status).toBe(expected);
-    expect(answer.body._tag).toBe(tag);
-    expect(new Set(Object.keys(answer.body))).toEqual(new Set(['_tag', ...fields]));
-  });
+  it.each(table)(
+    '7 table: %s is answered with %i, flat, with %j',
+    async (tag, expected, fields, ask) => {
+      const answer = await ask();
+      expect(answer.status).toBe(expected);
+      expect(answer.body._tag).toBe(tag);
+      expect(new Set(Object.keys(answer.body))).toEqual(new Set(['_tag', ...fields]));
+    },
+  );
 
   it('7 status codes: a send is answered with 201, and malformed JSON with 400', async () => {
     expect(await status(payload())).toBe(201);
@@ -153,15 +156,18 @@ describe.each(stores)('the errors of specification 7 on %s', (store) => {
       () => updateOrganization(test.app, 'default', { plan: 'starter' }),
     ],
     ['the turn of the UTC day', {}, 1_000, () => test.clock.advance(dayMs / 2)],
-  ] as const)('7.3 a 402 has no Retry-After, and is cleared by %s', async (_case, paid, used, clear) => {
-    await onPlan(test, 'free', paid);
-    await useToday(test, used);
-    const { status: answered, headers } = await api.post(payload());
-    expect(answered).toBe(402);
-    expect(headers).not.toHaveProperty('retry-after');
-    await clear();
-    expect(await status(payload())).toBe(201);
-  });
+  ] as const)(
+    '7.3 a 402 has no Retry-After, and is cleared by %s',
+    async (_case, paid, used, clear) => {
+      await onPlan(test, 'free', paid);
+      await useToday(test, used);
+      const { status: answered, headers } = await api.post(payload());
+      expect(answered).toBe(402);
+      expect(headers).not.toHaveProperty('retry-after');
+      await clear();
+      expect(await status(payload())).toBe(201);
+    },
+  );
 
   it.each([
     [1_250, 155, 0, '12.4% of the last 1,250 messages bounced (limit 5%).'],
