@@ -206,19 +206,28 @@ describe.each(stores)('a draft, on %s', (store) => {
   });
 
   describe('a note', () => {
-    it('names its last editor, and refuses a proposing key', async () => {
+    async function writeNote() {
       const { app, operator } = world.test;
       await desk.arrive();
       const { body } = await world.api.get<{ items: { id: string }[] }>(`${desk.path}/threads`);
       const threadId = body.items[0]?.id ?? '';
       const note = await createNote(app, operator, desk.id, threadId, { body: 'Pay 100 EUR' });
+      return { note, path: { mailboxId: desk.id, threadId, noteId: note.id } };
+    }
+
+    it('names its last editor', async () => {
+      const { note, path } = await writeNote();
       expect(note).toMatchObject({ author: { displayName: 'operator' }, editedBy: null });
-      const path = { mailboxId: desk.id, threadId, noteId: note.id };
-      const changed = await updateNote(app, program, path, { body: 'Pay 1,000,000 EUR' });
+      const changed = await updateNote(world.test.app, program, path, { body: 'Pay 1,000,000 EUR' });
       expect(changed).toMatchObject({
         author: { kind: 'user', displayName: 'operator' },
         editedBy: { kind: 'key', id: program.keyId, displayName: 'program' },
       });
+    });
+
+    it('is neither changed nor deleted by a proposing key', async () => {
+      const { app } = world.test;
+      const { path } = await writeNote();
       await expect(updateNote(app, agent, path, { body: 'mine' })).rejects.toThrow(ForbiddenError);
       await expect(deleteNote(app, agent, path)).rejects.toThrow(ForbiddenError);
     });

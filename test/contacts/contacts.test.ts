@@ -190,11 +190,14 @@ describe.each(stores)('contacts on %s', (store) => {
     expect([message.status, message.deliveries[0]?.errorCode]).toEqual(['failed', 'suppressed']);
   });
 
-  it('answer a send with 422 without an email, and with 404 when unknown', async () => {
+  it('without an email answer a send with 422 on the entry', async () => {
     const { id } = await make({ identities: [], name: 'Nobody' });
     const to = [{ email: 'a@example.com' }, { contactId: id }];
     const none = await api.post<Refusal>('/v1/messages', payload({}, { to }));
     expect([none.status, Object.keys(none.body.fields ?? {})]).toEqual([422, ['to.1.contactId']]);
+  });
+
+  it('answer a send with 404 when unknown', async () => {
     const unknown = test.app.newId('contact');
     const body = payload({}, { to: [{ contactId: unknown }] });
     const missing = await api.post<Refusal>('/v1/messages', body);

@@ -138,7 +138,7 @@ describe.each(stores)('conversations on %s', (store) => {
     }
   });
 
-  it("answer 409 for another's external id, 404 for an unknown parent and 422 for themselves as parent", async () => {
+  it("answer 409 for another's external id, and name that conversation", async () => {
     const { id } = await make({ externalId: 'case-1' });
     const again = await api.post<Refusal>(path, { externalId: 'case-1' });
     expect([again.status, again.body.resource]).toEqual([409, 'conversation']);
@@ -147,9 +147,17 @@ describe.each(stores)('conversations on %s', (store) => {
     const taken = await patch<Refusal>(other.id, { externalId: 'case-1' });
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining(id)]);
     expect((await patch(other.id, { externalId: 'case-2' })).status).toBe(200);
+  });
+
+  it('answer 404 for an unknown parent', async () => {
+    const { id } = await make();
     const unknown = test.app.newId('conversation');
     const missing = await patch<Refusal>(id, { parentConversationId: unknown });
     expect([missing.status, missing.body.id]).toEqual([404, unknown]);
+  });
+
+  it('answer 422 for themselves as parent', async () => {
+    const { id } = await make();
     const own = await patch<Refusal>(id, { parentConversationId: id });
     expect([own.status, Object.keys(own.body.fields ?? {})]).toEqual([
       422,

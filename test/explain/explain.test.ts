@@ -279,19 +279,27 @@ describe.each(stores)('explain on %s', (store) => {
     });
   });
 
-  it('distinguishes dropped, claimed and held deliveries', async () => {
+  it('reports a dropped delivery', async () => {
     const { app, caller } = service;
     const dropped = await queued(app, caller, 'dropped@a.example');
     await dropDeliveries(app, [dropped.id]);
     expect((await explained(dropped.message_id)).happened).toBe(
       'It was not sent: it was taken out of the queue.',
     );
+  });
+
+  it('reports a claimed delivery as under way', async () => {
+    const { app, caller } = service;
     const claimed = await queued(app, caller, 'claimed@a.example');
     await claim(app);
     expect(await explained(claimed.message_id)).toMatchObject({
       state: 'claimed',
       next: 'An attempt is under way since 2026-01-05 12:00:00 UTC (now).',
     });
+  });
+
+  it('gives the reason and the command that releases a held delivery', async () => {
+    const { app, caller } = service;
     const later = await waiting(app, caller, 'later@b.example', start + hourMs);
     const hold = await holdQueue(app, { domain: 'b.example' }, 'disk full');
     const held = await queued(app, caller, 'held@b.example');
@@ -317,11 +325,16 @@ describe.each(stores)('explain on %s', (store) => {
     expect((await explained(id)).help?.command).toBe(`svc blocks delete 'a'\\''$x|b@a.example'`);
   });
 
-  it('finds no message of another organization, and reports received mail as received', async () => {
+  it('finds no message of another organization', async () => {
     const { app, caller } = service;
     const acme = await another(app, 'acme');
     const { id } = await send(app, caller, 'ada@a.example');
     await expect(explainMessage(app, acme, id)).rejects.toThrow(ResourceNotFoundError);
+  });
+
+  it('reports received mail as received', async () => {
+    const { app, caller } = service;
+    const { id } = await send(app, caller, 'ada@a.example');
     await app.store.write(async (trx) => {
       await sql`delete from deliveries`.execute(trx);
       await sql`update messages set direction = 'inbound'`.execute(trx);

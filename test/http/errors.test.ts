@@ -142,12 +142,14 @@ describe('an unexpected fault', () => {
     expect(response.statusCode).toBe(500);
   });
 
-  it('is logged when the store cannot write, not when load is shed', async () => {
+  it('is logged when the store cannot write', async () => {
     await answerTo(
       new CapacityError('The store cannot write now', 1, { cause: new Error('full') }),
     );
     expect(service?.logged()).toMatchObject([{ level: 'warn', err: { message: 'full' } }]);
-    await service?.close();
+  });
+
+  it('is not logged when load is shed', async () => {
     await answerTo(new CapacityError('More than 3 requests are in work'));
     expect(service?.logged()).toEqual([]);
   });

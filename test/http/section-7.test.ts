@@ -113,8 +113,11 @@ describe.each(stores)('the errors of specification 7 on %s', (store) => {
     },
   );
 
-  it('7 status codes: a send is answered with 201, and malformed JSON with 400', async () => {
+  it('7 status codes: a send is answered with 201', async () => {
     expect(await status(payload())).toBe(201);
+  });
+
+  it('7 status codes: malformed JSON is answered with 400', async () => {
     expect(await status('{broken')).toBe(400);
   });
 
