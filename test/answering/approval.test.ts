@@ -242,7 +242,7 @@ describe.each(stores)('proposals on %s', (store) => {
       expect((await rowsIn(test)).deliveries).toBe(0);
     });
 
-    it('execute a proposal of a rotated key', async () => {
+    it('accept a proposal of a rotated key', async () => {
       const { actionId } = await proposed();
       await rotateKey(test.app, test.operator, key.id);
       expect((await approve(actionId)).body.state).toBe('executed');

@@ -106,7 +106,7 @@ describe.each(stores)('programs on %s', (store) => {
     expect((await desk.reply(id, { text: 'x' }, agent)).body.status).toBe('proposed');
   });
 
-  it('do not bind a person to their limit', async () => {
+  it('have a limit that does not apply to a person', async () => {
     const id = await desk.arrive();
     for (let i = 0; i < 7; i++) {
       expect((await desk.reply(id, { text: `${i}` }, person)).body.status).toBe('sent');

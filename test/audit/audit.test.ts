@@ -357,7 +357,7 @@ describe.each(stores)('the audit log on %s', (store) => {
     expect(JSON.stringify(entry).length).toBeLessThan(5_000);
   });
 
-  describe('its list', () => {
+  describe('the list', () => {
     /** Writes `count` entries, two at each moment. */
     async function write(count: number, by = caller): Promise<void> {
       for (let i = 0; i < count; i++) {

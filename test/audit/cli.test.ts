@@ -6,7 +6,7 @@ import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 const operator = { type: 'operator', keyId: null, keyName: null, role: null };
 
-describe('svc on the audit log', () => {
+describe('svc', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
@@ -18,7 +18,7 @@ describe('svc on the audit log', () => {
   const audit = async (...args: string[]) =>
     (await cli.json<AuditPage>(['audit', '--org', 'acme', ...args])).items;
 
-  it('moves the onboarding by orgs review and orgs reapply, guarded by the generation', async () => {
+  it('orgs review and orgs reapply move the onboarding, guarded by the generation', async () => {
     const rejected = await cli.json<Organization>([
       'orgs',
       'review',
@@ -58,13 +58,13 @@ describe('svc on the audit log', () => {
     ],
     [['audit', '--action', 'key.stolen'], 2, 'action: is not one of organization.created'],
     [['audit', '--cursor', 'x'], 2, 'pass `nextCursor` back'],
-  ])('ends %j with %d', async (args, code, words) => {
+  ])('%j ends with %d', async (args, code, words) => {
     const ended = await cli.run(args);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(words);
   });
 
-  it('records the reason of orgs pause and the note of orgs resume', async () => {
+  it('orgs pause records its reason, and orgs resume its note', async () => {
     const reason = 'A leaked key';
     expect(await cli.json(['orgs', 'pause', 'acme', '--reason', reason])).toMatchObject({
       pauseReason: reason,
@@ -82,7 +82,7 @@ describe('svc on the audit log', () => {
     });
   });
 
-  it('prints a table by page, with the changes in words', async () => {
+  it('audit prints a table by page, with the changes in words', async () => {
     await cli.json(['orgs', 'update', 'acme', '--plan', 'growth']);
     const { stdout } = await cli.run(['audit', '--org', 'acme', '--limit', '1']);
     const [head = '', row = '', , more = ''] = stdout.split('\n');
@@ -95,7 +95,7 @@ describe('svc on the audit log', () => {
     expect(next.stdout).toContain('organization.resumed');
   });
 
-  it('filters by one resource in the default organization', async () => {
+  it('audit filters by one resource in the default organization', async () => {
     const { id } = await cli.json<{ id: string }>(['keys', 'create', '--name', 'ci']);
     const { items } = await cli.json<AuditPage>(['audit', '--resource', id]);
     expect(items.map(({ action, actor }) => [action, actor])).toEqual([['key.created', operator]]);

@@ -6,7 +6,7 @@ import { blocked, importInto, pieces, today } from './import-support.ts';
 let test: TestApp;
 afterEach(() => test.close());
 
-describe('an imported file', () => {
+describe('an import of a file', () => {
   beforeEach(async () => {
     test = await testApp();
   });
@@ -25,12 +25,12 @@ describe('an imported file', () => {
       'columns named like methods',
       '__proto__,email,constructor,reason\na,ada@example.com,b,bounce',
     ],
-  ])('with %s is read', async (_case, text) => {
+  ])('reads a file with %s', async (_case, text) => {
     for (const size of [1, 7, 100_000]) await importInto(test, pieces(text, size));
     expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
   });
 
-  it('has each error at the line where its row begins', async () => {
+  it('reports an error at the line where its row begins', async () => {
     const text = 'email,note\r\n\r\nada@example.com,"two\r\nlines"\r\nx,"two\r\nmore"\r\ny,\r\n';
     const { rejected } = await importInto(test, text);
     expect(rejected.first.map(({ line, address }) => [line, address])).toEqual([
@@ -39,7 +39,7 @@ describe('an imported file', () => {
     ]);
   });
 
-  it('has its invalid addresses rejected and the rest added', async () => {
+  it('rejects invalid addresses, and adds the rest', async () => {
     const bad = [
       'nobody',
       '@example.com',
@@ -58,7 +58,7 @@ describe('an imported file', () => {
     expect(Math.max(...rejected.first.map(({ address }) => address.length))).toBe(100);
   });
 
-  it('in Latin-1 has its undecodable addresses rejected', async () => {
+  it('rejects undecodable addresses of a file in Latin-1', async () => {
     const text = Buffer.from('email\nj\u00f6rg@example.com\nada@example.com\n', 'latin1');
     const { added, rejected } = await importInto(test, text);
     expect([added.count, rejected.first.map(({ line }) => line)]).toEqual([1, [2]]);
@@ -89,7 +89,7 @@ describe('an imported file', () => {
       `{"email":"ada@example.com"}\n{"a":"${'x'.repeat(1 << 20)}"}`,
       /^Line 2: .*65,536 bytes/,
     ],
-  ])('with %s is refused with an error that explains it', async (_case, content, text) => {
+  ])('refuses a file with %s, and explains why', async (_case, content, text) => {
     for (const dryRun of [true, false]) {
       await expect(importInto(test, content, { dryRun })).rejects.toMatchObject({
         _tag: 'ValidationError',
@@ -98,7 +98,7 @@ describe('an imported file', () => {
     }
   });
 
-  it('that breaks off reports the added addresses, and continues once it is mended', async () => {
+  it('reports the added addresses of a file that breaks off, and continues once it is mended', async () => {
     const good = Array.from({ length: 5_000 }, (_, i) => `a${i}@example.com`).join('\n');
     await expect(importInto(test, `${good}\n"open`)).rejects.toThrow(
       /^Line 5001: a quotation mark is not closed\. \d+ addresses before it were added/,
@@ -108,7 +108,7 @@ describe('an imported file', () => {
     expect(mended.existing.count).toBeGreaterThan(0);
   });
 
-  it('that cannot be read fails with the error of its source', async () => {
+  it('fails with the error of an unreadable source', async () => {
     const broken = async function* () {
       yield* pieces('email\nada@example.com\n');
       throw new Error('the disk is gone');
@@ -116,21 +116,21 @@ describe('an imported file', () => {
     await expect(importInto(test, broken())).rejects.toThrow('the disk is gone');
   });
 
-  it('of JSON Lines has malformed and deeply nested lines rejected', async () => {
+  it('rejects malformed and deeply nested lines of JSON Lines', async () => {
     const lines = ['{"email":"ada@example.com"}', 'nope', '[]', `{"a":${'['.repeat(60_000)}`, '3'];
     const { added, rejected } = await importInto(test, lines.join('\n'));
     expect(added.count).toBe(1);
     expect(rejected.first.map(({ line }) => line)).toEqual([2, 3, 4, 5]);
   });
 
-  it('has impossible dates replaced by today', async () => {
+  it('replaces impossible dates by today', async () => {
     const dates = ['2099-01-01', '1', 'soon', '-5', '99999999999999999999', '2024-13-45 10:00:00'];
     const rows = dates.map((date, i) => `a${i}@example.com,${date}`);
     await importInto(test, ['email,created_at', ...rows].join('\n'));
     expect(await blocked(test)).toEqual(dates.map((_, i) => `a${i}@example.com manual ${today}`));
   });
 
-  it('has its dates without a zone read as UTC', async () => {
+  it('reads dates without a zone as UTC', async () => {
     await importInto(test, 'email,created_at\nada@example.com,2024-02-03 04:05:06\n');
     expect(await blocked(test)).toEqual(['ada@example.com manual 2024-02-03T04:05:06.000Z']);
   });

@@ -136,7 +136,7 @@ describe.each(stores)('an import of blocks on %s', (store) => {
     },
   );
 
-  it('has its CSV export free of cells that a spreadsheet would run', async () => {
+  it('leaves no cell in a CSV export that a spreadsheet would run', async () => {
     await importInto(test, odd.map((email) => JSON.stringify({ email })).join('\n'));
     const [header, ...lines] = (await exported('csv')).trimEnd().split('\n');
     expect(header).toBe('id,address,reason,unsubscribeGroupId,messageId,createdAt');
@@ -151,7 +151,7 @@ describe.each(stores)('an import of blocks on %s', (store) => {
     expect(cells.every((cell) => /^[^=+\-@]/.test(cell))).toBe(true);
   });
 
-  it('has its export sorted oldest first, filtered by reason, and with a header when empty', async () => {
+  it('is exported oldest first, by reason, and as a header when empty', async () => {
     expect(await exported('csv')).toBe(
       'id,address,reason,unsubscribeGroupId,messageId,createdAt\n',
     );

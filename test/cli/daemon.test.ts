@@ -40,7 +40,7 @@ function startDaemon(cli: CliWorkspace, args: readonly string[] = []): Promise<R
   });
 }
 
-describe('the process', () => {
+describe('the daemon process', () => {
   // The first start, ended by SIGTERM, and the second, ended by Ctrl-C.
   let home: CliWorkspace;
   let dataDir: string;
@@ -71,7 +71,7 @@ describe('the process', () => {
   });
   afterAll(() => home.close());
 
-  it('writes the ready file, and ends with 0 on SIGTERM, when it removes the file', () => {
+  it('writes the ready file, and removes it when it ends with 0 on SIGTERM', () => {
     const { httpUrl, smtpPort } = first.ready;
     expect(seen.readyz).toBe(200);
     expect(JSON.parse(seen.readyFile)).toMatchObject({ msg: 'ready', httpUrl, smtpPort });
@@ -187,20 +187,20 @@ describe('beside a running daemon', () => {
   });
 });
 
-describe('a store that no daemon has used', () => {
+describe('without any daemon', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 
-  it('has messages send report that the message is queued without a daemon', async () => {
+  it('messages send reports that the message is queued', async () => {
     const { stdout } = await cli.run(['messages', 'send', ...hello]);
     expect(stdout).toContain('It is queued, but no daemon runs');
     expect(await cli.json(['messages', 'send', ...hello])).toMatchObject({ status: 'pending' });
   });
 
-  it('has messages send --wait end with 8 at its time-out', async () => {
+  it('messages send --wait ends with 8 at its time-out', async () => {
     const short = ['--wait', '--timeout', '0.2'];
     const { code, stderr } = await cli.run(['messages', 'send', ...hello, ...short]);
     expect(code).toBe(8);

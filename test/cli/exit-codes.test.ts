@@ -41,7 +41,7 @@ const ofProcesses = [
 ];
 
 describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
-  it('and one line on standard error, for some as a process of its own', async () => {
+  it('with one line on standard error, for some as a process of its own', async () => {
     const isAlone = ofProcesses.includes(name);
     const result = await (isAlone ? finished(cli.start(args)) : cli.run(args));
     expect(result).toMatchObject({ code, stdout: '' });
@@ -49,7 +49,7 @@ describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
     expect(result.stderr).not.toContain('    at ');
   });
 
-  it('and only the error object with --json', async () => {
+  it('with only the error object for --json', async () => {
     const result = await cli.run([...args, '--json']);
     expect(result).toMatchObject({ code, stdout: '' });
     expect(JSON.parse(result.stderr)).toMatchObject({ _tag: tag });

@@ -13,7 +13,7 @@ afterEach(() => cli.close());
 
 const inData = (name: string) => join(cli.directory, 'data', name);
 
-describe('without a store', () => {
+describe('a missing store', () => {
   it.each([
     'senders list',
     'keys create --role owner',
@@ -61,7 +61,7 @@ describe('without a store', () => {
     });
   });
 
-  it('is assumed of an empty file', async () => {
+  it('is also an empty file', async () => {
     await cli.json(['init']);
     writeFileSync(inData('svc.db'), '');
     rmSync(inData('svc.db-wal'), { force: true });

@@ -294,7 +294,7 @@ describe('the commands that change data', () => {
     expect([...changesNothing, ...Object.keys(changes)].sort()).toEqual(commands.sort());
   });
 
-  it.each(Object.entries(changes))('record svc %s', async (name, change) => {
+  it.each(Object.entries(changes))('svc %s is recorded', async (name, change) => {
     const { args, input = '', recordedIn = 'audit_entries' } = change;
     if (name === 'domains resume') holdDomain();
     if (name === 'queue retry') putOff();

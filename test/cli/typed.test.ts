@@ -13,7 +13,7 @@ function suggestion(...argv: string[]): string {
   throw new Error(`${argv.join(' ')} was found`);
 }
 
-describe('words', () => {
+describe('the words of a command line', () => {
   it("select the command by its file's path under commands/", () => {
     expect(ids).toContain('keys:create');
     expect(ids).toContain('daemon');

@@ -103,7 +103,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
     }
   });
 
-  it('count right after concurrent changes', async () => {
+  it('have the right count after concurrent changes', async () => {
     const groups = [await makeGroup(), await makeGroup()];
     const ids = await makeContacts(12);
     const work = groups.flatMap((group) => [

@@ -125,7 +125,7 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
     );
   }, 240_000);
 
-  it('count concurrent sends, answers and deletions right, with two daemons on PostgreSQL', async () => {
+  it('have the right counts after concurrent changes, with two daemons on PostgreSQL', async () => {
     const apps = store === 'postgres' ? [test.app, await test.another()] : [test.app];
     const ids = [await make(), await make()];
     const sendOne = (index: number) => {

@@ -53,7 +53,7 @@ describe('svc keys revoke beside two daemons', () => {
     for (const time of times) expect(time).toBeLessThan(1_000);
   });
 
-  it('keeps lastUsedAt, stored when a daemon stops', async () => {
+  it('loses no lastUsedAt: it is stored when a daemon stops', async () => {
     const made = await home.cli.json<ApiKey>(['keys', 'create', '--name', 'y', '--role', 'viewer']);
     const before = Date.now();
     await daemons[1].request('GET', '/v1/messages', { apiKey: made.key });

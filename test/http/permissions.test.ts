@@ -95,7 +95,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
       return row.spends ? side.fresh(on) : side.shared[on];
     };
 
-    it.each(isFirst ? callerNames : [])('in the own organization, called by %s', async (caller) => {
+    it.each(isFirst ? callerNames : [])('answers %s by the table of permissions', async (caller) => {
       const isAllowed = row.may.includes(caller);
       const id = on === undefined || isAllowed ? await idOf(world.own) : world.own.shared[on];
       const answer = await send(world.as(caller), askOf(route, row, world.own, id));
@@ -105,7 +105,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     });
 
     if (on !== undefined || row.foreignBody) {
-      it('in the foreign organization, answered like a missing resource', async () => {
+      it('answers for a foreign resource like for a missing one', async () => {
         const { own, foreign } = world;
         const id = on === undefined ? null : foreign.shared[on];
         const foreignBody = row.foreignBody?.(foreign);
@@ -130,7 +130,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
 
     if (row.foreignQuery) {
-      it('filtered by a value of the foreign organization, finds nothing', async () => {
+      it('finds nothing by a value of the foreign organization', async () => {
         const url = `${route.path}${row.foreignQuery?.(world.foreign)}`;
         const theirs = await world.foreign.api.get<{ items: unknown[] }>(url);
         expect(theirs.body.items.length).toBeGreaterThan(0);
@@ -140,7 +140,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
 
     if (isFirst) {
-      it('without a valid key, answered with 401 in one text', async () => {
+      it('answers 401 in one text without a valid key', async () => {
         for (const side of [world.own, world.foreign]) {
           const id = on === undefined ? null : side.shared[on];
           for (const [fault, apiKey] of world.badKeys) {

@@ -127,7 +127,7 @@ const writing = routes.filter(({ method }) => method !== 'GET');
 
 describe('the routes that write', () => {
   it.each(writing.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'record %s',
+    '%s is recorded',
     async (name, route) => {
       const where = Object.hasOwn(elsewhere, name) ? elsewhere[name] : 'audit_entries';
       const { ask, gives } = await prepare(route);
@@ -142,7 +142,7 @@ describe('the routes that write', () => {
     writing
       .map((route) => [`${route.method} ${route.path}`, route] as const)
       .filter(([name]) => elsewhere[name] !== null),
-  )('roll back %s when that cannot be recorded', async (name, route) => {
+  )('%s is rolled back when it cannot be recorded', async (name, route) => {
     const table = elsewhere[name] ?? 'audit_entries';
     const { ask } = await prepare(route);
     const before = await everything();

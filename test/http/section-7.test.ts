@@ -250,7 +250,7 @@ describe('the shapes of errors of specification 7', () => {
       new RateLimitedError('sendMessage', 3),
       { 'retry-after': '3', 'x-service-throttle-source': 'service_admission' },
     ],
-  ])('7.8 have the layer of %s', (_case, error, headers) => {
+  ])('7.8 carry the right layer: %s', (_case, error, headers) => {
     expect(errorHeaders(error)).toEqual(headers);
   });
 
