@@ -61,3 +61,11 @@ it('titles of tests have neither none nor no as a predicate', () => {
   const bad = titles.filter(({ title }) => sentencesOfNone(title).length > 0);
   expect(bad).toEqual([]);
 });
+
+it("vitest's functions are describe and it: test names the app under test", () => {
+  const others = files.filter((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return /import \{[^}]*\btest\b[^}]*\} from 'vitest'/.test(text);
+  });
+  expect(others).toEqual([]);
+});
