@@ -98,7 +98,7 @@ async function expectHealed(daemon: DaemonProcess): Promise<void> {
 interface Room {
   env: Record<string, string>;
   take(daemon: DaemonProcess): void;
-  /** Gives room back; null once the daemon without room has ended. */
+  /** Gives the room back; the daemon is null once it has ended. */
   giveBack(daemon: DaemonProcess | null): void;
   close(): void;
 }

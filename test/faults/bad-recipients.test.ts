@@ -63,7 +63,7 @@ it.each([
   expect(await statuses(id)).toEqual(['delivered', 'delivered', 'delivered']);
 });
 
-/** With the number of faults until only a later attempt helps: a lost connection is retried once at once. */
+/** Faults, and how often each occurs until only a later attempt helps: a lost connection is retried at once. */
 const breaks: [string, SinkReply, number][] = [
   ['the connection drops', { drop: true }, 2],
   ['the server answers 421', '421 4.3.2 busy', 1],

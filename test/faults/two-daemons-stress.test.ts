@@ -20,7 +20,7 @@ it(
     if (process.env.STRESS_SECONDS) process.stdout.write(`${context}\n`);
     expect(world.capacityErrors(), context).toBe(0);
     expect(await world.violations(), context).toEqual([]);
-    // A run that is repeated hides a deadlock: in this order of locks there is not one.
+    // A repeated transaction hides a deadlock; this order of locks has none.
     expect(await world.deadlocks(), context).toBe(0);
     expect(world.counts.get('send'), context).toBeGreaterThan(20);
   },

@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics: without a key, and true.
+// /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
 import { type HttpService, httpService } from './http-service.ts';
 
