@@ -1,8 +1,8 @@
-// The measure of plain words that comments and test titles are held to: CONTRIBUTING.md, "The change".
+// The tests that are held to plain words: their titles (titles.test.ts) and comments (comments.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..');
 
 /** Folders and files of `test/` whose titles and comments are held to plain words. */
 export const plainTests = [
@@ -28,17 +28,8 @@ export const plainTests = [
   'http',
 ];
 
-const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
-
-export const wordsOf = (text: string): string[] => text.match(/[A-Za-z][A-Za-z']*/g) ?? [];
-
-/** Counts words like who and what in 1,000 words. */
-export const vaguePerThousand = (words: readonly string[]) =>
-  (1000 * words.filter((word) => vague.test(word)).length) / Math.max(1, words.length);
-
-/** Finds the sentences with none or no as a predicate. */
-export const sentencesOfNone = (text: string): string[] =>
-  text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? [];
+/** Empties quotations: tests on words quote them. */
+export const unquoted = (text: string) => text.replaceAll(/"[^"\n]*"/g, '""');
 
 /** Lists the files under a path of the repository that end as `ends` says, or the path itself. */
 export function filesUnder(path: string, ends: RegExp): string[] {
