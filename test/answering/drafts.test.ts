@@ -218,7 +218,9 @@ describe.each(stores)('a draft, on %s', (store) => {
     it('names its last editor', async () => {
       const { note, path } = await writeNote();
       expect(note).toMatchObject({ author: { displayName: 'operator' }, editedBy: null });
-      const changed = await updateNote(world.test.app, program, path, { body: 'Pay 1,000,000 EUR' });
+      const changed = await updateNote(world.test.app, program, path, {
+        body: 'Pay 1,000,000 EUR',
+      });
       expect(changed).toMatchObject({
         author: { kind: 'user', displayName: 'operator' },
         editedBy: { kind: 'key', id: program.keyId, displayName: 'program' },

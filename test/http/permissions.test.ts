@@ -95,7 +95,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
       return row.spends ? side.fresh(on) : side.shared[on];
     };
 
-    it.each(isFirst ? callerNames : [])('answers %s by the table of permissions', async (caller) => {
+    it.each(isFirst ? callerNames : [])('answers %s by the permission table', async (caller) => {
       const isAllowed = row.may.includes(caller);
       const id = on === undefined || isAllowed ? await idOf(world.own) : world.own.shared[on];
       const answer = await send(world.as(caller), askOf(route, row, world.own, id));
