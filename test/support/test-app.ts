@@ -36,6 +36,8 @@ export interface TestAppOptions {
   /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
   seed?: number;
   connect?: Connector;
+  /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
+  mostReadMs?: number;
   /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
@@ -140,12 +142,13 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const opened: App[] = [];
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
-    const { connect } = options;
+    const { connect, mostReadMs = 30_000 } = options;
     const app = await openService(config, log, {
       clock,
       random,
       generateDkimKey: testDkimKey,
       createMimeParser: pooledParser,
+      mostReadMs,
       ...(connect && { connect }),
     });
     opened.push(app);
