@@ -1,6 +1,6 @@
 // Help texts are in plain words (CONTRIBUTING.md, "The change"): a verb first, short, the object named. The
 // texts are read from the loaded commands, so that flags built by shared code are held too.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listCommandIds } from '../../commands/base/typed.ts';
 import { isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
 import { commandClass, read } from './write.ts';
@@ -79,12 +79,12 @@ function faults(texts: readonly (readonly [string, string])[]): string[] {
 }
 
 describe('help', () => {
-  test('summaries begin with a verb and have at most 60 characters', () => {
+  it('summaries begin with a verb and have at most 60 characters', () => {
     expect(helps.length).toBeGreaterThan(100);
     expect(faults(helps.map(({ id, summary }) => [id, summary]))).toEqual([]);
   });
 
-  test('examples begin with a verb and have at most 60 characters', () => {
+  it('examples begin with a verb and have at most 60 characters', () => {
     const examples = helps.flatMap(({ id, examples: all }) =>
       all.map((text) => [id, text] as const),
     );
@@ -92,19 +92,19 @@ describe('help', () => {
     expect(faults(examples)).toEqual([]);
   });
 
-  test('the check of summaries refuses a vague beginning and a long text', () => {
+  it('the check of summaries refuses a vague beginning and a long text', () => {
     expect(fault('What waits, what goes first first')).toMatch(/begins with "What"/);
     expect(fault(`List ${'x'.repeat(longest)}`)).toMatch(/has 65 characters/);
   });
 
-  test('arguments and flags are described, without a full stop', () => {
+  it('arguments and flags are described, without a full stop', () => {
     const bad = helps.flatMap(({ id, inputs }) =>
       inputs.filter((text) => !/^[A-Za-z].*[^.]$/.test(text)).map((text) => `${id}: "${text}"`),
     );
     expect(bad).toEqual([]);
   });
 
-  test('texts name the noun: few say who or what', () => {
+  it('texts name the noun: few say who or what', () => {
     const texts = helps.map((help) => ({
       id: help.id,
       text: [help.summary, help.description, ...help.examples, ...help.inputs].join('\n'),
@@ -118,17 +118,17 @@ describe('help', () => {
 });
 
 describe('topics', () => {
-  test('every folder of commands is a topic of package.json with a description', () => {
+  it('every folder of commands is a topic of package.json with a description', () => {
     const folders = new Set(listCommandIds().flatMap(foldersOf));
     expect([...topics.keys()].sort()).toEqual([...folders].sort());
     expect([...topics].filter(([, text]) => !/^[A-Z].{8,}[^.]$/.test(text))).toEqual([]);
   });
 
-  test('descriptions of topics have at most 60 characters', () => {
+  it('descriptions of topics have at most 60 characters', () => {
     expect([...topics].filter(([, text]) => text.length > longest)).toEqual([]);
   });
 
-  test('no topic repeats the summary of a command', () => {
+  it('no topic repeats the summary of a command', () => {
     const summaries = new Set(helps.map(({ summary }) => summary));
     expect([...topics].filter(([, text]) => summaries.has(text))).toEqual([]);
   });

@@ -2,7 +2,7 @@
 // short. Comments of the code: comments.test.ts.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
 import { readMarkdown } from './markdown.ts';
 import { fewWords, isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
@@ -36,7 +36,7 @@ function blocksOf(text: string): string[] {
     .map((block) => block.replaceAll(/\s+/g, ' ').trim());
 }
 
-test('documents name the noun: few say who or what', () => {
+it('documents name the noun: few say who or what', () => {
   expect(pages.length).toBeGreaterThan(30);
   const words = pages.map(({ file, text }) => ({ file, words: wordsOf(text) }));
   expect(vaguePerThousand(words.flatMap((page) => page.words))).toBeLessThan(mostVague);
@@ -47,7 +47,7 @@ test('documents name the noun: few say who or what', () => {
   expect(vague).toEqual([]);
 });
 
-test('documents have no "is none" and no "is no" as a predicate', () => {
+it('documents have no "is none" and no "is no" as a predicate', () => {
   const bad = pages.flatMap(({ file, text }) =>
     blocksOf(text)
       .flatMap(isNoneClauses)
@@ -56,7 +56,7 @@ test('documents have no "is none" and no "is no" as a predicate', () => {
   expect(bad).toEqual([]);
 });
 
-test('no sentence of a document has more than 30 words', () => {
+it('no sentence of a document has more than 30 words', () => {
   const words = (sentence: string) => sentence.split(' ').filter((word) => /[\w`]/.test(word));
   const sentences = pages.flatMap(({ file, text }) =>
     blocksOf(text)
