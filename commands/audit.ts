@@ -27,7 +27,7 @@ function actorInWords({ type, keyId, keyName, role }: AuditEntry['actor']): stri
 }
 
 async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
-  if (items.length === 0) return 'No such changes.';
+  if (items.length === 0) return 'No changes found.';
   const { table } = await import('./base/format.ts');
   const rows = await Promise.all(
     items.map(async ({ createdAt, action, actor, resource, details }) => ({
@@ -43,28 +43,37 @@ async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
 }
 
 export default class Audit extends BaseCommand {
-  static override summary = 'List who changed what in an organization, newest first';
+  static override summary = 'List the changes to an organization, newest first';
 
   static override description =
-    'Changes of the organization, its keys, domains, senders, blocks and mailboxes: by a key, by ' +
-    'the operator (the command line) or by the service itself. What became of mail is in the ' +
-    'timelines of messages.';
+    'Lists changes to the organization, its keys, domains, senders, blocks and ' +
+    'mailboxes: by a key, by the operator (the command line) or by the service itself. ' +
+    'The timeline of a message shows its mail.';
 
   static override examples = [
-    { description: 'The latest in an organization', command: 'svc audit --org acme' },
-    { description: 'What plans it had', command: 'svc audit --action organization.updated' },
+    { description: 'List the latest changes to an organization', command: 'svc audit --org acme' },
     {
-      description: 'Who touched a key this year',
+      description: 'List the changes of its plan',
+      command: 'svc audit --action organization.updated',
+    },
+    {
+      description: 'List the changes to a key this year',
       command: 'svc audit --resource key_06dq2k0qz8h3v5m1r9t4w7xy --since 2026-01-01T00:00:00Z',
     },
   ];
 
   static override flags = {
-    action: Flags.string({ description: 'Only these, such as key.created' }),
-    resource: Flags.string({ description: 'Only of this resource', helpValue: 'ID' }),
-    since: Flags.string({ description: 'Only of then and later, ISO 8601', helpValue: 'TIME' }),
-    limit: Flags.string({ description: 'Entries, at most 100', helpValue: 'N' }),
-    cursor: Flags.string({ description: 'Go on where a list ended', helpValue: 'CURSOR' }),
+    action: Flags.string({ description: 'Only this kind of change, such as key.created' }),
+    resource: Flags.string({ description: 'Only changes to this resource', helpValue: 'ID' }),
+    since: Flags.string({
+      description: 'Only changes from this time on, ISO 8601',
+      helpValue: 'TIME',
+    }),
+    limit: Flags.string({ description: 'Number of entries, at most 100', helpValue: 'N' }),
+    cursor: Flags.string({
+      description: 'Continue behind this cursor of a list before',
+      helpValue: 'CURSOR',
+    }),
   };
 
   async run(): Promise<void> {

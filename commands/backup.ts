@@ -14,19 +14,22 @@ import { withConfiguration } from './base/store-place.ts';
 const standardOutput = '-';
 
 export default class Backup extends BaseCommand {
-  static override summary = 'Copy the store to a file while everything goes on';
+  static override summary = 'Copy the store to a file while the service runs';
 
   static override description =
-    'The copy is consistent and complete but for the secret key of the installation ' +
-    '(secret.key in the data directory), which its DKIM keys are encrypted with. Keep that file ' +
-    'too, elsewhere than the backup; or take it along with --with-secret and guard the backup as ' +
-    'you guard the key. On PostgreSQL use pg_dump.';
+    'The copy is consistent and complete, except for the secret key of the installation ' +
+    '(secret.key in the data directory), which encrypts its DKIM keys. Keep that file ' +
+    'too, in another place than the backup. Or include it by --with-secret, and guard ' +
+    'the backup as you guard the key. On PostgreSQL use pg_dump.';
 
   static override examples = [
-    { description: 'Every night', command: 'svc backup /backup/svc-$(date +%F).db' },
-    { description: 'Always to the same file', command: 'svc backup /backup/svc.db --overwrite' },
+    { description: 'Make a new file each night', command: 'svc backup /backup/svc-$(date +%F).db' },
     {
-      description: 'All that a new machine needs, encrypted, to another host',
+      description: 'Replace the same file each time',
+      command: 'svc backup /backup/svc.db --overwrite',
+    },
+    {
+      description: 'Send all that a new machine needs to another host, encrypted',
       command: 'svc backup - --with-secret | age -r KEY | ssh backup "cat > svc.db.age"',
     },
   ];
@@ -36,15 +39,18 @@ export default class Backup extends BaseCommand {
   };
 
   static override flags = {
-    overwrite: Flags.boolean({ description: 'Replace the file if there is one' }),
-    'with-secret': Flags.boolean({ description: 'Take secret.key along, in the same file' }),
+    overwrite: Flags.boolean({ description: 'Replace the file if it exists' }),
+    'with-secret': Flags.boolean({ description: 'Include secret.key in the same file' }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Backup);
     const toOutput = args.file === standardOutput;
     if (toOutput && (flags.json || process.stdout.isTTY)) {
-      throw new UsageError('backup -: standard output takes the copy: no --json, no terminal');
+      throw new UsageError(
+        'backup -: the copy goes to standard output; leave out --json, and redirect it to a ' +
+          'file or a pipe',
+      );
     }
     const loaded = await readStoreConfig(flags);
     const { database, dataDir } = loaded.config;
@@ -59,7 +65,8 @@ export default class Backup extends BaseCommand {
     const hasSecret = secret !== undefined;
     if (flags['with-secret'] && !hasSecret) {
       throw new NoStoreError(
-        `There is no secret to take along: no file ${secretFile(dataDir)}`,
+        `There is no secret to include: ${secretFile(dataDir)} does not exist. Leave out ` +
+          '--with-secret',
         'secret',
       );
     }
@@ -72,7 +79,8 @@ export default class Backup extends BaseCommand {
       const bytes = await saveBackup(location.file, target, options).finally(progress.stop);
       const reminder = hasSecret
         ? ''
-        : `${secretFile(dataDir)} is not in it: keep a copy of that file elsewhere, or say --with-secret`;
+        : `The backup lacks ${secretFile(dataDir)}: keep a copy of that file in another ` +
+          'place, or use --with-secret';
       if (toOutput) {
         await pipeline(createReadStream(target), process.stdout, { end: false });
         if (!hasSecret) writeWarning(reminder);

@@ -9,24 +9,24 @@ import { firstStopSignal } from './base/signals.ts';
 const closingMs = 5_000;
 
 export default class Daemon extends BaseCommand {
-  static override summary = 'Run the service: HTTP API, inbound SMTP, queue and scheduled jobs';
+  static override summary = 'Run the service: HTTP, SMTP, the queue and its jobs';
 
   static override description =
-    'Logs to standard error, and says "ready" once everything listens. SIGTERM or SIGINT ' +
+    'Logs to standard error, and logs "ready" once all ports listen. SIGTERM or SIGINT ' +
     'stops it in order within shutdownGraceSeconds; a second signal stops it at once. ' +
-    'Nothing accepted is ever lost.';
+    'Accepted mail is never lost.';
 
   static override examples = [
-    { description: 'With the defaults, data in ./data', command: 'svc daemon' },
+    { description: 'Run with the defaults, data in ./data', command: 'svc daemon' },
     {
-      description: 'Under a supervisor',
+      description: 'Run under a supervisor',
       command: 'svc daemon --config /etc/svc/config.yaml --ready-file /run/svc/ready.json',
     },
   ];
 
   static override flags = {
     'ready-file': Flags.string({
-      description: 'Written as JSON when everything listens, removed at the stop',
+      description: 'JSON file to write once all ports listen; removed at the stop',
       helpValue: 'FILE',
     }),
   };

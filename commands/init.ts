@@ -5,16 +5,17 @@ import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { withConfiguration } from './base/store-place.ts';
 
 export default class Init extends BaseCommand {
-  static override summary = 'Make the store, the secret and the first API key of an installation';
+  static override summary = 'Create the store, its secret and a first API key';
 
   static override description =
-    'The daemon makes them by itself at its first start; other commands never do. Prints the ' +
-    "key, an owner's: it is shown only this once. Where all is there already, nothing is changed.";
+    'The daemon creates them by itself at its first start; other commands never do. ' +
+    "Prints an owner's key, which is never shown again. If all of them exist already, " +
+    'nothing is changed.';
 
   static override examples = [
-    { description: 'In ./data, or where ./config.yaml says', command: 'svc init' },
+    { description: 'Create them in ./data, or where ./config.yaml says', command: 'svc init' },
     {
-      description: 'For a daemon with that configuration, as its user',
+      description: 'Create them as the user of a configured daemon',
       command: 'svc init --config /etc/svc/config.yaml',
     },
   ];
@@ -43,13 +44,13 @@ export default class Init extends BaseCommand {
     const app = await openService(config, log, { mustExist }).catch(fail);
     const first = await firstStart(app).finally(() => app.close());
     const made = { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
-    await print(flags, made, () => (first ? madeText(made) : `${store} is there already.`));
+    await print(flags, made, () => (first ? madeText(made) : `${store} exists already.`));
   }
 }
 
 function madeText(made: { store: string; secret: string; apiKey: string | null }): string {
   const { store, secret, apiKey } = made;
-  return `Made the store ${store}
+  return `Created the store ${store}
 and its secret ${secret}: keep a copy of that file elsewhere.
 
 Your first API key, an owner's. It is shown only this once:

@@ -10,7 +10,7 @@ export default class OpenApi extends BaseCommand {
     'The daemon serves the same at /v1/openapi.json, and a page to read at /docs.';
 
   static override examples = [
-    { description: 'For a client generator', command: 'svc openapi > openapi.json' },
+    { description: 'Generate a client', command: 'svc openapi > openapi.json' },
   ];
 
   async run(): Promise<void> {

@@ -8,20 +8,22 @@ import { print, writeWarning } from './base/output.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 
 export default class Restore extends BaseCommand {
-  static override summary = 'Put a backup in the place of the store';
+  static override summary = 'Replace the store by a backup';
 
   static override description =
-    'The backup is checked first; the store it replaces is kept next to it under another ' +
-    'name. Owner and mode of the file stay. A secret.key in the backup is put back too. Stop the daemon before. Messages that were waiting when the backup was made are ' +
-    'delivered by the next daemon, even if they have been delivered since: delete those you ' +
-    'do not want sent twice. Asks first on a terminal; elsewhere it needs --yes.';
+    'Checks the backup first, and keeps the replaced store beside the new one under ' +
+    'another name. Owner and mode of the file stay. A secret.key in the backup is ' +
+    'restored too. Stop the daemon before. The next daemon delivers the messages that ' +
+    'were waiting at the time of the backup, even if they have been delivered since: ' +
+    'delete those that must not be sent twice. Asks for confirmation on a terminal; ' +
+    'elsewhere it needs --yes.';
 
   static override examples = [
-    { description: 'In a script', command: 'svc restore /backup/svc.db --yes' },
+    { description: 'Restore a backup in a script', command: 'svc restore /backup/svc.db --yes' },
   ];
 
   static override args = {
-    file: Args.string({ description: 'Backup made with "svc backup"', required: true }),
+    file: Args.string({ description: 'Backup made by "svc backup"', required: true }),
   };
 
   static override flags = { ...yesFlag };
@@ -44,12 +46,12 @@ export default class Restore extends BaseCommand {
     const { keptAs, secret } = restore(() => restoreBackup(resolve(args.file), target));
     const message = `Restored ${location.file} from ${resolve(args.file)}`;
     await print(flags, { success: true, message, file: location.file, keptAs, secret }, () =>
-      keptAs === null ? `${message}.` : `${message}.\nThe store as it was: ${keptAs}`,
+      keptAs === null ? `${message}.` : `${message}.\nThe replaced store: ${keptAs}`,
     );
     if (secret === 'missing') {
       writeWarning(
-        `there is no ${secretFile(dataDir)}, and the backup holds none: copy it there from where ` +
-          'the backup was made, or nothing can use this store',
+        `${secretFile(dataDir)} is missing, and the backup holds none: copy it there ` +
+          'from the machine that made the backup, or nothing can use this store',
       );
     }
   }

@@ -47,23 +47,23 @@ function exitOf(error: unknown): number {
 }
 
 export default class Sendmail extends BaseCommand {
-  static override summary = 'Send a mail from standard input, as other programs call sendmail';
+  static override summary = 'Send a mail from standard input, as sendmail does';
 
   static override description =
-    'Takes the options of sendmail; those that it does not list are read over. The mail is ' +
-    'stored as it is and delivered by the daemon, now or when it runs again. Fields ' +
-    'X-Service-Idempotency-Key, -Tags, -Metadata and -Scheduled-For ask for what their names ' +
-    'say. A recipient or From without a domain gets that of the default sender. Exit codes are ' +
-    'those of sysexits.h: 64 options or no recipient, 65 the mail, 67 a recipient, 69 no store, ' +
-    '75 try again later, 77 not allowed, 78 the configuration.';
+    'Takes the options of sendmail and ignores those that it does not list. Stores the ' +
+    'mail unchanged; the daemon delivers it, now or when it runs again. The fields ' +
+    'X-Service-Idempotency-Key, -Tags, -Metadata and -Scheduled-For set the values they ' +
+    'name. A recipient or From without a domain gets that of the default sender. Exit ' +
+    'codes are those of sysexits.h: 64 options or no recipient, 65 the mail, 67 a ' +
+    'recipient, 69 no store, 75 try again later, 77 not allowed, 78 the configuration.';
 
   static override examples = [
     {
-      description: 'Recipients from the mail itself',
+      description: 'Read the recipients from the mail itself',
       command: 'svc sendmail -t -i < mail.eml',
     },
     {
-      description: 'To whom it is told; printing the id',
+      description: 'Name a recipient and print the id',
       command: 'svc sendmail -v ada@example.com < mail.eml',
     },
   ];
@@ -75,10 +75,18 @@ export default class Sendmail extends BaseCommand {
   };
 
   static override flags = {
-    t: Flags.boolean({ char: 't', description: 'Read recipients from To, Cc and Bcc' }),
-    i: Flags.boolean({ char: 'i', description: 'A line with a dot alone does not end the mail' }),
-    f: Flags.string({ char: 'f', description: 'From, for a mail without', helpValue: 'FROM' }),
-    F: Flags.string({ char: 'F', description: 'Name, for a From without', helpValue: 'NAME' }),
+    t: Flags.boolean({ char: 't', description: 'Read the recipients from To, Cc and Bcc' }),
+    i: Flags.boolean({ char: 'i', description: 'Read on after a line with a single dot' }),
+    f: Flags.string({
+      char: 'f',
+      description: 'From address for a mail without one',
+      helpValue: 'FROM',
+    }),
+    F: Flags.string({
+      char: 'F',
+      description: 'Display name for a From without one',
+      helpValue: 'NAME',
+    }),
     v: Flags.boolean({ char: 'v', description: 'Print the id of the message' }),
   };
 
@@ -99,7 +107,7 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
   const sender = await findDefaultSender(app.store.db, caller.organizationId);
   const { raw, recipients } = readPipedMail(await readInput('-'), words, sender ?? null);
   if (recipients.length === 0) {
-    throw new UsageError('no recipients: name them, or have them read from the mail with -t');
+    throw new UsageError('no recipients: name them, or read them from the mail with -t');
   }
   const { handIn } = await import('../src/sending/hand-in.ts');
   const { domainOf } = await import('../src/net/address.ts');

@@ -9,28 +9,28 @@ import { sparkline } from './base/sparkline.ts';
 const rates = ['email.sent', 'email.deliveryRate', 'email.bounceRate'];
 const engagement = ['email.uniqueMessageOpenRate', 'email.uniqueMessageClickRate'];
 const counts = ['emails', 'attempted', 'sent', 'delivered', 'bounced', 'failed', 'complained'];
-const nothing = 'Nothing was sent in this time.';
+const nothing = 'No mail was sent in this time.';
 
 export default class Stats extends BaseCommand {
-  static override summary = 'Show what became of the mail: rates, by day, hour or recipient domain';
+  static override summary = 'Show rates of sent mail by day, hour or recipient domain';
 
   static override description =
-    'Mail belongs to the day of its acceptance, whenever its outcome came. Rates are over what was ' +
-    'attempted: a message that still waits neither helps nor hurts them.';
+    'Mail counts on the day of its acceptance, whenever its outcome came. Rates are over ' +
+    'attempted mail: a waiting message does not count.';
 
   static override examples = [
-    { description: 'The last 30 days', command: 'svc stats' },
+    { description: 'Show the last 30 days', command: 'svc stats' },
     {
-      description: 'A month, day by day',
+      description: 'Show a month, day by day',
       command: 'svc stats --start 2026-01-01 --end 2026-01-31 --by day',
     },
-    { description: 'Where it went', command: 'svc stats --by domain' },
+    { description: 'Show the rates by recipient domain', command: 'svc stats --by domain' },
   ];
 
   static override flags = {
-    by: Flags.string({ description: 'A line for each: day, hour or domain' }),
-    start: Flags.string({ description: 'First day (YYYY-MM-DD) or an instant' }),
-    end: Flags.string({ description: 'Last day, which counts whole, or an instant' }),
+    by: Flags.string({ description: 'Rows of the table: day, hour or domain' }),
+    start: Flags.string({ description: 'First day (YYYY-MM-DD), or an instant' }),
+    end: Flags.string({ description: 'Last day (included whole), or an instant' }),
   };
 
   async run(): Promise<void> {

@@ -18,18 +18,18 @@ const fields = [
 ];
 
 export default class Usage extends BaseCommand {
-  static override summary = 'Show what was sent in a month, and what it costs';
+  static override summary = 'Show the emails sent in a month and their cost';
 
   static override examples = [
-    { description: 'This month until now', command: 'svc usage' },
+    { description: 'Show the current month until now', command: 'svc usage' },
     {
-      description: 'A month of another organization',
+      description: 'Show a month of another organization',
       command: 'svc usage --org acme --period 2026-01',
     },
   ];
 
   static override flags = {
-    period: Flags.string({ description: 'A month (UTC) as YYYY-MM; without it the current one' }),
+    period: Flags.string({ description: 'Month (UTC) as YYYY-MM (default: the current one)' }),
   };
 
   async run(): Promise<void> {

@@ -22,7 +22,7 @@ describe.each(stores)('the first start on %s', (store) => {
 
   const organizationId = async () => (await getOrganization(test.app, 'default')).id;
 
-  it('makes an organization that can send at once', async () => {
+  it('creates an organization that can send at once', async () => {
     const first = await firstStart(test.app);
     const caller = await createAuthenticator(test.app).authenticate(first?.apiKey ?? '');
     const organization = await getOrganization(test.app, 'default');
@@ -68,7 +68,7 @@ describe.each(stores)('the first start on %s', (store) => {
     expect((await listDomains(test.app, operator, firstPage)).pagination.total).toBe(1);
   });
 
-  it('is prepared by a command that came first, which leaves the owner key to the daemon', async () => {
+  it('is prepared by an earlier command, which leaves the owner key to the daemon', async () => {
     await ensureDefaultOrganization(test.app);
     await ensureDefaultOrganization(test.app);
     const operator = operatorOf(await organizationId());
@@ -76,7 +76,7 @@ describe.each(stores)('the first start on %s', (store) => {
     expect((await firstStart(test.app))?.apiKey).toMatch(/^svc_live_/);
   });
 
-  it('makes no key where the person has made or revoked one already', async () => {
+  it('creates no key when one has been created or revoked before', async () => {
     await ensureDefaultOrganization(test.app);
     const operator = operatorOf(await organizationId());
     const { id } = await createKey(test.app, operator, { role: 'owner' });
@@ -93,11 +93,11 @@ describe('the text of the first start', () => {
     ['mode relay', { delivery: { mode: 'relay', relay: { host: 'smtp.example.com' } } }],
     ['mode direct', { delivery: { mode: 'direct' } }],
     ['a route for all', { delivery: { routes: [{ match: '*', via: 'direct' }] } }],
-  ])('with %s names a recipient whose mail stays on this machine', (_, overrides) => {
+  ])('names a recipient that stays on this machine with %s', (_, overrides) => {
     const text = firstStartText(config(overrides), 'http://127.0.0.1:4025', 'svc_live_abc');
     expect(text).toContain('"to":[{"email":"inbox@sandbox.test"}]');
     expect(text).toContain('to your own mailbox');
-    // Where another domain is the one that the service hosts, mail to the sandbox leaves.
+    // When the service hosts another domain, mail to the sandbox domain leaves this machine.
     const elsewhere = { ...overrides, mailboxes: { hostedDomain: 'mail.example' } };
     const other = firstStartText(config(elsewhere), 'http://127.0.0.1:4025', 'svc_live_abc');
     expect(other).toContain('"to":[{"email":"delivered@simulator.test"}]');

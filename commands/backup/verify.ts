@@ -8,18 +8,18 @@ import { ExpectationError, UsageError } from '../base/failure.ts';
 import { print } from '../base/output.ts';
 
 export default class BackupVerify extends BaseCommand {
-  static override summary = 'Look whether a backup could be restored, and change nothing';
+  static override summary = 'Check that a backup can be restored; change nothing';
 
   static override description =
-    'Reads all of it: whether it is sound, of svc, and of no newer version. Ends with exit code 8 ' +
-    'where it is not.';
+    'Reads the whole backup: its integrity, that it is a store of svc, and that no newer ' +
+    'version of svc made it. Ends with exit code 8 if one of these fails.';
 
   static override examples = [
-    { description: 'Every night', command: 'svc backup verify /backup/svc.db' },
+    { description: 'Check the backup of each night', command: 'svc backup verify /backup/svc.db' },
   ];
 
   static override args = {
-    file: Args.string({ description: 'Backup made with "svc backup"', required: true }),
+    file: Args.string({ description: 'Backup made by "svc backup"', required: true }),
   };
 
   async run(): Promise<void> {
@@ -33,8 +33,8 @@ export default class BackupVerify extends BaseCommand {
       [
         `${file} can be restored. Its schema: ${migration}.`,
         hasSecret
-          ? 'It holds the secret.key.'
-          : 'It holds no secret.key: that file is needed beside it.',
+          ? 'It includes secret.key.'
+          : 'It has no secret.key: restoring needs that file beside it.',
       ].join('\n'),
     );
   }

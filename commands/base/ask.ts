@@ -22,7 +22,7 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!canAsk()) {
-    throw new UsageError(`${question} Nobody can be asked here: say --yes to do it.`);
+    throw new UsageError(`${question} There is no terminal to ask on: add --yes to confirm.`);
   }
   const { confirm } = await import('@inquirer/prompts');
   const asked = confirm({ message: question, default: false }, { output: process.stderr });
@@ -44,7 +44,7 @@ interface Choice<Value> {
 }
 
 /** Notice after Ctrl-C: earlier answers stay in force. */
-const standing = 'stopped; what was decided stays decided';
+const standing = 'stopped; decisions already made stay';
 
 /** One of these by its letter; Enter alone lists them. @throws InterruptedError. */
 export async function chosen<const Value>(

@@ -24,7 +24,7 @@ export abstract class BaseCommand extends Command {
       helpGroup: 'GLOBAL',
     }),
     json: Flags.boolean({
-      description: 'Print the object of the API as JSON and nothing else',
+      description: 'Print the JSON object of the API and nothing else',
       default: false,
       helpGroup: 'GLOBAL',
     }),
@@ -38,19 +38,19 @@ export abstract class BaseCommand extends Command {
 
 /** The flags of commands that read a page of a list. */
 export const pageFlags = {
-  page: Flags.string({ description: 'Page, from 1', helpValue: 'N' }),
+  page: Flags.string({ description: 'Page number, from 1', helpValue: 'N' }),
   limit: Flags.string({ description: 'Items per page, at most 100', helpValue: 'N' }),
 };
 
 /** The flag of commands that take away something for good. */
 export const yesFlag = {
-  yes: Flags.boolean({ description: 'Do not ask; needed where there is no terminal' }),
+  yes: Flags.boolean({ description: 'Skip the question; required without a terminal' }),
 };
 
 /** The flag of commands with a body. */
 export const dataFlag = {
   data: Flags.string({
-    description: 'Body as JSON: inline, @FILE, or - for standard input; other flags win over it',
+    description: 'Body as JSON: inline, @FILE, or - for standard input; other flags override it',
     helpValue: 'JSON',
   }),
 };

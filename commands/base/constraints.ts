@@ -4,27 +4,27 @@ import { given } from './body.ts';
 
 export const constraintFlags = {
   'allow-sender': Flags.string({
-    description: 'Its mail may come from this address; may be repeated',
+    description: 'Allow mail from this address; may be repeated',
     multiple: true,
     helpValue: 'ADDRESS',
   }),
   'allow-domain': Flags.string({
-    description: 'Its mail may come from every address of this domain; may be repeated',
+    description: 'Allow mail from every address of this domain; may be repeated',
     multiple: true,
     helpValue: 'DOMAIN',
   }),
   'allow-ip': Flags.string({
-    description: 'It may be used from this address or range; may be repeated',
+    description: 'Allow use from this IP address or range; may be repeated',
     multiple: true,
     helpValue: 'CIDR',
   }),
   mailbox: Flags.string({
-    description: 'It reaches this mailbox and nothing else; may be repeated',
+    description: 'Restrict the key to this mailbox; may be repeated',
     multiple: true,
     helpValue: 'MAILBOX_ID',
   }),
   namespace: Flags.string({
-    description: 'It reaches the mailboxes of this namespace and nothing else',
+    description: 'Restrict the key to the mailboxes of this namespace',
     helpValue: 'NAMESPACE_ID',
   }),
 };

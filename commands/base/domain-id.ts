@@ -6,7 +6,7 @@ import { ResourceNotFoundError } from '../../src/errors.ts';
 
 /** The argument of commands on one domain. */
 export const domainArg = {
-  domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
+  domain: Args.string({ description: 'Id (dom_…) or name of the domain', required: true }),
 };
 
 /** @throws ValidationError for neither an id nor a name; ResourceNotFoundError for an unknown name. */

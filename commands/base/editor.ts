@@ -24,7 +24,9 @@ export async function editedText(text: string): Promise<string> {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code !== 0) {
-      throw new UsageError(`the editor "${editor}" ended with ${code ?? signal}: nothing is taken`);
+      throw new UsageError(
+        `the editor "${editor}" ended with ${code ?? signal}: the edit was discarded`,
+      );
     }
     return (await readInput(file)).toString('utf8');
   } finally {

@@ -40,8 +40,8 @@ export function uncheckedNote(records: readonly { status: string }[], domain: st
   if (!records.every(({ status }) => status === 'pending')) return '';
   return `
 
-What DNS has now was not looked up yet. Has the domain an SPF or DMARC record already, publish no
-second one: "svc domains verify ${domain}" looks, and shows the merged record.`;
+The records in DNS have not been checked yet. If the domain already has an SPF or DMARC record, do not
+publish a second one: "svc domains verify ${domain}" checks, and shows the merged record.`;
 }
 
 export const trackingCard = [

@@ -13,18 +13,26 @@ const several = { multiple: true } as const;
 
 export const contentFlags = {
   message: Flags.string({
-    description: 'Id of the message; without it the newest that came in',
+    description: 'Id of the message; without it the newest received one',
     helpValue: 'MESSAGE_ID',
   }),
-  cc: Flags.string({ description: 'Copy; may be repeated', helpValue: 'ADDRESS', ...several }),
+  cc: Flags.string({
+    description: 'Recipient of a copy (Cc); may be repeated',
+    helpValue: 'ADDRESS',
+    ...several,
+  }),
   bcc: Flags.string({
-    description: 'Hidden copy; may be repeated',
+    description: 'Recipient of a blind copy (Bcc); may be repeated',
     helpValue: 'ADDRESS',
     ...several,
   }),
   text: Flags.string({ description: 'Plain text, or @FILE' }),
   html: Flags.string({ description: 'HTML, or @FILE' }),
-  attach: Flags.string({ description: 'File to attach', helpValue: 'FILE', ...several }),
+  attach: Flags.string({
+    description: 'File to attach; may be repeated',
+    helpValue: 'FILE',
+    ...several,
+  }),
   ...dataFlag,
 };
 

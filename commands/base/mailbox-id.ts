@@ -7,7 +7,7 @@ import { ResourceNotFoundError } from '../../src/errors.ts';
 /** The argument of commands on one mailbox. */
 export const mailboxArg = {
   mailbox: Args.string({
-    description: 'Id, slug or address of the mailbox; without one the oldest',
+    description: 'Id, slug or address of the mailbox (default: the oldest)',
     // Otherwise oclif would read the argument from standard input.
     ignoreStdin: true,
   }),

@@ -8,7 +8,7 @@ const last = '@last';
 /** The argument of commands on one message. */
 export const messageArg = {
   id: Args.string({
-    description: `Id of the message (msg_…), or ${last} for the one sent last`,
+    description: `Id of the message (msg_…), or ${last} for the latest sent one`,
     required: true,
   }),
 };

@@ -22,7 +22,7 @@ export async function writeBytes(bytes: Buffer): Promise<void> {
     return;
   }
   if (!isUtf8(bytes) || bytes.includes(0)) {
-    throw new UsageError('That is no text: write it to a file with > FILE');
+    throw new UsageError('The output is not text: write it to a file with > FILE');
   }
   const { plainText } = await import('./format.ts');
   writeLine(plainText(bytes.toString()));

@@ -17,7 +17,7 @@ export abstract class QueueCommand extends Command {
   static override baseFlags = {
     config: BaseCommand.baseFlags.config,
     org: Flags.string({
-      description: 'Only what this organization sends, by id or name (default: all)',
+      description: 'Only deliveries of this organization, by id or name (default: all)',
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),
@@ -27,13 +27,13 @@ export abstract class QueueCommand extends Command {
 
 /** The flags of commands that take a part of the queue. */
 export const domainFlag = {
-  domain: Flags.string({ description: 'Only what goes to this domain', helpValue: 'DOMAIN' }),
+  domain: Flags.string({ description: 'Only deliveries to this domain', helpValue: 'DOMAIN' }),
 };
 
 /** The argument of commands that take deliveries by name. */
 export const idsArg = {
   ids: Args.string({
-    description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all of theirs',
+    description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all their deliveries',
     required: true,
     multiple: true,
     ignoreStdin: true,
@@ -132,7 +132,7 @@ export async function holdTargetFrom(
 ) {
   const isPart = domain !== undefined || organizationId !== undefined;
   if ((id === undefined) !== isPart) {
-    throw new UsageError('Say what: an ID, or --domain, or --org, or the last two together');
+    throw new UsageError('give an ID, --domain, --org, or the last two together');
   }
   const { holdTarget } = await import('../../src/queue/desk/queue-schema.ts');
   const { parseWith } = await import('../../src/api/validate.ts');

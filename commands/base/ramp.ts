@@ -28,7 +28,7 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   }));
   const end =
     completesAt === null
-      ? 'Without growth it never reaches its target: 30 windows are shown.'
+      ? 'Without growth the plan never reaches its target: 30 windows are shown.'
       : `Completed ${completesAt}, if every window is safe. Nothing was started.`;
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }

@@ -5,7 +5,7 @@ import { NoStoreError } from '../../src/errors.ts';
 
 /** The configuration file in use, or where none was found. */
 export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
-  return file ?? `none, the defaults hold; looked for ${usualPlaces.join(', ')}`;
+  return file ?? `none, using the defaults; looked for ${usualPlaces.join(', ')}`;
 }
 
 /** The place of the store as a person reads it, and whether one is there. */
@@ -14,7 +14,7 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
   const { describeLocation, isStoreThere, storeLocation } = await import('../../src/store/open.ts');
   const place = describeLocation(storeLocation(database.url, dataDir));
   const state = await isStoreThere(database.url, dataDir).then(
-    (isThere) => (isThere ? '' : ' (not made yet)'),
+    (isThere) => (isThere ? '' : ' (does not exist yet)'),
     () => ' (cannot be reached)',
   );
   return `${place}${state}`;
@@ -29,11 +29,11 @@ export function withConfiguration(error: unknown, loaded: LoadedConfig): unknown
   const lines = [
     `${error.message}.`,
     `Configuration file: ${configFileInWords(loaded)}.`,
-    'Name that of the daemon with --config FILE or SVC_CONFIG, or its data directory with ' +
-      'SVC_DATA_DIR.',
+    'Name the configuration of the daemon with --config FILE or SVC_CONFIG, or its data ' +
+      'directory with SVC_DATA_DIR.',
     error.lacks === 'store'
-      ? '"svc init" makes a new store.'
-      : 'Was it lost, put it back from its copy: only with it the store can be used.',
+      ? 'Run "svc init" to create a new store.'
+      : 'If it was lost, restore it from your copy: the store cannot be used without it.',
   ];
   return new NoStoreError(lines.join('\n'), error.lacks, { cause: error });
 }

@@ -3,12 +3,13 @@ import type { CustomTracking } from '../../src/tracking/custom/schema.ts';
 import { trackingCard, trackingRecordCard } from './fields.ts';
 
 export async function trackingView({ customTracking }: CustomTracking): Promise<string> {
-  if (customTracking === null) return 'Not enabled: svc tracking enable DOMAIN --label links';
+  if (customTracking === null)
+    return 'No tracking host. Enable one: svc tracking enable DOMAIN --label links';
   const { card, cards } = await import('./format.ts');
   const shown = card(customTracking, trackingCard);
   const { tracking, dcvDelegation } = customTracking.dnsRecords;
   const records = [tracking, dcvDelegation].filter(({ required }) => required);
   if (customTracking.status === 'disabled' || customTracking.status === 'tearing-down')
     return shown;
-  return `${shown}\n\nDNS records it needs:\n\n${cards(records, trackingRecordCard)}`;
+  return `${shown}\n\nRequired DNS records:\n\n${cards(records, trackingRecordCard)}`;
 }

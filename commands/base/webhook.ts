@@ -4,8 +4,8 @@ import { given } from './body.ts';
 import { UsageError } from './failure.ts';
 
 export const settingFlags = {
-  url: Flags.string({ description: 'Where events are posted to' }),
-  name: Flags.string({ description: 'What it is for' }),
+  url: Flags.string({ description: 'URL that receives the events' }),
+  name: Flags.string({ description: 'Name of the webhook' }),
   event: Flags.string({
     description: 'Kind of event, such as message.delivered or message.*; may be repeated',
     helpValue: 'KIND',
@@ -13,7 +13,7 @@ export const settingFlags = {
     multipleNonGreedy: true,
   }),
   header: Flags.string({
-    description: 'Header of your own, sent with each post; may be repeated',
+    description: 'Header field to add to each post; may be repeated',
     helpValue: 'NAME:VALUE',
     multiple: true,
     multipleNonGreedy: true,

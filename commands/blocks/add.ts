@@ -4,16 +4,19 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Block an address: it gets no mail from now on',
+  summary: 'Block an address: it gets no more mail',
   description:
-    'A send to it is still accepted; its delivery fails at once with the error code "suppressed".',
+    'A send to a blocked address is still accepted; its delivery fails at once with the ' +
+    'error code "suppressed".',
   examples: [
-    ['By hand', 'svc blocks add ada@example.com'],
-    ['They asked for it', 'svc blocks add ada@example.com --reason unsubscribe'],
+    ['Block an address by hand', 'svc blocks add ada@example.com'],
+    ['Record a request to get no more mail', 'svc blocks add ada@example.com --reason unsubscribe'],
   ],
-  args: { address: Args.string({ description: 'The address' }) },
+  args: { address: Args.string({ description: 'Address to block' }) },
   flags: {
-    reason: Flags.string({ description: 'bounce, complaint, unsubscribe or manual (default)' }),
+    reason: Flags.string({
+      description: 'Reason: bounce, complaint, unsubscribe or manual (default)',
+    }),
     ...dataFlag,
   },
   route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.create,

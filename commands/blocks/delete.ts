@@ -4,10 +4,11 @@ import { args, find } from './show.ts';
 export default deleteCommand({
   summary: 'Lift a block: the address gets mail again',
   description:
-    'What was suppressed meanwhile stays unsent. Asks first on a terminal; elsewhere it needs --yes.',
+    'Deliveries suppressed meanwhile stay unsent. Asks for confirmation on a terminal; ' +
+    'elsewhere it needs --yes.',
   examples: [
-    ['By its address', 'svc blocks delete ada@example.com'],
-    ['In a script', 'svc blocks delete blk_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+    ['Lift a block by its address', 'svc blocks delete ada@example.com'],
+    ['Lift a block in a script', 'svc blocks delete blk_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
   find,

@@ -10,23 +10,25 @@ export default class BlocksExport extends BaseCommand {
   static override summary = 'Write all blocks as CSV or JSON Lines';
 
   static override description =
-    'The oldest first. In CSV an address that a spreadsheet would take for a formula has an ' +
-    'apostrophe before it; "svc blocks import" takes it away. With --json the blocks go to standard ' +
-    'output as JSON Lines.';
+    'Writes the oldest first. In CSV an address that a spreadsheet would take for a ' +
+    'formula begins with an apostrophe; "svc blocks import" removes it. With --json the ' +
+    'blocks go to standard output as JSON Lines.';
 
   static override examples = [
-    { description: 'To a file', command: 'svc blocks export --output blocks.csv' },
+    { description: 'Write all blocks to a file', command: 'svc blocks export --output blocks.csv' },
     {
-      description: 'What complained, as JSON',
+      description: 'Write the blocks by complaints as JSON',
       command: 'svc blocks export --reason complaint --format ndjson',
     },
   ];
 
   static override flags = {
     output: Flags.string({ description: 'File to write', helpValue: 'FILE' }),
-    overwrite: Flags.boolean({ description: 'Replace the file if there is one' }),
-    format: Flags.string({ description: 'csv (default) or ndjson' }),
-    reason: Flags.string({ description: 'Only these: bounce, complaint, unsubscribe or manual' }),
+    overwrite: Flags.boolean({ description: 'Replace the file if it exists' }),
+    format: Flags.string({ description: 'Format: csv (default) or ndjson' }),
+    reason: Flags.string({
+      description: 'Only blocks with this reason: bounce, complaint, unsubscribe or manual',
+    }),
   };
 
   async run(): Promise<void> {

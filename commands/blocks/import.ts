@@ -32,24 +32,25 @@ async function reportText(report: ImportReport): Promise<string> {
   const counts = [
     `${title}: ${number(rows)} rows`,
     `  ${number(added.count)} ${dryRun ? 'would be added' : 'added'}${ofWhich}`,
-    `  ${number(existing.count)} there already`,
-    `  ${number(skipped.count)} are no blocks`,
+    `  ${number(existing.count)} exist already`,
+    `  ${number(skipped.count)} skipped: no blocks`,
     `  ${number(rejected.count)} rejected`,
   ];
   const parts = [
     counts.join('\n'),
     ...(dryRun ? await groupText('Would be added', added) : []),
-    ...(await groupText('Are no blocks', skipped)),
+    ...(await groupText('Skipped: no blocks', skipped)),
     ...(await groupText('Rejected', rejected)),
   ];
-  if (dryRun && added.count > 0) parts.push('Nothing was changed. With --yes they are added.');
+  if (dryRun && added.count > 0) parts.push('Preview: nothing was changed. Add --yes to apply it.');
   return parts.join('\n\n');
 }
 
 function partialText(file: string): string {
   return (
-    `${file === '-' ? 'This' : file} is one page of a longer list, as it has a NextToken: get the ` +
-    'others with "aws sesv2 list-suppressed-destinations --next-token …" and import each'
+    `${file === '-' ? 'Standard input' : file} is one page of a longer list: it has ` +
+    'a NextToken. Fetch the other pages with "aws sesv2 list-suppressed-destinations ' +
+    '--next-token …" and import each'
   );
 }
 
@@ -57,7 +58,7 @@ function partialText(file: string): string {
 function interruptedText({ rows, added }: Came, isDone: boolean): string {
   const came = `interrupted after ${number(rows)} rows`;
   if (!isDone) return `${came}: nothing was changed`;
-  return `${came}, ${number(added)} added. The same command goes on: it adds the rest`;
+  return `${came}, ${number(added)} added. Run the same command again to add the rest`;
 }
 
 /** Progress of an import. */
@@ -70,21 +71,24 @@ export default class BlocksImport extends BaseCommand {
   static override summary = "Block the addresses of another service's export";
 
   static override description =
-    'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the same as JSON ' +
-    'Lines, the JSON of SES, what "svc blocks export" wrote, and plain lists of addresses, with a ' +
-    'reason after each or without. The format is known by the header. First it only tells what ' +
-    'would change; with --yes it is done. Importing a file again changes nothing more, and after an ' +
-    'interruption it adds the rest.';
+    'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the ' +
+    'same as JSON Lines, the JSON of SES, the output of "svc blocks export", and plain ' +
+    'lists of addresses, each with or without a reason after it. The header tells the ' +
+    'format. Without --yes it only shows a preview. Importing a file again changes ' +
+    'nothing more, and after an interruption it adds the rest.';
 
   static override examples = [
-    { description: 'What would change?', command: 'svc blocks import suppression_bounces.csv' },
-    { description: 'Do it', command: 'svc blocks import suppression_bounces.csv --yes' },
+    { description: 'Preview the changes', command: 'svc blocks import suppression_bounces.csv' },
     {
-      description: 'A list of people who do not want mail',
+      description: 'Apply the changes',
+      command: 'svc blocks import suppression_bounces.csv --yes',
+    },
+    {
+      description: 'Block a list of people who do not want mail',
       command: 'svc blocks import list.txt --reason unsubscribe --yes',
     },
     {
-      description: 'From standard input',
+      description: 'Read from standard input',
       command: 'svc blocks import - --format ses < suppressed.jsonl',
     },
   ];
@@ -94,16 +98,16 @@ export default class BlocksImport extends BaseCommand {
   };
 
   static override flags = {
-    yes: Flags.boolean({ description: 'Add the addresses, do not only tell' }),
+    yes: Flags.boolean({ description: 'Apply the changes (default: preview)' }),
     format: Flags.string({
       description:
-        'svc, sendgrid-bounces, sendgrid-invalid-emails, sendgrid-spam-reports, ' +
-        'sendgrid-unsubscribes, postmark-suppressions, postmark-bounces, mailgun-bounces, ' +
-        'mailgun-complaints, mailgun-unsubscribes, ses, resend-suppressions, resend-contacts or ' +
-        'plain; found by the header when left out',
+        'Format (default: found by the header): svc, sendgrid-bounces, ' +
+        'sendgrid-invalid-emails, sendgrid-spam-reports, sendgrid-unsubscribes, ' +
+        'postmark-suppressions, postmark-bounces, mailgun-bounces, mailgun-complaints, ' +
+        'mailgun-unsubscribes, ses, resend-suppressions, resend-contacts or plain',
     }),
     reason: Flags.string({
-      description: 'Reason of what is on a plain list without one (default: manual)',
+      description: 'Reason for lines of a plain list without one (default: manual)',
     }),
   };
 

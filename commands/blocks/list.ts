@@ -2,16 +2,18 @@ import { Flags } from '@oclif/core';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the addresses that get no mail, newest first',
+  summary: 'List the blocked addresses, newest first',
   examples: [
-    ['Who complained', 'svc blocks list --reason complaint'],
-    ['Is it blocked?', 'svc blocks list --address ada@example.com'],
+    ['List the addresses that complained', 'svc blocks list --reason complaint'],
+    ['Look up one address', 'svc blocks list --address ada@example.com'],
   ],
   flags: {
-    reason: Flags.string({ description: 'Only these: bounce, complaint, unsubscribe or manual' }),
-    address: Flags.string({ description: 'Only of this address' }),
+    reason: Flags.string({
+      description: 'Only blocks with this reason: bounce, complaint, unsubscribe or manual',
+    }),
+    address: Flags.string({ description: 'Only blocks of this address' }),
   },
   route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.list,
   columns: ['id', 'address', 'reason', 'createdAt'],
-  whenEmpty: 'No such blocks.',
+  whenEmpty: 'No blocks found. Block an address: svc blocks add ada@example.com',
 });

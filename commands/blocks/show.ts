@@ -1,6 +1,6 @@
 import { type Find, idArg, showCommand } from '../base/verbs.ts';
 
-export const args = idArg('Id of the block (blk_…) or the address');
+export const args = idArg('Id of the block (blk_…) or its address');
 
 export const card = ['id', 'address', 'reason', 'unsubscribeGroupId', 'messageId', 'createdAt'];
 
@@ -10,10 +10,10 @@ export const find: Find = async (app, caller, named) => {
 };
 
 export default showCommand({
-  summary: 'Show a block: why and since when an address gets no mail',
+  summary: 'Show a block with its reason and its time',
   examples: [
-    ['By its address', 'svc blocks show ada@example.com'],
-    ['By its id', 'svc blocks show blk_06dq2k0qz8h3v5m1r9t4w7xy'],
+    ['Show a block by its address', 'svc blocks show ada@example.com'],
+    ['Show a block by its id', 'svc blocks show blk_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
   find,

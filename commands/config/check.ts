@@ -11,11 +11,15 @@ export default class ConfigCheck extends BaseCommand {
   static override summary = 'Check the configuration without starting anything';
 
   static override description =
-    'A mistake is named by its key, its line and what was expected, and the exit code is 2. The ' +
-    'files it names are read too: delivery.providersFile and those of smtp.inbound.tls.';
+    'Names each mistake by its key, its line and the expected value, and ends with exit ' +
+    'code 2. Also reads the files that the configuration names: delivery.providersFile ' +
+    'and those of smtp.inbound.tls.';
 
   static override examples = [
-    { description: 'Before a restart', command: 'svc config check --config /etc/svc/config.yaml' },
+    {
+      description: 'Check the configuration before a restart',
+      command: 'svc config check --config /etc/svc/config.yaml',
+    },
   ];
 
   async run(): Promise<void> {

@@ -4,10 +4,13 @@ import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 
 export default class ConfigExample extends BaseCommand {
-  static override summary = 'Print a configuration file with every key, its default and a reason';
+  static override summary = 'Print a configuration file with all keys and defaults';
 
   static override examples = [
-    { description: 'Start from it', command: 'svc config example > config.yaml' },
+    {
+      description: 'Write a first configuration file',
+      command: 'svc config example > config.yaml',
+    },
   ];
 
   async run(): Promise<void> {

@@ -9,19 +9,22 @@ export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the configuration in force, secrets hidden';
 
   static override description =
-    'With --origin also the store that follows from it, and where each value comes from: the ' +
+    'With --origin it also shows the store in use, and the origin of each value: the ' +
     'default, a line of the file, or a variable.';
 
   static override examples = [
-    { description: 'What this directory would run with', command: 'svc config show --origin' },
     {
-      description: 'One value, for a script',
+      description: 'Show the configuration for this directory',
+      command: 'svc config show --origin',
+    },
+    {
+      description: 'Print one value for a script',
       command: 'svc config show --json | jq .http.port',
     },
   ];
 
   static override flags = {
-    origin: Flags.boolean({ description: 'Say where each value comes from' }),
+    origin: Flags.boolean({ description: 'Show the origin of each value' }),
   };
 
   async run(): Promise<void> {
@@ -33,7 +36,7 @@ export default class ConfigShow extends BaseCommand {
     if (!flags.origin) {
       await print(flags, nested(rows), async () => {
         const { table } = await import('../base/format.ts');
-        return `file: ${file ?? 'none, the defaults hold'}\n\n${table(rows, ['key', 'value'])}`;
+        return `file: ${file ?? 'none, using the defaults'}\n\n${table(rows, ['key', 'value'])}`;
       });
       return;
     }

@@ -4,16 +4,22 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a contact',
+  summary: 'Create a contact',
   examples: [
-    ['With a tag', 'svc contacts create ada@example.com --name Ada --tag customer'],
-    ['Without an address', `svc contacts create --data '{"identities":[],"name":"Ada"}'`],
+    [
+      'Create a contact with a tag',
+      'svc contacts create ada@example.com --name Ada --tag customer',
+    ],
+    [
+      'Create a contact without an address',
+      `svc contacts create --data '{"identities":[],"name":"Ada"}'`,
+    ],
   ],
-  args: { email: Args.string({ description: 'The address' }) },
+  args: { email: Args.string({ description: 'Address of the contact' }) },
   flags: {
-    name: Flags.string({ description: 'Name' }),
-    'external-id': Flags.string({ description: 'An id of your own' }),
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    name: Flags.string({ description: 'Name of the contact' }),
+    'external-id': Flags.string({ description: 'Your own id of the contact' }),
+    tag: Flags.string({ description: 'Tag of the contact; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

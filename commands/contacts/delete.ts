@@ -3,8 +3,10 @@ import { args } from './show.ts';
 
 export default deleteCommand({
   summary: 'Delete a contact for good',
-  description: 'Its blocks stay. Asks first on a terminal; elsewhere it needs --yes.',
-  examples: [['In a script', 'svc contacts delete contact_06dq2k0qz8h3v5m1r9t4w7xy --yes']],
+  description: 'Its blocks stay. Asks for confirmation on a terminal; elsewhere it needs --yes.',
+  examples: [
+    ['Delete a contact in a script', 'svc contacts delete contact_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+  ],
   args,
   shows: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.get,
   route: async () => (await import('../../src/messages/contact-routes.ts')).forgetRoutes.delete,

@@ -13,19 +13,25 @@ export default class ContactsExport extends BaseCommand {
   static override summary = 'Write all contacts as CSV or JSON Lines';
 
   static override description =
-    'The oldest first. In CSV a value that a spreadsheet would take for a formula has an apostrophe ' +
-    'before it; "svc contacts import" takes it away. With --json the contacts go to standard output as ' +
-    'JSON Lines.';
+    'Writes the oldest first. In CSV a value that a spreadsheet would take for a formula ' +
+    'begins with an apostrophe; "svc contacts import" removes it. With --json the ' +
+    'contacts go to standard output as JSON Lines.';
 
   static override examples = [
-    { description: 'To a file', command: 'svc contacts export --output people.csv' },
-    { description: 'As JSON Lines', command: 'svc contacts export --format ndjson' },
+    {
+      description: 'Write all contacts to a file',
+      command: 'svc contacts export --output people.csv',
+    },
+    {
+      description: 'Write all contacts as JSON Lines',
+      command: 'svc contacts export --format ndjson',
+    },
   ];
 
   static override flags = {
     output: Flags.string({ description: 'File to write', helpValue: 'FILE' }),
-    overwrite: Flags.boolean({ description: 'Replace the file if there is one' }),
-    format: Flags.string({ description: 'csv (default) or ndjson' }),
+    overwrite: Flags.boolean({ description: 'Replace the file if it exists' }),
+    format: Flags.string({ description: 'Format: csv (default) or ndjson' }),
   };
 
   async run(): Promise<void> {

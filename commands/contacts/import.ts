@@ -17,9 +17,9 @@ async function reportText(report: ImportReport): Promise<string> {
   const would = dryRun ? 'would be ' : '';
   const counts = [
     `${format}: ${number(created + updated + unchanged + rejected)} rows`,
-    `  ${number(created)} ${would}made`,
-    `  ${number(updated)} ${would}changed`,
-    `  ${number(unchanged)} as they are`,
+    `  ${number(created)} ${would}created`,
+    `  ${number(updated)} ${would}updated`,
+    `  ${number(unchanged)} unchanged`,
     `  ${number(rejected)} rejected`,
   ].join('\n');
   if (rows.length === 0) return counts;
@@ -31,18 +31,18 @@ async function reportText(report: ImportReport): Promise<string> {
 }
 
 export default class ContactsImport extends BaseCommand {
-  static override summary = 'Make and change contacts by a file';
+  static override summary = 'Create and update contacts from a file';
 
   static override description =
-    'Reads CSV with a header, JSON Lines, and the exports of Mailchimp, SendGrid, Resend and listmonk. A ' +
-    'row changes the contact that has its address or external id, or makes one. Whoever has ' +
-    'unsubscribed there gets a block. The same file again changes nothing, and after an interruption ' +
-    'it does the rest.';
+    'Reads CSV with a header, JSON Lines, and the exports of Mailchimp, SendGrid, Resend ' +
+    'and listmonk. A row updates the contact with its address or external id, or creates ' +
+    'one. A row of somebody who has unsubscribed adds a block. Importing a file again ' +
+    'changes nothing, and after an interruption it does the rest.';
 
   static override examples = [
-    { description: 'What would it do?', command: 'svc contacts import people.csv --dry-run' },
-    { description: 'Do it', command: 'svc contacts import people.csv' },
-    { description: 'From standard input', command: 'svc contacts import - < people.jsonl' },
+    { description: 'Preview the changes', command: 'svc contacts import people.csv --dry-run' },
+    { description: 'Apply the changes', command: 'svc contacts import people.csv' },
+    { description: 'Read from standard input', command: 'svc contacts import - < people.jsonl' },
   ];
 
   static override args = {
@@ -50,7 +50,7 @@ export default class ContactsImport extends BaseCommand {
   };
 
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'Count what would change, change nothing' }),
+    'dry-run': Flags.boolean({ description: 'Count the changes without applying them' }),
   };
 
   async run(): Promise<void> {
@@ -62,8 +62,10 @@ export default class ContactsImport extends BaseCommand {
       let came = { created: 0, updated: 0 };
       const forget = beforeInterrupt(() => {
         progress.stop();
-        const done = `${number(came.created)} made, ${number(came.updated)} changed`;
-        const text = dryRun ? 'nothing was changed' : `${done}. The same command does the rest`;
+        const done = `${number(came.created)} created, ${number(came.updated)} updated`;
+        const text = dryRun
+          ? 'nothing was changed'
+          : `${done}. Run the same command again to do the rest`;
         writeInterrupted(flags, `interrupted: ${text}`, came);
       });
       const report = await importContacts(app, caller, readFile(args.file, progress), {

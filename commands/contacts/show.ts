@@ -9,7 +9,9 @@ export const card = [
 
 export default showCommand({
   summary: 'Show a contact',
-  examples: [['What is known of somebody', 'svc contacts show contact_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [
+    ['Show all fields of a contact', 'svc contacts show contact_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.get,
   card,

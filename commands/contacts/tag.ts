@@ -6,11 +6,11 @@ import { args, card } from './show.ts';
 export default updateCommand({
   summary: 'Add tags to a contact',
   examples: [
-    ['Two of them', 'svc contacts tag contact_06dq2k0qz8h3v5m1r9t4w7xy --tag customer --tag vip'],
+    ['Add two tags', 'svc contacts tag contact_06dq2k0qz8h3v5m1r9t4w7xy --tag customer --tag vip'],
   ],
   args,
   flags: {
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    tag: Flags.string({ description: 'Tag to add; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

@@ -4,13 +4,16 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Take tags off a contact',
+  summary: 'Remove tags from a contact',
   examples: [
-    ['Two of them', 'svc contacts untag contact_06dq2k0qz8h3v5m1r9t4w7xy --tag customer --tag vip'],
+    [
+      'Remove two tags',
+      'svc contacts untag contact_06dq2k0qz8h3v5m1r9t4w7xy --tag customer --tag vip',
+    ],
   ],
   args,
   flags: {
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    tag: Flags.string({ description: 'Tag to remove; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

@@ -5,9 +5,11 @@ import { args, card } from './show.ts';
 
 export default updateCommand({
   summary: 'Archive a conversation',
-  examples: [['By its id', 'svc conversations archive conv_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [
+    ['Archive a conversation by its id', 'svc conversations archive conv_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
-  flags: { reason: Flags.string({ description: 'Why' }), ...dataFlag },
+  flags: { reason: Flags.string({ description: 'Reason for the new status' }), ...dataFlag },
   fields: { reason: 'statusReason' },
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.archive,
   card,

@@ -4,17 +4,23 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a conversation',
+  summary: 'Create a conversation',
   examples: [
-    ['With a tag', 'svc conversations create --title "A late invoice" --tag billing'],
-    ['More fields', `svc conversations create --data '{"urgency":"high","isPrivate":true}'`],
+    [
+      'Create a conversation with a tag',
+      'svc conversations create --title "A late invoice" --tag billing',
+    ],
+    [
+      'Create a conversation with more fields',
+      `svc conversations create --data '{"urgency":"high","isPrivate":true}'`,
+    ],
   ],
   flags: {
-    title: Flags.string({ description: 'What it is about' }),
-    description: Flags.string({ description: 'More of that' }),
-    'external-id': Flags.string({ description: 'An id of your own' }),
-    urgency: Flags.string({ description: 'low, normal, high or urgent' }),
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    title: Flags.string({ description: 'Title of the conversation' }),
+    description: Flags.string({ description: 'Description of the conversation' }),
+    'external-id': Flags.string({ description: 'Your own id of the conversation' }),
+    urgency: Flags.string({ description: 'Urgency: low, normal, high or urgent' }),
+    tag: Flags.string({ description: 'Tag of the conversation; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

@@ -4,10 +4,12 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Make a conversation active that is resolved or archived',
-  examples: [['By its id', 'svc conversations reopen conv_06dq2k0qz8h3v5m1r9t4w7xy']],
+  summary: 'Reopen a resolved or archived conversation',
+  examples: [
+    ['Reopen a conversation by its id', 'svc conversations reopen conv_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
-  flags: { reason: Flags.string({ description: 'Why' }), ...dataFlag },
+  flags: { reason: Flags.string({ description: 'Reason for the new status' }), ...dataFlag },
   fields: { reason: 'statusReason' },
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.reopen,
   card,

@@ -4,16 +4,19 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Resolve a conversation that is active or waiting',
-  description: 'The next message that comes in makes it active again.',
+  summary: 'Resolve an active or waiting conversation',
+  description: 'The next message from outside makes it active again.',
   examples: [
-    ['Done', 'svc conversations resolve conv_06dq2k0qz8h3v5m1r9t4w7xy --notes "Refunded"'],
+    [
+      'Resolve a conversation with a note',
+      'svc conversations resolve conv_06dq2k0qz8h3v5m1r9t4w7xy --notes "Refunded"',
+    ],
   ],
   args,
   flags: {
-    type: Flags.string({ description: 'automated, manual or abandoned' }),
-    notes: Flags.string({ description: 'How it was resolved' }),
-    reason: Flags.string({ description: 'Why' }),
+    type: Flags.string({ description: 'Kind of resolution: automated, manual or abandoned' }),
+    notes: Flags.string({ description: 'Notes on the resolution' }),
+    reason: Flags.string({ description: 'Reason for the new status' }),
     ...dataFlag,
   },
   fields: { type: 'resolutionType', notes: 'resolutionNotes', reason: 'statusReason' },

@@ -10,7 +10,9 @@ export const card = [
 
 export default showCommand({
   summary: 'Show a conversation',
-  examples: [['How far it is', 'svc conversations show conv_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [
+    ['Show the state of a conversation', 'svc conversations show conv_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.get,
   card,

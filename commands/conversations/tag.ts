@@ -5,10 +5,10 @@ import { args, card } from './show.ts';
 
 export default updateCommand({
   summary: 'Add tags to a conversation',
-  examples: [['One of them', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
+  examples: [['Add a tag', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
   args,
   flags: {
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    tag: Flags.string({ description: 'Tag to add; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

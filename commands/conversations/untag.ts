@@ -4,13 +4,13 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Take tags off a conversation',
+  summary: 'Remove tags from a conversation',
   examples: [
-    ['One of them', 'svc conversations untag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing'],
+    ['Remove a tag', 'svc conversations untag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing'],
   ],
   args,
   flags: {
-    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    tag: Flags.string({ description: 'Tag to remove; may be repeated', multiple: true }),
     ...dataFlag,
   },
   fields: { tag: 'tags' },

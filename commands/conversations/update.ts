@@ -5,13 +5,18 @@ import { args, card } from './show.ts';
 
 export default updateCommand({
   summary: 'Change a conversation',
-  examples: [['Sooner', 'svc conversations update conv_06dq2k0qz8h3v5m1r9t4w7xy --urgency urgent']],
+  examples: [
+    [
+      'Make a conversation urgent',
+      'svc conversations update conv_06dq2k0qz8h3v5m1r9t4w7xy --urgency urgent',
+    ],
+  ],
   args,
   flags: {
-    title: Flags.string({ description: 'What it is about' }),
-    description: Flags.string({ description: 'More of that' }),
-    'external-id': Flags.string({ description: 'An id of your own' }),
-    urgency: Flags.string({ description: 'low, normal, high or urgent' }),
+    title: Flags.string({ description: 'New title' }),
+    description: Flags.string({ description: 'New description' }),
+    'external-id': Flags.string({ description: 'Your own id of the conversation' }),
+    urgency: Flags.string({ description: 'New urgency: low, normal, high or urgent' }),
     ...dataFlag,
   },
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.update,

@@ -4,19 +4,19 @@ import { dnsRecordCard, domainCard, uncheckedNote } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
-  summary: 'Register a sending domain and make its DKIM keys',
+  summary: 'Register a sending domain and create its DKIM keys',
   description:
-    'Shows the DNS records to publish. The daemon looks for them by itself from then on; ' +
-    '"svc domains verify" looks at once.',
+    'Shows the DNS records to publish. From then on the daemon checks them by itself; ' +
+    '"svc domains verify" checks at once.',
   examples: [
-    ['Register', 'svc domains add example.com'],
-    ['With one kind of key only', 'svc domains add example.com --dkim rsa'],
+    ['Register a domain', 'svc domains add example.com'],
+    ['Register a domain with one kind of key only', 'svc domains add example.com --dkim rsa'],
   ],
   args: {
-    domain: Args.string({ description: 'Name, such as example.com' }),
+    domain: Args.string({ description: 'Domain name, such as example.com' }),
   },
   flags: {
-    dkim: Flags.string({ description: 'Keys to make: both (default), rsa or ed25519' }),
+    dkim: Flags.string({ description: 'Keys to create: both (default), rsa or ed25519' }),
     ...dataFlag,
   },
   route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.add,

@@ -4,8 +4,9 @@ import { deleteCommand } from '../base/verbs.ts';
 export default deleteCommand({
   summary: 'Delete a sending domain and its DKIM keys for good',
   description:
-    'Its senders may not send any more. Asks first on a terminal; elsewhere it needs --yes.',
-  examples: [['In a script', 'svc domains delete example.com --yes']],
+    'Its senders can no longer send. Asks for confirmation on a terminal; elsewhere it ' +
+    'needs --yes.',
+  examples: [['Delete a domain in a script', 'svc domains delete example.com --yes']],
   args,
   find,
   shows: async () => (await import('../../src/domains/routes.ts')).domainRoutes.get,

@@ -8,12 +8,12 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsDns extends BaseCommand {
-  static override summary = 'Show the DNS records to publish for a domain, as last checked';
+  static override summary = 'Show the DNS records of a domain, as last checked';
 
   static override examples = [
-    { description: 'To copy from', command: 'svc domains dns example.com' },
+    { description: 'Show the records to publish', command: 'svc domains dns example.com' },
     {
-      description: 'What is still missing',
+      description: 'Show the records that are still missing',
       command: `svc domains dns example.com --json | jq '.items[] | select(.status != "valid")'`,
     },
   ];
@@ -27,14 +27,15 @@ export default class DomainsDns extends BaseCommand {
       const id = await domainId(app, caller, args.domain);
       const records = await runRoute(app, caller, domainRoutes.listDns, { params: { id } });
       await print(flags, records, async () => {
-        if (records.items.length === 0) return 'It needs no DNS records.';
+        if (records.items.length === 0) return 'This domain needs no DNS records.';
         const { cards } = await import('../base/format.ts');
         return `${cards(records.items, dnsRecordCard)}${uncheckedNote(records.items, args.domain)}`;
       });
       if (app.config.delivery.hostname === 'localhost' && records.items.length > 0) {
         writeWarning(
-          'delivery.hostname is localhost, and the MX record names it: nobody outside can reach ' +
-            'that. Set it to the public name of this server before you publish the records',
+          'delivery.hostname is localhost, and the MX record names it: other servers cannot ' +
+            'reach that name. Set it to the public name of this server before you publish the ' +
+            'records',
         );
       }
     });

@@ -49,17 +49,20 @@ async function reportsText({ items, daily, pagination }: DmarcReportPage): Promi
 }
 
 export default class DomainsReports extends BaseCommand {
-  static override summary = 'Show what receivers saw of mail in the name of a domain (DMARC)';
+  static override summary = 'Show DMARC reports of receivers for a domain';
 
   static override description =
-    'Receivers send these reports once a day to the rua address of the DMARC record; "svc domains ' +
-    'dns" shows it. The bars are the rate of mail that passed, by day. Failing are the addresses ' +
-    'that sent mail without an aligned DKIM signature or SPF.';
+    'Receivers send these reports once a day to the rua address of the DMARC record; ' +
+    '"svc domains dns" shows it. The bars are the rate of mail that passed, by day. The ' +
+    'failing addresses sent mail without an aligned DKIM signature or SPF.';
 
   static override examples = [
-    { description: 'The last 30 days', command: 'svc domains reports example.com' },
     {
-      description: 'Who sends in its name and fails',
+      description: 'Show the reports of the last 30 days',
+      command: 'svc domains reports example.com',
+    },
+    {
+      description: 'Show the addresses that fail in its name',
       command:
         'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
     },
@@ -68,7 +71,7 @@ export default class DomainsReports extends BaseCommand {
   static override args = domainArg;
 
   static override flags = {
-    days: Flags.string({ description: 'How many days back: 30, at most 90', helpValue: 'N' }),
+    days: Flags.string({ description: 'Number of days: 30 (default), at most 90', helpValue: 'N' }),
     ...pageFlags,
   };
 
@@ -84,7 +87,8 @@ export default class DomainsReports extends BaseCommand {
       const reports = await listDmarcReports(app, caller, id, query);
       await print(flags, reports, () =>
         reports.pagination.total === 0
-          ? `No reports in ${query.days} days. They come to the rua address of the DMARC record: svc domains dns`
+          ? `No DMARC reports in the last ${query.days} days. Receivers send them to the rua ` +
+            'address of the DMARC record: svc domains dns'
           : reportsText(reports),
       );
     });

@@ -8,17 +8,17 @@ import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsResume extends BaseCommand {
-  static override summary = 'Let mail from a held domain go again';
+  static override summary = 'Resume sending from a held domain';
 
   static override description =
-    'A domain is held when too much of its mail bounces or is reported as spam, while that of its ' +
-    'organization as a whole does not. What waits goes at once, and what was counted until now ' +
-    'counts no more.';
+    'A domain is held when too much of its mail bounces or is reported as spam, while ' +
+    'the mail of its organization as a whole does not. Waiting mail goes at once, and ' +
+    'earlier bounces and complaints no longer count.';
 
   static override examples = [
-    { description: 'Why it is held', command: 'svc domains show example.com' },
+    { description: 'Show why a domain is held', command: 'svc domains show example.com' },
     {
-      description: 'After a look at it',
+      description: 'Resume a domain after a review',
       command: 'svc domains resume example.com --note "An old list was removed"',
     },
   ];
@@ -26,7 +26,7 @@ export default class DomainsResume extends BaseCommand {
   static override args = domainArg;
 
   static override flags = {
-    note: Flags.string({ description: 'What the review found; the event says it' }),
+    note: Flags.string({ description: 'Findings of the review, shown in the event' }),
   };
 
   async run(): Promise<void> {

@@ -3,11 +3,11 @@ import { dnsRecordCard, domainCard } from '../base/fields.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Make new DKIM keys for a domain',
+  summary: 'Create new DKIM keys for a domain',
   description:
-    'The old keys sign until the new ones are found in DNS, so nothing is lost while ' +
-    'records change.',
-  examples: [['Once a year', 'svc domains rotate example.com']],
+    'The old keys sign until the new ones are found in DNS, so no mail loses its ' +
+    'signature while records change.',
+  examples: [['Replace the keys once a year', 'svc domains rotate example.com']],
   args,
   find,
   route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.rotateDkim,

@@ -3,10 +3,11 @@ import { domainCard as card } from '../base/fields.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Show a sending domain; "svc domains dns" shows its records',
+  summary: 'Show a sending domain and its status',
+  description: '"svc domains dns" shows its DNS records.',
   examples: [
-    ['By name', 'svc domains show example.com'],
-    ['By id', 'svc domains show dom_06dq2k0qz8h3v5m1r9t4w7xy'],
+    ['Show a domain by its name', 'svc domains show example.com'],
+    ['Show a domain by its id', 'svc domains show dom_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
   find,

@@ -9,17 +9,20 @@ import { print, writeWarning } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsVerify extends BaseCommand {
-  static override summary = "Look for a domain's DNS records now";
+  static override summary = 'Check the DNS records of a domain now';
 
   static override description =
-    'Ends with exit code 8 unless the domain is verified after that. --force verifies it ' +
-    'without looking, which only the operator of this machine may: mail will be signed, but ' +
-    'receivers will not find the key.';
+    'Ends with exit code 8 unless the domain is verified afterwards. --force verifies it ' +
+    'without a check, which only the operator of this machine may do: mail will be ' +
+    'signed, but receivers will not find the key.';
 
   static override examples = [
-    { description: 'After publishing the records', command: 'svc domains verify example.com' },
     {
-      description: 'Without DNS, for tests',
+      description: 'Check the records after publishing them',
+      command: 'svc domains verify example.com',
+    },
+    {
+      description: 'Verify a domain without DNS, for tests',
       command: 'svc domains verify dom_06dq2k0qz8h3v5m1r9t4w7xy --force',
     },
   ];
@@ -27,7 +30,7 @@ export default class DomainsVerify extends BaseCommand {
   static override args = domainArg;
 
   static override flags = {
-    force: Flags.boolean({ description: 'Verified, whatever DNS says' }),
+    force: Flags.boolean({ description: 'Verify the domain without checking DNS' }),
   };
 
   async run(): Promise<void> {
@@ -41,7 +44,7 @@ export default class DomainsVerify extends BaseCommand {
         const { card, cards } = await import('../base/format.ts');
         const shown = card(domain, domainCard);
         if (flags.force || lacking.length === 0) return shown;
-        return `${shown}\n\nNot found as they should be:\n\n${cards(lacking, dnsRecordCard)}`;
+        return `${shown}\n\nThese records are missing or wrong:\n\n${cards(lacking, dnsRecordCard)}`;
       });
       const { returnPathDoubt } = await import('../../src/config/problems.ts');
       const doubt = returnPathDoubt(app.config);

@@ -22,29 +22,34 @@ export default class EventsTail extends BaseCommand {
   static override summary = 'Show events as they happen, until Ctrl-C';
 
   static override description =
-    'Reads the store, whether or not a daemon runs. With --json each event is one line: the object ' +
-    'of the API. Kinds are listed by svc webhooks events.';
+    'Reads the store, with or without a running daemon. With --json each event is one ' +
+    'line: the object of the API. "svc webhooks events" lists the kinds.';
 
   static override examples = [
-    { description: 'All that happens', command: 'svc events tail' },
+    { description: 'Show all events', command: 'svc events tail' },
     {
-      description: 'What bounces, for another program',
+      description: 'Pass bounces to another program',
       command: "svc events tail --type message.bounced --json | jq -r '.data.event.recipient'",
     },
     {
-      description: 'The last ten minutes, and on',
+      description: 'Show the last ten minutes and all that follows',
       command: 'svc events tail --since 10m',
     },
   ];
 
   static override flags = {
-    type: Flags.string({ description: 'Only this kind, such as message.sent', helpValue: 'KIND' }),
+    type: Flags.string({
+      description: 'Only this kind of event, such as message.sent',
+      helpValue: 'KIND',
+    }),
     subject: Flags.string({
-      description: 'Only of this message or resource',
+      description: 'Only events of this message or resource',
       helpValue: 'ID',
     }),
-    since: Flags.string({ description: 'Also those since: 90s, 10m, 1h, 7d, or an instant' }),
-    after: Flags.string({ description: 'Go on behind this event', helpValue: 'EVENT' }),
+    since: Flags.string({
+      description: 'Also earlier events since: 90s, 10m, 1h, 7d, or an instant',
+    }),
+    after: Flags.string({ description: 'Continue behind this event', helpValue: 'EVENT' }),
   };
 
   async run(): Promise<void> {

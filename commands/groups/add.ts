@@ -7,7 +7,7 @@ import { args, card } from './show.ts';
 export const whom = {
   flags: {
     contact: Flags.string({
-      description: 'Id of a contact; may be repeated, 10,000 at most',
+      description: 'Id of a contact; may be repeated, at most 10,000 times',
       multiple: true,
     }),
     ...dataFlag,
@@ -19,10 +19,10 @@ export default updateCommand({
   summary: 'Add contacts to a group',
   examples: [
     [
-      'One of them',
+      'Add a contact',
       'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --contact contact_06dq2k0qz8h3v5m1r9t4w7xy',
     ],
-    ['Many', 'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
+    ['Add the contacts of a file', 'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
   ],
   args,
   ...whom,

@@ -4,11 +4,11 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a group of contacts',
-  examples: [['An empty one', 'svc groups create --name Testers']],
+  summary: 'Create a group of contacts',
+  examples: [['Create an empty group', 'svc groups create --name Testers']],
   flags: {
-    name: Flags.string({ description: 'Name' }),
-    description: Flags.string({ description: 'Who is in it' }),
+    name: Flags.string({ description: 'Name of the group' }),
+    description: Flags.string({ description: 'Description of its members' }),
     ...dataFlag,
   },
   route: async () =>

@@ -3,8 +3,10 @@ import { args } from './show.ts';
 
 export default deleteCommand({
   summary: 'Delete a group of contacts; its members stay contacts',
-  description: 'Asks first on a terminal; elsewhere it needs --yes.',
-  examples: [['In a script', 'svc groups delete grp_06dq2k0qz8h3v5m1r9t4w7xy --yes']],
+  description: 'Asks for confirmation on a terminal; elsewhere it needs --yes.',
+  examples: [
+    ['Delete a group in a script', 'svc groups delete grp_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+  ],
   args,
   shows: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.get,
   route: async () =>

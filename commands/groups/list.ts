@@ -2,8 +2,8 @@ import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
   summary: 'List the groups of contacts, newest first',
-  examples: [['All of them', 'svc groups list']],
+  examples: [['List all groups', 'svc groups list']],
   route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.list,
   columns: ['id', 'name', 'memberCount', 'createdAt'],
-  whenEmpty: 'No groups yet: svc groups create --name NAME',
+  whenEmpty: 'No groups found. Create one: svc groups create --name NAME',
 });

@@ -9,7 +9,10 @@ export default class GroupsMembers extends BaseCommand {
   static override summary = 'List the contacts of a group, newest first';
 
   static override examples = [
-    { description: 'The first 20', command: 'svc groups members grp_06dq2k0qz8h3v5m1r9t4w7xy' },
+    {
+      description: 'List the first 20 members',
+      command: 'svc groups members grp_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
   ];
 
   static override args = args;
@@ -25,6 +28,11 @@ export default class GroupsMembers extends BaseCommand {
       { params: { id: typed.id }, query: given({ page, limit }) },
     );
     const columns = ['id', 'name', 'identities.0.identifier', 'status', 'tags'];
-    await printList(flags, members, columns, 'Nobody yet: svc groups add GROUP --contact ID');
+    await printList(
+      flags,
+      members,
+      columns,
+      'This group has no members. Add one: svc groups add GROUP --contact ID',
+    );
   }
 }

@@ -3,13 +3,16 @@ import { whom } from './add.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Take contacts out of a group',
+  summary: 'Remove contacts from a group',
   examples: [
     [
-      'One of them',
+      'Remove a contact',
       'svc groups remove grp_06dq2k0qz8h3v5m1r9t4w7xy --contact contact_06dq2k0qz8h3v5m1r9t4w7xy',
     ],
-    ['Many', 'svc groups remove grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
+    [
+      'Remove the contacts of a file',
+      'svc groups remove grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json',
+    ],
   ],
   args,
   ...whom,

@@ -5,7 +5,7 @@ export const args = idArg('Id of the group (grp_…)');
 
 export default showCommand({
   summary: 'Show a group of contacts',
-  examples: [['How many are in it?', 'svc groups show grp_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [['Show the number of members', 'svc groups show grp_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.get,
   card,

@@ -4,8 +4,8 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change the name or the description of a group of contacts',
-  examples: [['Rename it', 'svc groups update grp_06dq2k0qz8h3v5m1r9t4w7xy --name Others']],
+  summary: 'Change the name or description of a group of contacts',
+  examples: [['Rename a group', 'svc groups update grp_06dq2k0qz8h3v5m1r9t4w7xy --name Others']],
   args,
   flags: {
     name: Flags.string({ description: 'New name' }),

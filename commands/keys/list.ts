@@ -1,12 +1,12 @@
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the API keys of the organization, newest first',
+  summary: 'List the API keys, newest first',
   examples: [
-    ['All keys, the revoked ones too', 'svc keys list'],
-    ['Those of another organization', 'svc keys list --org acme --limit 100'],
+    ['List all keys, the revoked ones too', 'svc keys list'],
+    ['List the keys of another organization', 'svc keys list --org acme --limit 100'],
   ],
   route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.list,
   columns: ['id', 'name', 'start', 'roleName', 'isActive', 'lastUsedAt', 'expiresAt'],
-  whenEmpty: 'No keys yet: svc keys create --name NAME',
+  whenEmpty: 'No keys found. Create one: svc keys create --name NAME',
 });

@@ -20,12 +20,14 @@ export const card = [
 /** Notes for a key that was just made. */
 export const shownOnce = {
   card: ['key', ...card],
-  note: 'The key is not shown again: keep it now.',
+  note: 'The key is never shown again: store it now.',
 };
 
 export default showCommand({
-  summary: 'Show an API key; never its plaintext, which is not stored',
-  examples: [['Who may do what until when', 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy']],
+  summary: 'Show an API key without its plaintext',
+  examples: [
+    ['Show the permissions and the end of a key', 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
   route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.get,
   card,

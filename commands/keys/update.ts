@@ -5,18 +5,21 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change the name, description or constraints of an API key',
+  summary: 'Change the name, description or constraints of a key',
   description:
-    'What a key may do never changes: make a new one and revoke the old. The --allow flags, --mailbox and ' +
-    '--namespace take the place of all constraints that it has.',
+    'The permissions of a key never change: create a new key and revoke the old one. The ' +
+    '--allow flags, --mailbox and --namespace replace all constraints of the key.',
   examples: [
-    ['Say what it is for', 'svc keys update key_06dq2k0qz8h3v5m1r9t4w7xy --name "nightly report"'],
     [
-      'Let it be used from one network only',
+      'Describe the purpose of a key',
+      'svc keys update key_06dq2k0qz8h3v5m1r9t4w7xy --name "nightly report"',
+    ],
+    [
+      'Restrict a key to one network',
       'svc keys update key_06dq2k0qz8h3v5m1r9t4w7xy --allow-ip 203.0.113.0/24',
     ],
     [
-      'Take its constraints away',
+      'Remove the constraints of a key',
       `svc keys update key_06dq2k0qz8h3v5m1r9t4w7xy --data '{"constraints":null}'`,
     ],
   ],

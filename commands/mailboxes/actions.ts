@@ -8,11 +8,11 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MailboxesActions extends BaseCommand {
-  static override summary = 'List what keys did or proposed in a mailbox, newest first';
+  static override summary = 'List the actions of keys in a mailbox, newest first';
 
   static override examples = [
     {
-      description: 'What waits for a decision',
+      description: 'List the proposals that wait for a decision',
       command: 'svc mailboxes actions mbx_06dq2k0qz8h3v5m1r9t4w7xy --state proposed',
     },
   ];
@@ -21,11 +21,13 @@ export default class MailboxesActions extends BaseCommand {
 
   static override flags = {
     state: Flags.string({
-      description: 'proposed, approved, rejected, executed, failed or expired',
+      description: 'Only this state: proposed, approved, rejected, executed, failed or expired',
     }),
-    type: Flags.string({ description: 'sendMessage, reply, forward, label, move or note' }),
-    actor: Flags.string({ description: 'Only of this key', helpValue: 'KEY_ID' }),
-    limit: Flags.string({ description: 'So many, at most 100' }),
+    type: Flags.string({
+      description: 'Only this type: sendMessage, reply, forward, label, move or note',
+    }),
+    actor: Flags.string({ description: 'Only actions of this key', helpValue: 'KEY_ID' }),
+    limit: Flags.string({ description: 'Number of items, at most 100' }),
     cursor: Flags.string({ description: 'nextCursor of the page before' }),
   };
 
@@ -39,6 +41,6 @@ export default class MailboxesActions extends BaseCommand {
       return runRoute(app, caller, mailboxActionRoutes.list, { params, query });
     });
     const fields = ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summary.subject'];
-    await printList(flags, page, fields, 'No key did anything in it yet');
+    await printList(flags, page, fields, 'No key has acted in this mailbox yet');
   }
 }

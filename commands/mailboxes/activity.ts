@@ -52,13 +52,13 @@ function linesOf({ actions, events, pendingApprovals }: MailboxActivity): string
 }
 
 export default class MailboxesActivity extends BaseCommand {
-  static override summary = 'Count what keys did in a mailbox, and what happened to it';
+  static override summary = 'Count the actions of keys and the events of a mailbox';
 
-  static override description = 'The bars are the actions of each hour of the last day, in UTC.';
+  static override description = 'The bars show the actions in each hour of the last day, in UTC.';
 
   static override examples = [
     {
-      description: 'Of the last week',
+      description: 'Count the last week',
       command: 'svc mailboxes activity mbx_06dq2k0qz8h3v5m1r9t4w7xy --after 7d',
     },
   ];
@@ -66,8 +66,8 @@ export default class MailboxesActivity extends BaseCommand {
   static override args = mailboxArg;
 
   static override flags = {
-    after: Flags.string({ description: 'Since: 90s, 10m, 1h, 7d, or an instant' }),
-    before: Flags.string({ description: 'Until: the same' }),
+    after: Flags.string({ description: 'Start: 90s, 10m, 1h, 7d ago, or an instant' }),
+    before: Flags.string({ description: 'End: 90s, 10m, 1h, 7d ago, or an instant' }),
   };
 
   async run(): Promise<void> {

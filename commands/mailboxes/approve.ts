@@ -7,16 +7,16 @@ import { ExpectationError } from '../base/failure.ts';
 import { printCard } from '../base/output.ts';
 
 export default class MailboxesApprove extends BaseCommand {
-  static override summary = 'Let go what a key proposed to send';
+  static override summary = 'Approve a proposal of a key: send it';
 
   static override description =
-    'Once, byte for byte as it was proposed: svc mailboxes actions show has it whole. With --text, ' +
-    '--subject or --to it is another mail, whose digest is in editedDigest. Exit code 8 where it cannot ' +
-    'be sent any more.';
+    'Sends it once, byte for byte as it was proposed: "svc mailboxes actions show" shows ' +
+    'it whole. With --text, --subject or --to another mail is sent, with its digest in ' +
+    'editedDigest. Ends with exit code 8 if it can no longer be sent.';
 
   static override examples = [
     {
-      description: 'As it is: svc mailboxes actions MBX --state proposed names ids',
+      description: 'Approve a proposal from "svc mailboxes actions"',
       command: 'svc mailboxes approve act_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
@@ -24,15 +24,15 @@ export default class MailboxesApprove extends BaseCommand {
   static override args = actionArgs;
 
   static override flags = {
-    note: Flags.string({ description: 'A word on it' }),
+    note: Flags.string({ description: 'Note on the decision' }),
     to: Flags.string({
-      description: 'Recipient in the place of those proposed; may be repeated',
+      description: 'Recipient in place of the proposed ones; may be repeated',
       helpValue: 'ADDRESS',
       multiple: true,
     }),
-    subject: Flags.string({ description: 'Another subject' }),
-    text: Flags.string({ description: 'Another plain text, or @FILE' }),
-    html: Flags.string({ description: 'Other HTML, or @FILE' }),
+    subject: Flags.string({ description: 'Subject in place of the proposed one' }),
+    text: Flags.string({ description: 'Plain text in place of the proposed one, or @FILE' }),
+    html: Flags.string({ description: 'HTML in place of the proposed one, or @FILE' }),
   };
 
   async run(): Promise<void> {

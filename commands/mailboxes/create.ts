@@ -4,21 +4,30 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a mailbox: an address that takes mail here',
+  summary: 'Create a mailbox that receives mail',
   description:
-    'Without --domain and --address its address is on the domain that the service hosts ' +
-    '(mailboxes.hostedDomain). Any other domain is a verified one of the organization.',
+    'Without --domain and --address its address is on the hosted domain of the service ' +
+    '(mailboxes.hostedDomain). Any other domain must be a verified one of the ' +
+    'organization.',
   examples: [
-    ['On the hosted domain', 'svc mailboxes create --slug support --display-name Support'],
-    ['On your own', 'svc mailboxes create --slug help --domain example.com'],
+    [
+      'Create a mailbox on the hosted domain',
+      'svc mailboxes create --slug support --display-name Support',
+    ],
+    [
+      'Create a mailbox on your own domain',
+      'svc mailboxes create --slug help --domain example.com',
+    ],
   ],
   flags: {
-    slug: Flags.string({ description: 'Its name: lower-case letters, digits and hyphens' }),
-    domain: Flags.string({ description: 'A verified domain; the address is SLUG@DOMAIN' }),
-    address: Flags.string({ description: 'The address, where that is another' }),
-    'display-name': Flags.string({ description: 'Name shown with it' }),
-    description: Flags.string({ description: 'What it is for' }),
-    'namespace-id': Flags.string({ description: 'Its namespace', helpValue: 'NS' }),
+    slug: Flags.string({
+      description: 'Slug of the mailbox: lower-case letters, digits and hyphens',
+    }),
+    domain: Flags.string({ description: 'Verified domain; the address is SLUG@DOMAIN' }),
+    address: Flags.string({ description: 'Address, if it differs from SLUG@DOMAIN' }),
+    'display-name': Flags.string({ description: 'Display name of the address' }),
+    description: Flags.string({ description: 'Description of the mailbox' }),
+    'namespace-id': Flags.string({ description: 'Namespace of the mailbox', helpValue: 'NS' }),
     ...dataFlag,
   },
   route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.create,

@@ -8,11 +8,11 @@ import { timeFrom } from '../base/since.ts';
 import { args } from './show.ts';
 
 export default class MailboxesEvents extends BaseCommand {
-  static override summary = 'List what happened to a mailbox, newest first';
+  static override summary = 'List the events of a mailbox, newest first';
 
   static override examples = [
     {
-      description: 'Who paused it, and when: the audit says who',
+      description: 'List its pauses; "svc audit" shows the actor',
       command: 'svc mailboxes events mbx_06dq2k0qz8h3v5m1r9t4w7xy --type mailbox.paused',
     },
   ];
@@ -21,11 +21,11 @@ export default class MailboxesEvents extends BaseCommand {
 
   static override flags = {
     type: Flags.string({
-      description: 'Only this kind, such as mailbox.paused',
+      description: 'Only this kind of event, such as mailbox.paused',
       helpValue: 'KIND',
     }),
-    since: Flags.string({ description: 'Only those since: 90s, 10m, 1h, 7d, or an instant' }),
-    limit: Flags.string({ description: 'So many, at most 100' }),
+    since: Flags.string({ description: 'Only events since: 90s, 10m, 1h, 7d, or an instant' }),
+    limit: Flags.string({ description: 'Number of items, at most 100' }),
     cursor: Flags.string({ description: 'nextCursor of the page before' }),
   };
 
@@ -38,6 +38,6 @@ export default class MailboxesEvents extends BaseCommand {
       async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.events,
       { params: { id: typed.id }, query: given({ type, since, limit, cursor }) },
     );
-    await printList(flags, page, ['timestamp', 'type', 'id'], 'Nothing happened to it yet');
+    await printList(flags, page, ['timestamp', 'type', 'id'], 'This mailbox has no events yet');
   }
 }

@@ -9,15 +9,15 @@ import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MailboxesReceive extends BaseCommand {
-  static override summary = 'Take a mail from standard input into a mailbox';
+  static override summary = 'Put a mail from standard input into a mailbox';
 
   static override description =
-    'As the listener would: its sender is checked, it is stored, parsed and threaded, and told of. ' +
-    'Exit code 8 where it is refused.';
+    'Does the same as the SMTP listener: checks the sender, stores, parses and threads ' +
+    'the mail, and publishes its event. Ends with exit code 8 if the mail is refused.';
 
   static override examples = [
     {
-      description: 'A mail from a file',
+      description: 'Receive a mail from a file',
       command: 'svc mailboxes receive mbx_06dq2k0qz8h3v5m1r9t4w7xy < mail.eml',
     },
   ];
@@ -26,7 +26,7 @@ export default class MailboxesReceive extends BaseCommand {
 
   static override flags = {
     from: Flags.string({
-      description: 'The envelope sender; none: the null return path',
+      description: 'Envelope sender (default: the null return path)',
       default: '',
       helpValue: 'ADDRESS',
     }),
@@ -56,7 +56,7 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
   const { resolveAddressee } = await import('../../src/inbound/resolve.ts');
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') {
-    throw new ExpectationError(`it is refused: ${addressee.code} ${addressee.text}`);
+    throw new ExpectationError(`the mail was refused: ${addressee.code} ${addressee.text}`);
   }
   const envelope = {
     mailFrom,
@@ -69,7 +69,7 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
   };
   const result = await receive(app, envelope, onTheWire(raw));
   if (result.kind === 'stored') return result.messageIds[0] ?? '';
-  throw new ExpectationError(`it is refused: ${result.code} ${result.text}`);
+  throw new ExpectationError(`the mail was refused: ${result.code} ${result.text}`);
 }
 
 /** Assigns the message to its thread at once; a daemon does this soon after the 250. */

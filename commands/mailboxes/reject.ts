@@ -6,18 +6,20 @@ import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output.ts';
 
 export default class MailboxesReject extends BaseCommand {
-  static override summary = 'Refuse what a key proposed to send';
+  static override summary = 'Reject a proposal of a key: it is not sent';
 
   static override examples = [
     {
-      description: 'Who proposed it reads the note',
+      description: 'Reject a proposal with a note for the key',
       command: 'svc mailboxes reject act_06dq2k0qz8h3v5m1r9t4w7xy --note "Ask first"',
     },
   ];
 
   static override args = actionArgs;
 
-  static override flags = { note: Flags.string({ description: 'Why' }) };
+  static override flags = {
+    note: Flags.string({ description: 'Note on the decision, for the key that proposed it' }),
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MailboxesReject);

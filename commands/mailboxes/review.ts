@@ -11,21 +11,25 @@ const choices = [
   { key: 'a', name: 'Approve: it goes as shown', value: 'approve' },
   { key: 'e', name: 'Edit it in $EDITOR', value: 'edit' },
   { key: 'r', name: 'Reject it, with a note', value: 'reject' },
-  { key: 's', name: 'Skip it: it waits on', value: 'skip' },
+  { key: 's', name: 'Skip it: decide later', value: 'skip' },
   { key: 'q', name: 'Quit', value: 'quit' },
 ] as const;
 
 export default class MailboxesReview extends BaseCommand {
-  static override summary = 'Go through what keys proposed to send, and decide one by one';
+  static override summary = 'Decide on proposals of keys, one by one';
 
   static override description =
-    'On a terminal. Each is shown with the end of its thread; a letter and Enter decide. An edit opens ' +
-    'recipients, subject and text in $VISUAL or $EDITOR, and is shown before it goes. What is shown is ' +
-    'what goes, byte for byte; svc mailboxes actions show saves its files. Exit code 8 where ' +
-    'one that was approved could not be sent.';
+    'Works on a terminal. Shows each proposal with the end of its thread; a letter and ' +
+    'Enter decide. An edit opens recipients, subject and text in $VISUAL or $EDITOR, and ' +
+    'shows the result before it is sent. The mail is sent as shown, byte for byte; "svc ' +
+    'mailboxes actions show" saves its files. Ends with exit code 8 if an approved mail ' +
+    'could not be sent.';
 
   static override examples = [
-    { description: 'Of the mailbox inbox@', command: 'svc mailboxes review inbox@sandbox.test' },
+    {
+      description: 'Review the proposals of the mailbox inbox@',
+      command: 'svc mailboxes review inbox@sandbox.test',
+    },
   ];
 
   static override args = mailboxArg;
@@ -34,7 +38,7 @@ export default class MailboxesReview extends BaseCommand {
     const { args: typed, flags } = await this.parse(MailboxesReview);
     if (flags.json || !canShowAndAsk()) {
       const others = 'svc mailboxes actions MAILBOX --state proposed, and approve or reject ACTION';
-      throw new UsageError(`a review asks a person at a terminal; elsewhere use ${others}`);
+      throw new UsageError(`a review needs a terminal; elsewhere use ${others}`);
     }
     const { failed } = await withCaller(flags, async (app, caller) => {
       const { reviewProposals } = await import('../base/review/walk.ts');
@@ -42,7 +46,7 @@ export default class MailboxesReview extends BaseCommand {
       const reviewed = await reviewProposals(app, caller, id, {
         show: writeLine,
         choose: (question) => chosen(question, choices),
-        why: () => typedLine('Why? Who proposed it reads that:'),
+        why: () => typedLine('Note for the key that proposed it:'),
         edit: editedText,
       });
       const counts = Object.entries(reviewed).map(([name, count]) => `${count} ${name}`);
@@ -50,6 +54,7 @@ export default class MailboxesReview extends BaseCommand {
       if (isAny) writeLine(`\n${counts.join(', ')}.`);
       return reviewed;
     });
-    if (failed > 0) throw new ExpectationError(`${failed} could not be sent`);
+    if (failed > 0)
+      throw new ExpectationError(`${failed} of the approved proposals could not be sent`);
   }
 }

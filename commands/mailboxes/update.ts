@@ -7,24 +7,24 @@ import { args, card } from './show.ts';
 const several = { multiple: true, multipleNonGreedy: true } as const;
 
 export default updateCommand({
-  summary: 'Change a mailbox: its name, where its mail comes from, whose mail it wants',
+  summary: 'Change the name, description or filters of a mailbox',
   description:
-    'With --allow or --block the lists that are given take the place of both that it has. Mail that ' +
-    'it does not want goes to spam.',
+    'Given --allow or --block, they replace both lists of the mailbox. Mail from ' +
+    'unwanted senders goes to spam.',
   examples: [
-    ['Another name', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --display-name Desk'],
-    ['Not theirs', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],
+    ['Rename a mailbox', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --display-name Desk'],
+    ['Block a sender', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],
   ],
   args,
   flags: {
-    'display-name': Flags.string({ description: 'New name' }),
-    description: Flags.string({ description: 'What it is for' }),
+    'display-name': Flags.string({ description: 'New display name' }),
+    description: Flags.string({ description: 'New description' }),
     'default-from': Flags.string({
-      description: 'One of its addresses, or a verified sender',
+      description: 'From address: one of its addresses, or a verified sender',
       helpValue: 'ADDRESS',
     }),
-    allow: Flags.string({ description: 'Address or domain; may be repeated', ...several }),
-    block: Flags.string({ description: 'Address or domain; may be repeated', ...several }),
+    allow: Flags.string({ description: 'Wanted address or domain; may be repeated', ...several }),
+    block: Flags.string({ description: 'Unwanted address or domain; may be repeated', ...several }),
     ...dataFlag,
   },
   fields: { 'default-from': null, allow: null, block: null },

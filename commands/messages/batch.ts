@@ -24,25 +24,30 @@ export default class MessagesBatch extends BaseCommand {
   static override summary = 'Send up to 100 messages';
 
   static override description =
-    'Takes a JSON array of what the API takes for one message, and prints a result for each. What ' +
-    'is refused does not stop the others, and ends the command with exit code 8. With an ' +
-    'idempotency key the same array can be given again: nothing is sent twice.';
+    'Takes a JSON array of messages as in the API, and prints one result for each. A ' +
+    'refused message does not stop the others; the command then ends with exit code 8. ' +
+    'With an idempotency key the same array can be given again: no message is sent twice.';
 
   static override examples = [
-    { description: 'From a file', command: 'svc messages batch --data @messages.json' },
     {
-      description: 'From standard input, safe to repeat',
+      description: 'Send the messages of a file',
+      command: 'svc messages batch --data @messages.json',
+    },
+    {
+      description: 'Read from standard input, safe to repeat',
       command: 'svc messages batch --data - --idempotency-key receipts-2026-01 < messages.json',
     },
   ];
 
   static override flags = {
     data: Flags.string({
-      description: 'The array, as the API takes it: JSON, @FILE, or - for standard input',
+      description: 'JSON array of messages: inline, @FILE, or - for standard input',
       helpValue: 'JSON',
       required: true,
     }),
-    'idempotency-key': Flags.string({ description: 'Repeats with it return the first results' }),
+    'idempotency-key': Flags.string({
+      description: 'Idempotency key: a repeat with it returns the first results',
+    }),
   };
 
   async run(): Promise<void> {
@@ -59,7 +64,7 @@ export default class MessagesBatch extends BaseCommand {
       else await printArray(flags, results.map(rowOf), columns, '');
       const refused = results.filter((result) => 'error' in result).length;
       if (refused === 0) return;
-      throw new ExpectationError(`${refused} of ${results.length} entries were refused`);
+      throw new ExpectationError(`${refused} of ${results.length} messages were refused`);
     });
   }
 }

@@ -6,19 +6,19 @@ import { printMessage } from '../base/message-view.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesCancel extends BaseCommand {
-  static override summary = 'Take a message back that has not been sent';
+  static override summary = 'Cancel a message that has not been sent';
 
   static override description =
-    'It ends as failed, with the error code cancelled. Once some of it was sent, or while an ' +
-    'attempt is under way, it is a conflict. Does not ask first.';
+    'The message ends as failed, with the error code cancelled. A message that was sent ' +
+    'in part, or has an attempt under way, is a conflict. Does not ask first.';
 
   static override examples = [
     {
-      description: 'What was scheduled by mistake',
+      description: 'Cancel a scheduled message',
       command: 'svc messages cancel msg_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'All that is scheduled',
+      description: 'Cancel all scheduled messages',
       command:
         "svc messages list --status scheduled --json | jq -r '.items[].id' | xargs -n1 svc messages cancel",
     },

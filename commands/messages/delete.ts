@@ -11,12 +11,12 @@ export default class MessagesDelete extends BaseCommand {
   static override summary = 'Delete a message and its content for good';
 
   static override description =
-    'What has not been sent of it is not sent. Asks first on a terminal; elsewhere it needs ' +
-    '--yes.';
+    'Its unsent deliveries are cancelled. Asks for confirmation on a terminal; elsewhere ' +
+    'it needs --yes.';
 
   static override examples = [
     {
-      description: 'In a script',
+      description: 'Delete a message in a script',
       command: 'svc messages delete msg_06dq2k0qz8h3v5m1r9t4w7xy --yes',
     },
   ];

@@ -8,15 +8,15 @@ import { printArray } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesDeliveries extends BaseCommand {
-  static override summary = 'Show how the delivery to each recipient of a message stands';
+  static override summary = 'Show the delivery to each recipient of a message';
 
   static override examples = [
     {
-      description: 'Who has it, who does not and why',
+      description: 'Show the status and error of each recipient',
       command: 'svc messages deliveries msg_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'The words of the remote servers',
+      description: 'Show the replies of the remote servers',
       command:
         "svc messages deliveries msg_06dq2k0qz8h3v5m1r9t4w7xy --json | jq '.[].attempts[].reply'",
     },
@@ -31,7 +31,7 @@ export default class MessagesDeliveries extends BaseCommand {
       const { getMessage } = await import('../../src/messages/messages.ts');
       const { deliveries, recipients } = await getMessage(app, caller, id);
       const emails = new Map(recipients.map((one) => [one.id, one.email]));
-      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.', {
+      await printArray(flags, deliveries, deliveryColumns, 'This message has no deliveries.', {
         rows: deliveries.map((one) => ({
           ...one,
           recipient: emails.get(one.recipientId ?? ''),

@@ -7,10 +7,13 @@ import { printArray } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesEvents extends BaseCommand {
-  static override summary = 'Show what happened to a message, oldest first';
+  static override summary = 'Show the timeline of a message, oldest event first';
 
   static override examples = [
-    { description: 'Its timeline', command: 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy' },
+    {
+      description: 'Show its timeline',
+      command: 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
   ];
 
   static override args = messageArg;
@@ -21,7 +24,7 @@ export default class MessagesEvents extends BaseCommand {
       const id = await messageIdFrom(app, caller, args.id);
       const { listMessageEvents } = await import('../../src/messages/messages.ts');
       const events = await listMessageEvents(app, caller, id);
-      await printArray(flags, events, eventColumns, 'Nothing has happened to it.');
+      await printArray(flags, events, eventColumns, 'This message has no events yet.');
     });
   }
 }

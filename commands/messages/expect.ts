@@ -64,30 +64,38 @@ function patternOf(text: string | undefined): RegExp | null {
 function spanOf(text: string): number {
   const since = timeFrom('--within', text, 0);
   const ms = -Date.parse(since ?? '');
-  if (Number.isNaN(ms) || ms < 0) throw new UsageError('--within: expected such as 30s or 5m');
+  if (Number.isNaN(ms) || ms < 0)
+    throw new UsageError('--within: expected a time such as 30s or 5m');
   return ms;
 }
 
 export default class MessagesExpect extends BaseCommand {
-  static override summary = 'Wait for a mail to an address; exit code 8 where none comes';
+  static override summary = 'Wait for a mail to an address; exit code 8 if none comes';
 
   static override description =
-    'Of what came in and of what was sent, since the start or --since. With --extract only the first ' +
-    'link of it is printed, or the first number of 4 to 8 digits.';
+    'Looks at received and sent mail, from now or from --since on. With --extract it ' +
+    'prints only the first link of the mail, or the first number of 4 to 8 digits.';
 
   static override examples = [
     {
-      description: 'The link of a mail that a test made',
+      description: 'Open the link of a mail that a test caused',
       command:
         'svc messages expect --to user@example.com --subject "confirm" --within 30s --extract link',
     },
   ];
 
   static override flags = {
-    to: Flags.string({ description: 'Its recipient', helpValue: 'ADDRESS', required: true }),
-    subject: Flags.string({ description: 'Its subject fits this', helpValue: 'REGEXP' }),
-    within: Flags.string({ description: 'Wait so long: 30s, 5m', default: '30s' }),
-    since: Flags.string({ description: 'Also one since: 90s, 10m, or an instant' }),
+    to: Flags.string({
+      description: 'Address of the recipient',
+      helpValue: 'ADDRESS',
+      required: true,
+    }),
+    subject: Flags.string({
+      description: 'Regular expression that the subject matches',
+      helpValue: 'REGEXP',
+    }),
+    within: Flags.string({ description: 'Longest time to wait: 30s, 5m', default: '30s' }),
+    since: Flags.string({ description: 'Also match earlier mail since: 90s, 10m, or an instant' }),
     extract: Flags.string({
       description: 'Print only the first link, or the first code',
       options: ['link', 'code'],

@@ -31,7 +31,7 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
   if (help) lines.push(`  ${help.purpose}: ${help.command}`);
   if (said && wordsOf(said) !== '') {
     const where = [said.host, said.address && `[${said.address}]`, said.verb].filter(Boolean);
-    lines.push(`  In its words: ${wordsOf(said)} (${where.join(' ')})`);
+    lines.push(`  Reply: ${wordsOf(said)} (${where.join(' ')})`);
   }
   const text = `${emphasize(who)}\n${plainText(lines.join('\n'))}`;
   if (attempts.length === 0) return text;
@@ -52,19 +52,19 @@ async function explanationText(explanation: MessageExplanation, now: number): Pr
 }
 
 export default class MessagesExplain extends BaseCommand {
-  static override summary = 'Explain what became of a message, and what happens next';
+  static override summary = 'Explain the state of a message and its next step';
 
   static override description =
-    'For each recipient: what happened, what it waits for and until when, what the server said, and ' +
-    'the command that helps.';
+    'Shows for each recipient the last event, the reason and end of its wait, the reply ' +
+    'of the server, and the command that helps.';
 
   static override examples = [
     {
-      description: 'Why has it not arrived?',
+      description: 'Explain why a message has not arrived',
       command: 'svc messages explain msg_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'When is it tried again?',
+      description: 'Print the time of the next attempt',
       command:
         "svc messages explain msg_06dq2k0qz8h3v5m1r9t4w7xy --json | jq '.recipients[].nextAt'",
     },

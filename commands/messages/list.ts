@@ -12,33 +12,45 @@ export default class MessagesList extends BaseCommand {
   static override summary = 'List messages, newest first';
 
   static override description =
-    'By recipient, sender, subject and tag a message is found about a second after it was stored, ' +
-    'while a daemon runs; without these filters at once.';
+    'While a daemon runs, the filters by recipient, sender, subject and tag find a ' +
+    'message about a second after it was stored; all others find it at once.';
 
   static override examples = [
     {
-      description: 'What Ada got of the invoices',
+      description: 'List the invoices sent to Ada',
       command: 'svc messages list --to ada@example.com --subject Invoice',
     },
-    { description: 'What arrived', command: 'svc messages list --direction inbound' },
+    { description: 'List received messages', command: 'svc messages list --direction inbound' },
     {
-      description: 'What bounced in January',
+      description: 'List the bounces of January',
       command: 'svc messages list --status bounced --start-date 2026-01-01 --end-date 2026-01-31',
     },
   ];
 
   static override flags = {
-    status: Flags.string({ description: 'Only these: pending, delivered, bounced, …' }),
-    direction: Flags.string({ description: 'outbound or inbound' }),
-    to: Flags.string({ description: 'To, cc or bcc this address', helpValue: 'ADDRESS' }),
-    from: Flags.string({ description: 'From this address', helpValue: 'ADDRESS' }),
-    subject: Flags.string({ description: 'The subject begins with this', helpValue: 'TEXT' }),
-    tag: Flags.string({ description: 'With this tag' }),
-    conversation: Flags.string({ description: 'Of this conversation', helpValue: 'ID' }),
-    contact: Flags.string({ description: 'Of this contact', helpValue: 'ID' }),
-    'start-date': Flags.string({ description: 'Created at or after, ISO 8601', helpValue: 'TIME' }),
+    status: Flags.string({ description: 'Only this status: pending, delivered, bounced, …' }),
+    direction: Flags.string({ description: 'Only this direction: outbound or inbound' }),
+    to: Flags.string({
+      description: 'Only messages with this address in to, cc or bcc',
+      helpValue: 'ADDRESS',
+    }),
+    from: Flags.string({ description: 'Only messages from this address', helpValue: 'ADDRESS' }),
+    subject: Flags.string({
+      description: 'Only messages with a subject that begins so',
+      helpValue: 'TEXT',
+    }),
+    tag: Flags.string({ description: 'Only messages with this tag' }),
+    conversation: Flags.string({
+      description: 'Only messages of this conversation',
+      helpValue: 'ID',
+    }),
+    contact: Flags.string({ description: 'Only messages of this contact', helpValue: 'ID' }),
+    'start-date': Flags.string({
+      description: 'Only messages created at or after this time, ISO 8601',
+      helpValue: 'TIME',
+    }),
     'end-date': Flags.string({
-      description: 'Created at or before; a bare date means all of that day',
+      description: 'Only messages created at or before this time; a bare date includes that day',
       helpValue: 'TIME',
     }),
     ...pageFlags,
@@ -70,10 +82,16 @@ export default class MessagesList extends BaseCommand {
         parseWith(listMessagesQuery, filter, 'query'),
       );
       const columns = process.stdout.isTTY ? messageColumnsForPeople : messageColumns;
-      await printList(flags, messages, columns, 'No such messages.', {
-        rows: messages.items.map((one) => ({ ...shownMessage(one), who: counterpartOf(one) })),
-        note: capturedNote(messages.items.flatMap(({ deliveries }) => deliveries)),
-      });
+      await printList(
+        flags,
+        messages,
+        columns,
+        'No messages found. Send one: svc messages send --help',
+        {
+          rows: messages.items.map((one) => ({ ...shownMessage(one), who: counterpartOf(one) })),
+          note: capturedNote(messages.items.flatMap(({ deliveries }) => deliveries)),
+        },
+      );
     });
   }
 }

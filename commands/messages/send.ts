@@ -24,76 +24,101 @@ export default class MessagesSend extends BaseCommand {
   static override summary = 'Send a message';
 
   static override description =
-    'It is stored durably and delivered by the daemon, now or when it runs again. With ' +
-    '--wait the command follows it to the end, with a line for each step of each recipient: exit ' +
-    'code 0 when all were sent or delivered, 8 when any failed or bounced or the time ran out. ' +
-    'Without --from it comes from the default sender.';
+    'Stores the message durably; the daemon delivers it, now or when it runs again. With ' +
+    '--wait the command follows it to the end and prints a line for each step of each ' +
+    'recipient: exit code 0 if all were sent or delivered, 8 if one failed or bounced or ' +
+    'the time ran out. Without --from the default sender is used.';
 
   static override examples = [
     {
-      description: 'To the mailbox that a new installation has',
+      description: 'Send to the mailbox of a new installation',
       command:
         'svc messages send --to inbox@sandbox.test --subject Hello --text "It works." --wait',
     },
     {
-      description: 'HTML and an attachment from files',
+      description: 'Send HTML and an attachment from files',
       command:
         'svc messages send --to "Ada <ada@example.com>" --subject Invoice --html @invoice.html --attach invoice.pdf',
     },
     {
-      description: 'Tomorrow at nine, by the clock of this machine',
+      description: 'Send tomorrow at nine, by the clock of this machine',
       command:
         'svc messages send --to ada@example.com --subject Hi --text Hi --scheduled-for "$(date -d "tomorrow 9:00" -Iseconds)"',
     },
     {
-      description: 'The body of the API from standard input',
+      description: 'Send a body of the API from standard input',
       command: 'svc messages send --data - < message.json',
     },
   ];
 
   static override flags = {
     to: Flags.string({
-      description: 'Recipient; may be repeated',
+      description: 'Recipient (To); may be repeated',
       helpValue: 'ADDRESS',
       ...several,
     }),
-    cc: Flags.string({ description: 'Copy; may be repeated', helpValue: 'ADDRESS', ...several }),
+    cc: Flags.string({
+      description: 'Recipient of a copy (Cc); may be repeated',
+      helpValue: 'ADDRESS',
+      ...several,
+    }),
     bcc: Flags.string({
-      description: 'Hidden copy; may be repeated',
+      description: 'Recipient of a blind copy (Bcc); may be repeated',
       helpValue: 'ADDRESS',
       ...several,
     }),
-    from: Flags.string({ description: 'A verified sender or domain', helpValue: 'ADDRESS' }),
-    'reply-to': Flags.string({ description: 'Where answers go', helpValue: 'ADDRESS', ...several }),
-    subject: Flags.string({ description: 'Subject' }),
+    from: Flags.string({
+      description: 'From address: a verified sender, or on a verified domain',
+      helpValue: 'ADDRESS',
+    }),
+    'reply-to': Flags.string({
+      description: 'Address for answers (Reply-To)',
+      helpValue: 'ADDRESS',
+      ...several,
+    }),
+    subject: Flags.string({ description: 'Subject of the message' }),
     text: Flags.string({ description: 'Plain text, or @FILE' }),
     html: Flags.string({ description: 'HTML, or @FILE' }),
-    attach: Flags.string({ description: 'File to attach', helpValue: 'FILE', ...several }),
-    header: Flags.string({ description: 'Header', helpValue: 'NAME:VALUE', ...several }),
-    tag: Flags.string({ description: 'Tag; may be repeated', ...several }),
-    conversation: Flags.string({ description: 'It belongs to this conversation', helpValue: 'ID' }),
+    attach: Flags.string({
+      description: 'File to attach; may be repeated',
+      helpValue: 'FILE',
+      ...several,
+    }),
+    header: Flags.string({
+      description: 'Header field; may be repeated',
+      helpValue: 'NAME:VALUE',
+      ...several,
+    }),
+    tag: Flags.string({ description: 'Tag of the message; may be repeated', ...several }),
+    conversation: Flags.string({ description: 'Conversation of the message', helpValue: 'ID' }),
     'unsubscribe-group': Flags.string({
-      description: 'Kind of mail, which recipients can leave',
+      description: 'Unsubscribe group, which recipients can leave',
       helpValue: 'ID',
     }),
-    metadata: Flags.string({ description: 'Metadata', helpValue: 'KEY=VALUE', ...several }),
+    metadata: Flags.string({
+      description: 'Metadata of the message; may be repeated',
+      helpValue: 'KEY=VALUE',
+      ...several,
+    }),
     'track-opens': Flags.boolean({
-      description: 'Track opens of the HTML, whatever the organization has',
+      description: 'Track opens of the HTML (default: setting of the organization)',
       allowNo: true,
     }),
     'track-clicks': Flags.boolean({
-      description: 'Track clicks on its links, whatever the organization has',
+      description: 'Track clicks on links (default: setting of the organization)',
       allowNo: true,
     }),
     'scheduled-for': Flags.string({
-      description: 'Send it then: ISO 8601 with an offset, within a year',
+      description: 'Send at this time: ISO 8601 with an offset, within a year',
       helpValue: 'TIME',
       exclusive: ['wait'],
     }),
-    'idempotency-key': Flags.string({ description: 'Repeats with it return the first message' }),
+    'idempotency-key': Flags.string({
+      description: 'Idempotency key: a repeat with it returns the first message',
+    }),
     wait: Flags.boolean({ description: 'Follow the message until it is sent or has failed' }),
     timeout: Flags.string({
-      description: 'Longest --wait in seconds; 0: for ever',
+      description: 'Longest time for --wait in seconds; 0: no limit',
       default: '60',
       helpValue: 'SECONDS',
     }),
@@ -132,7 +157,8 @@ async function schedule(app: App, caller: Caller, input: object): Promise<Messag
 
 function timeoutFrom(text: string): number | undefined {
   const seconds = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`--timeout ${text}: expected seconds`);
+  if (!/^\d+(\.\d+)?$/.test(text))
+    throw new UsageError(`--timeout ${text}: expected a number of seconds`);
   return seconds === 0 ? undefined : seconds * 1000;
 }
 
@@ -151,7 +177,8 @@ async function follow(
   const linesOf = recipientLines();
   let status = 'pending';
   const words = () =>
-    `interrupted: ${id} is ${status} and goes on without this command: svc messages show ${id}`;
+    `interrupted: ${id} is ${status}; the daemon delivers it without this command. ` +
+    `Follow it: svc messages show ${id}`;
   const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { messageId: id }));
   const message = await followMessage(app, () => getMessage(app, caller, id), {
     timeoutMs,
@@ -175,6 +202,6 @@ async function follow(
   const isSole = bad.length === 1 && message.deliveries.length === 1;
   const what = isSole
     ? message.status
-    : `went wrong for ${bad.length} of ${message.deliveries.length}`;
+    : `failed for ${bad.length} of ${message.deliveries.length} recipients`;
   throw new ExpectationError(`${id} ${what}${why && `: ${why}`}`);
 }

@@ -12,21 +12,24 @@ export default class MessagesShow extends BaseCommand {
   static override summary = 'Show a message with its recipients';
 
   static override description =
-    'With --email what it says: its header fields as parsed, its text, its attachments. --raw and ' +
-    '--attachment write bytes as they are, for a file or another program.';
+    '--email shows its content: parsed header fields, text and attachments. --raw and ' +
+    '--attachment write the bytes unchanged, for a file or another program.';
 
   static override examples = [
-    { description: 'How far it got', command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy' },
     {
-      description: 'What it says',
+      description: 'Show the status of a message',
+      command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'Show the content of a message',
       command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy --email',
     },
     {
-      description: 'The mail as it goes over the wire, signed',
+      description: 'Write the mail as it goes over the wire, signed',
       command: 'svc messages show @last --raw > mail.eml',
     },
     {
-      description: 'The first file that is attached to it',
+      description: 'Write the first attachment to a file',
       command: 'svc messages show @last --attachment 1 > invoice.pdf',
     },
   ];
@@ -34,7 +37,7 @@ export default class MessagesShow extends BaseCommand {
   static override args = messageArg;
 
   static override flags = {
-    email: Flags.boolean({ description: 'Show the email itself' }),
+    email: Flags.boolean({ description: 'Show the content of the email' }),
     raw: Flags.boolean({
       description: 'Write the raw mail (RFC 5322)',
       exclusive: ['email', 'attachment', 'json'],

@@ -39,25 +39,28 @@ function lineOf(
 }
 
 export default class MessagesTail extends BaseCommand {
-  static override summary = 'Show messages as they are sent and come in, until Ctrl-C';
+  static override summary = 'Show messages as they are sent and received, until Ctrl-C';
 
   static override description =
-    'Reads the store, whether or not a daemon runs. What becomes of them: svc events tail.';
+    'Reads the store, with or without a running daemon. "svc events tail" shows their ' +
+    'delivery.';
 
   static override examples = [
-    { description: 'All mail', command: 'svc messages tail' },
+    { description: 'Show all mail', command: 'svc messages tail' },
     {
-      description: 'What comes in, for another program',
+      description: 'Pass received mail to another program',
       command: 'svc messages tail --direction inbound --json | jq -r .id',
     },
   ];
 
   static override flags = {
     direction: Flags.string({
-      description: 'Only what came in, or what was sent',
+      description: 'Only received (inbound) or sent (outbound) messages',
       options: ['inbound', 'outbound'],
     }),
-    since: Flags.string({ description: 'Also those since: 90s, 10m, 1h, 7d, or an instant' }),
+    since: Flags.string({
+      description: 'Also earlier messages since: 90s, 10m, 1h, 7d, or an instant',
+    }),
   };
 
   async run(): Promise<void> {

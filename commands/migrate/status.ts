@@ -5,13 +5,15 @@ import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { withConfiguration } from '../base/store-place.ts';
 
 export default class MigrateStatus extends BaseCommand {
-  static override summary = 'Show which migrations the store has had, without running any';
+  static override summary = 'Show the applied migrations without running any';
 
   static override description =
-    'The daemon and every other command bring the store up to date when they open it; on ' +
-    'SQLite they leave a copy of the file from before next to it.';
+    'The daemon and all other commands migrate the store when they open it; on SQLite ' +
+    'they keep a copy of the earlier file beside it.';
 
-  static override examples = [{ description: 'Before an upgrade', command: 'svc migrate status' }];
+  static override examples = [
+    { description: 'Look at the migrations before an upgrade', command: 'svc migrate status' },
+  ];
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MigrateStatus);
@@ -23,6 +25,6 @@ export default class MigrateStatus extends BaseCommand {
       throw asUnreachable(withConfiguration(error, loaded));
     });
     const items = status.map(({ name, appliedAt }) => ({ name, appliedAt: isoTime(appliedAt) }));
-    await printList(flags, { items }, ['name', 'appliedAt'], 'There are no migrations.');
+    await printList(flags, { items }, ['name', 'appliedAt'], 'The store has no migrations.');
   }
 }

@@ -7,32 +7,40 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsCreate extends BaseCommand {
-  static override summary = 'Make an organization';
+  static override summary = 'Create an organization';
 
   static override description =
-    'Keys, domains and messages belong to one organization each. The plan sets its limits: ' +
+    'Each key, domain and message belongs to one organization. The plan sets its limits: ' +
     'free, starter, growth, scale, or self-hosted, which has none; the configuration can ' +
     'change and add plans.';
 
   static override examples = [
     {
-      description: 'One on the free plan, which has paid already',
+      description: 'Create one on the free plan that has paid already',
       command: 'svc orgs create --name acme --plan free --payment-method',
     },
     {
-      description: 'Then a key for it',
+      description: 'Create a key for it',
       command: 'svc keys create --org acme --name first --role owner',
     },
   ];
 
   static override flags = {
     name: Flags.string({ description: 'Unique name' }),
-    plan: Flags.string({ description: 'free, starter, growth, scale or self-hosted' }),
-    'payment-method': Flags.boolean({ description: 'A payment method is on file' }),
-    timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
-    'created-at': Flags.string({ description: 'Made then, ISO 8601, not now', helpValue: 'TIME' }),
+    plan: Flags.string({ description: 'Plan: free, starter, growth, scale or self-hosted' }),
+    'payment-method': Flags.boolean({ description: 'Record that a payment method is on file' }),
+    timezone: Flags.string({
+      description: 'Time zone: IANA name, such as Europe/Berlin',
+      helpValue: 'ZONE',
+    }),
+    'created-at': Flags.string({
+      description: 'Time of creation, ISO 8601 (default: now)',
+      helpValue: 'TIME',
+    }),
     onboarding: Flags.string({
-      description: 'pending: sends to its own mailboxes only until "svc orgs review" approves it',
+      description:
+        'Onboarding: pending allows only sends to its own mailboxes until "svc orgs review" ' +
+        'approves it',
       helpValue: 'approved|pending',
     }),
     ...dataFlag,
@@ -57,7 +65,7 @@ export default class OrgsCreate extends BaseCommand {
       const { parseWith } = await import('../../src/api/validate.ts');
       const wanted = parseWith(createOrganizationInput, input, 'body');
       const made = await createOrganization(app, wanted);
-      const next = `Next, a key for it: svc keys create --org ${made.name} --name first --role owner`;
+      const next = `Create a key for it: svc keys create --org ${made.name} --name first --role owner`;
       await printCard(flags, made, organizationCard, next);
     });
   }

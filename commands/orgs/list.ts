@@ -9,8 +9,11 @@ export default class OrgsList extends BaseCommand {
   static override summary = 'List all organizations, oldest first';
 
   static override examples = [
-    { description: 'Who is here', command: 'svc orgs list' },
-    { description: 'Their names alone', command: "svc orgs list --json | jq -r '.items[].name'" },
+    { description: 'List all organizations', command: 'svc orgs list' },
+    {
+      description: 'Print their names alone',
+      command: "svc orgs list --json | jq -r '.items[].name'",
+    },
   ];
 
   static override flags = { ...pageFlags };
@@ -24,7 +27,12 @@ export default class OrgsList extends BaseCommand {
       const { page, limit } = flags;
       const query = parseWith(listOrganizationsQuery, given({ page, limit }), 'query');
       const organizations = await listOrganizations(app, query);
-      await printList(flags, organizations, organizationColumns, 'No organizations.');
+      await printList(
+        flags,
+        organizations,
+        organizationColumns,
+        'No organizations found. Create one: svc orgs create --name NAME',
+      );
     });
   }
 }

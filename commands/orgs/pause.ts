@@ -7,25 +7,31 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsPause extends BaseCommand {
-  static override summary = 'Stop an organization from sending until it is resumed';
+  static override summary = 'Pause sending for an organization until it is resumed';
 
   static override description =
-    'Every send is refused with a 403 that says why. What was accepted before waits.';
+    'Every send is refused with a 403 that gives the reason. Mail accepted before waits.';
 
   static override examples = [
     {
-      description: 'With the reason that its senders will read',
+      description: 'Pause with a reason that its senders will read',
       command: 'svc orgs pause acme --note "A leaked key sends spam"',
     },
-    { description: 'Then let it send again', command: 'svc orgs resume acme' },
+    { description: 'Let it send again later', command: 'svc orgs resume acme' },
   ];
 
   static override args = {
-    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+    organization: Args.string({
+      description: 'Id (org_…) or name of the organization',
+      required: true,
+    }),
   };
 
   static override flags = {
-    note: Flags.string({ description: 'Why; every refused send says it', aliases: ['reason'] }),
+    note: Flags.string({
+      description: 'Reason, shown in each refusal of a send',
+      aliases: ['reason'],
+    }),
   };
 
   async run(): Promise<void> {

@@ -7,22 +7,25 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsResume extends BaseCommand {
-  static override summary = 'Let a paused organization send again';
+  static override summary = 'Resume sending for a paused organization';
 
   static override examples = [
-    { description: 'What paused it', command: 'svc orgs show acme' },
+    { description: 'Show the reason of the pause', command: 'svc orgs show acme' },
     {
-      description: 'After a review',
+      description: 'Resume sending after a review',
       command: 'svc orgs resume acme --note "The list was bought; it is deleted"',
     },
   ];
 
   static override args = {
-    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+    organization: Args.string({
+      description: 'Id (org_…) or name of the organization',
+      required: true,
+    }),
   };
 
   static override flags = {
-    note: Flags.string({ description: 'What the review found; svc audit shows it' }),
+    note: Flags.string({ description: 'Findings of the review, shown by svc audit' }),
   };
 
   async run(): Promise<void> {

@@ -11,28 +11,32 @@ export default class OrgsReview extends BaseCommand {
   static override summary = 'Approve or reject the onboarding of an organization';
 
   static override description =
-    'Until it is approved an organization sends only to its own mailboxes and @simulator.test. A ' +
-    'rejected one may apply again, which makes it pending, one generation on.';
+    'Until it is approved, an organization sends only to its own mailboxes and ' +
+    '@simulator.test. A rejected one may apply again, which makes it pending and adds ' +
+    'one to its generation.';
 
   static override examples = [
-    { description: 'What it says', command: 'svc orgs show acme' },
+    { description: 'Show its application', command: 'svc orgs show acme' },
     { description: 'Let it send to everybody', command: 'svc orgs review acme --approve' },
     {
-      description: 'Only if it has not applied again since',
+      description: 'Reject it unless it has applied again since',
       command: 'svc orgs review acme --reject --expected-generation 1 --note "No website"',
     },
   ];
 
   static override args = {
-    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+    organization: Args.string({
+      description: 'Id (org_…) or name of the organization',
+      required: true,
+    }),
   };
 
   static override flags = {
-    approve: Flags.boolean({ description: 'It may send to everybody' }),
-    reject: Flags.boolean({ description: 'It may not' }),
-    note: Flags.string({ description: 'Why; the organization reads it in its audit' }),
+    approve: Flags.boolean({ description: 'Let it send to everybody' }),
+    reject: Flags.boolean({ description: 'Keep it from sending' }),
+    note: Flags.string({ description: 'Reason, shown in the audit of the organization' }),
     'expected-generation': Flags.integer({
-      description: 'Of the application that was reviewed; another is a conflict',
+      description: 'Generation of the reviewed application; another one is a conflict',
       helpValue: 'N',
     }),
   };

@@ -9,12 +9,18 @@ export default class OrgsShow extends BaseCommand {
   static override summary = 'Show an organization: its plan and whether it may send';
 
   static override examples = [
-    { description: 'By name', command: 'svc orgs show default' },
-    { description: 'By id', command: 'svc orgs show org_06dq2k0qz8h3v5m1r9t4w7xy' },
+    { description: 'Show an organization by its name', command: 'svc orgs show default' },
+    {
+      description: 'Show an organization by its id',
+      command: 'svc orgs show org_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
   ];
 
   static override args = {
-    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+    organization: Args.string({
+      description: 'Id (org_…) or name of the organization',
+      required: true,
+    }),
   };
 
   async run(): Promise<void> {

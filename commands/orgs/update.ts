@@ -7,16 +7,16 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsUpdate extends BaseCommand {
-  static override summary =
-    'Change an organization: its name, plan, payment method, time zone or tracking';
+  static override summary = 'Change the name, plan or settings of an organization';
 
   static override description =
-    'The daily quota follows with the next send, rate limit and tracking of every daemon within a second.';
+    'The daily quota changes with the next send, rate limit and tracking in every daemon ' +
+    'within a second.';
 
   static override examples = [
-    { description: 'A larger plan', command: 'svc orgs update acme --plan growth' },
-    { description: 'Another name; its id stays', command: 'svc orgs update acme --name acme-mail' },
-    { description: 'It has paid', command: 'svc orgs update acme --payment-method' },
+    { description: 'Move it to a larger plan', command: 'svc orgs update acme --plan growth' },
+    { description: 'Rename it; its id stays', command: 'svc orgs update acme --name acme-mail' },
+    { description: 'Record its payment method', command: 'svc orgs update acme --payment-method' },
     {
       description: 'Track opens and clicks, unless a send says otherwise',
       command: 'svc orgs update acme --track-opens --track-clicks',
@@ -24,23 +24,29 @@ export default class OrgsUpdate extends BaseCommand {
   ];
 
   static override args = {
-    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+    organization: Args.string({
+      description: 'Id (org_…) or name of the organization',
+      required: true,
+    }),
   };
 
   static override flags = {
     name: Flags.string({ description: 'Unique name' }),
-    plan: Flags.string({ description: 'free, starter, growth, scale or self-hosted' }),
+    plan: Flags.string({ description: 'Plan: free, starter, growth, scale or self-hosted' }),
     'payment-method': Flags.boolean({
-      description: 'Whether a payment method is on file',
+      description: 'Record that a payment method is on file, or that none is',
       allowNo: true,
     }),
-    timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
+    timezone: Flags.string({
+      description: 'Time zone: IANA name, such as Europe/Berlin',
+      helpValue: 'ZONE',
+    }),
     'track-opens': Flags.boolean({
-      description: 'Whether opens are tracked where a send says nothing',
+      description: 'Track opens of messages that do not say otherwise',
       allowNo: true,
     }),
     'track-clicks': Flags.boolean({
-      description: 'Whether clicks are tracked where a send says nothing',
+      description: 'Track clicks in messages that do not say otherwise',
       allowNo: true,
     }),
     ...dataFlag,

@@ -17,12 +17,12 @@ const fields = [
 ];
 
 export default class PlanShow extends BaseCommand {
-  static override summary = 'Show what the plan allows, what binds now and what lifts it';
+  static override summary = 'Show the limits of the plan, and which one binds now';
 
   static override examples = [
-    { description: 'Of one organization', command: 'svc plan show --org acme' },
+    { description: 'Show the limits of one organization', command: 'svc plan show --org acme' },
     {
-      description: 'How many emails are left today',
+      description: 'Print the emails left today',
       command: 'svc plan show --org acme --json | jq .daily.remainingEmails',
     },
   ];

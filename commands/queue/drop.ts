@@ -6,19 +6,20 @@ import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 
 export default class QueueDrop extends QueueCommand {
-  static override summary = 'Take deliveries out of the queue for good, unsent';
+  static override summary = 'Drop deliveries from the queue for good, unsent';
 
   static override description =
-    'They end as failed, with the error code cancelled. An attempt that is under way cannot be ' +
-    'called back: that is a conflict. Asks first on a terminal; elsewhere it needs --yes.';
+    'They end as failed, with the error code cancelled. An attempt under way cannot be ' +
+    'stopped: that is a conflict. Asks for confirmation on a terminal; elsewhere it ' +
+    'needs --yes.';
 
   static override examples = [
     {
-      description: 'In a script',
+      description: 'Drop a delivery in a script',
       command: 'svc queue drop dlv_06dq2k0qz8h3v5m1r9t4w7xy --yes',
     },
     {
-      description: 'Every recipient of a message',
+      description: 'Drop all recipients of a message',
       command: 'svc queue drop msg_06dq2k0qz8h3v5m1r9t4w7xy --yes',
     },
   ];

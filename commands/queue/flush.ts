@@ -4,16 +4,16 @@ import { print } from '../base/output.ts';
 import { domainFlag, QueueCommand, walking, withQueue } from '../base/queue.ts';
 
 export default class QueueFlush extends QueueCommand {
-  static override summary = 'Make all that waits due now';
+  static override summary = 'Make all waiting deliveries due now';
 
   static override description =
-    'At fair turns, so that no organization stands before another. Not what is held, nor what is ' +
-    'scheduled for later. Lanes keep their limits.';
+    'Gives each organization fair turns. Leaves out held deliveries, and those scheduled ' +
+    'for later. Lanes keep their limits.';
 
   static override examples = [
-    { description: 'After our own network was down', command: 'svc queue flush' },
+    { description: 'Retry after our own network was down', command: 'svc queue flush' },
     {
-      description: 'After the server of a domain was down',
+      description: 'Retry after the server of a domain was down',
       command: 'svc queue flush --domain example.com',
     },
   ];
@@ -30,7 +30,7 @@ export default class QueueFlush extends QueueCommand {
       const scope = parseWith(queueScope, given({ organizationId, domain: flags.domain }), 'query');
       const result = await walking(session, 'flushed', (tell) => flushQueue(app, scope, tell));
       await print(session.flags, result, () =>
-        result.flushed === 0 ? 'Nothing waits.' : `Due now: ${result.flushed}`,
+        result.flushed === 0 ? 'No delivery waits.' : `Due now: ${result.flushed}`,
       );
     });
   }

@@ -11,20 +11,20 @@ import {
 } from '../base/queue.ts';
 
 export default class QueueHold extends QueueCommand {
-  static override summary = 'Hold deliveries: they wait until they are released';
+  static override summary = 'Hold deliveries until they are released';
 
   static override description =
-    'To a domain, of an organization, both, or one message or delivery; what comes later too. ' +
-    'Attempts that are under way end. What is held grows old: released after its age limit it is ' +
-    'attempted once more.';
+    'Holds the deliveries to a domain, of an organization, of both, or one message or ' +
+    'delivery; later ones too. Attempts under way still end. Held deliveries still age: ' +
+    'one released after its age limit gets one more attempt.';
 
   static override examples = [
     {
-      description: 'While a domain is in trouble',
+      description: 'Hold mail to a domain in trouble',
       command: 'svc queue hold --domain example.com --note "their disk is full"',
     },
-    { description: 'Everything an organization sends', command: 'svc queue hold --org acme' },
-    { description: 'One message', command: 'svc queue hold msg_06dq2k0qz8h3v5m1r9t4w7xy' },
+    { description: 'Hold all mail of an organization', command: 'svc queue hold --org acme' },
+    { description: 'Hold one message', command: 'svc queue hold msg_06dq2k0qz8h3v5m1r9t4w7xy' },
   ];
 
   static override args = {
@@ -36,7 +36,7 @@ export default class QueueHold extends QueueCommand {
 
   static override flags = {
     ...domainFlag,
-    note: Flags.string({ description: 'Why, for those who look later' }),
+    note: Flags.string({ description: 'Reason, shown in the list of holds' }),
   };
 
   async run(): Promise<void> {

@@ -6,28 +6,34 @@ import { print } from '../base/output.ts';
 import { countsLine, domainFlag, entriesText, QueueCommand, withQueue } from '../base/queue.ts';
 
 export default class QueueList extends QueueCommand {
-  static override summary = 'List what waits to be delivered, what goes first first';
+  static override summary = 'List queued deliveries, next to go first';
 
   static override description =
-    'Of all organizations, unless --org names one. Above the list stands how many deliveries are ' +
-    'ready, wait for their time, wait for room in a lane, are held, and are being attempted.';
+    'Lists all organizations, unless --org names one. Above the list it shows how many ' +
+    'deliveries are ready, wait for their time, wait for room in a lane, are held, and ' +
+    'are being attempted.';
 
   static override examples = [
-    { description: 'All of it', command: 'svc queue list' },
+    { description: 'List all deliveries', command: 'svc queue list' },
     {
-      description: 'What a domain puts off',
+      description: 'List the deliveries that a domain deferred',
       command: 'svc queue list --domain example.com --wait-reason retry',
     },
     {
-      description: 'The messages of what is held',
+      description: 'Print the messages of held deliveries',
       command: "svc queue list --status held --json | jq -r '.items[].messageId'",
     },
   ];
 
   static override flags = {
-    status: Flags.string({ description: 'Only these: ready, waiting, in-lane, held or claimed' }),
-    'wait-reason': Flags.string({ description: 'Only these: rate, retry, …', helpValue: 'REASON' }),
-    lane: Flags.string({ description: 'Only what waits for room in this lane' }),
+    status: Flags.string({
+      description: 'Only this state: ready, waiting, in-lane, held or claimed',
+    }),
+    'wait-reason': Flags.string({
+      description: 'Only this reason to wait: rate, retry, …',
+      helpValue: 'REASON',
+    }),
+    lane: Flags.string({ description: 'Only deliveries that wait for room in this lane' }),
     ...domainFlag,
     ...pageFlags,
   };

@@ -4,20 +4,26 @@ import { print } from '../base/output.ts';
 import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';
 
 export default class QueueRelease extends QueueCommand {
-  static override summary = 'Release a hold: what it held is due now';
+  static override summary = 'Release a hold: its deliveries are due now';
 
   static override description =
-    'Named by its id, or by what was held, in the words of "svc queue hold". What another hold ' +
-    'holds too stays held.';
+    'Takes the id of the hold, or the delivery, message, domain or organization of "svc ' +
+    'queue hold". Deliveries under another hold stay held.';
 
   static override examples = [
-    { description: 'By what was held', command: 'svc queue release --domain example.com' },
-    { description: 'By its id', command: 'svc queue release hold_06dq2k0qz8h3v5m1r9t4w7xy' },
+    {
+      description: 'Release a hold by its domain',
+      command: 'svc queue release --domain example.com',
+    },
+    {
+      description: 'Release a hold by its id',
+      command: 'svc queue release hold_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
   ];
 
   static override args = {
     id: Args.string({
-      description: 'Id of the hold (hold_…), or of the delivery or message that was held',
+      description: 'Id of the hold (hold_…), or of the held delivery or message',
       ignoreStdin: true,
     }),
   };

@@ -3,19 +3,19 @@ import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 
 export default class QueueRetry extends QueueCommand {
-  static override summary = 'Make deliveries that wait due now';
+  static override summary = 'Make the named deliveries due now';
 
   static override description =
-    'All of them or none: what has ended, is held or is scheduled for later is a conflict. A ' +
-    'delivery whose lane is full or closed waits for that again.';
+    'Takes all of them or none: a delivery that has ended, is held or is scheduled for ' +
+    'later is a conflict. A delivery to a full or closed lane waits for that lane again.';
 
   static override examples = [
     {
-      description: 'After their server is back',
+      description: 'Retry once the server of a recipient is back',
       command: 'svc queue retry dlv_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'All recipients of a message',
+      description: 'Retry all recipients of a message',
       command: 'svc queue retry msg_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];

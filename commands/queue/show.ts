@@ -39,15 +39,15 @@ export default class QueueShow extends QueueCommand {
   static override summary = 'Show a delivery with its attempts and their dialogues';
 
   static override description =
-    'Given the id of a message, all of its deliveries. Those that have ended are shown too.';
+    'Given the id of a message, shows all of its deliveries, also those that have ended.';
 
   static override examples = [
     {
-      description: 'What was said',
+      description: 'Show the dialogue with the server',
       command: 'svc queue show dlv_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'Every delivery of a message',
+      description: 'Show every delivery of a message',
       command: 'svc queue show msg_06dq2k0qz8h3v5m1r9t4w7xy --json',
     },
   ];

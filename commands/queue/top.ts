@@ -39,15 +39,16 @@ export default class QueueTop extends QueueCommand {
   static override summary = 'Watch the queue and its lanes at work';
 
   static override description =
-    'Redraws every second on a terminal until q or Ctrl-C; elsewhere, and with --json, shows one ' +
-    'moment. A lane is a provider, the servers of a domain, or a relay: how many deliveries are on ' +
-    'their way and may be at once, how many a minute, how many wait for room, how many it takes a ' +
-    'second, and until when it is closed. Lanes are those of all organizations.';
+    'Redraws every second on a terminal until q or Ctrl-C; elsewhere, and with --json, ' +
+    'prints one snapshot. A lane is a provider, the servers of a domain, or a relay. Its ' +
+    'row shows the deliveries on their way and their limit, the limit per minute, the ' +
+    'deliveries that wait for room, the rate a second, and the end of a closure. Lanes ' +
+    'serve all organizations.';
 
   static override examples = [
-    { description: 'Live', command: 'svc queue top' },
+    { description: 'Watch the queue live', command: 'svc queue top' },
     {
-      description: 'Lanes that are closed',
+      description: 'Print the closed lanes',
       command: "svc queue top --json | jq '.lanes[] | select(.closedUntil)'",
     },
   ];

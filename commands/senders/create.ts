@@ -4,24 +4,28 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a sender: an address that messages may come from',
+  summary: 'Create a sender: an address for the From of messages',
   description:
-    'It is verified at once when its domain is. Messages that name no sender come from the default.',
+    'A sender on a verified domain is verified at once. Messages without a sender use ' +
+    'the default one.',
   examples: [
     [
-      'The default from now on',
+      'Create the default sender',
       'svc senders create --email shop@example.com --name "The shop" --default',
     ],
     [
-      'Answers go elsewhere',
+      'Create a sender with another address for answers',
       'svc senders create --email news@example.com --reply-to office@example.com',
     ],
   ],
   flags: {
-    email: Flags.string({ description: 'The address' }),
-    name: Flags.string({ description: 'Name shown with it' }),
+    email: Flags.string({ description: 'Address of the sender' }),
+    name: Flags.string({ description: 'Display name of the sender' }),
     default: Flags.boolean({ description: 'Make it the default sender' }),
-    'reply-to': Flags.string({ description: 'Where answers go; may be repeated', multiple: true }),
+    'reply-to': Flags.string({
+      description: 'Address for answers (Reply-To); may be repeated',
+      multiple: true,
+    }),
     ...dataFlag,
   },
   fields: { default: 'isDefault', 'reply-to': 'replyToEmails' },

@@ -3,8 +3,10 @@ import { args } from './show.ts';
 
 export default deleteCommand({
   summary: 'Delete a sender for good',
-  description: 'Asks first on a terminal; elsewhere it needs --yes.',
-  examples: [['In a script', 'svc senders delete snd_06dq2k0qz8h3v5m1r9t4w7xy --yes']],
+  description: 'Asks for confirmation on a terminal; elsewhere it needs --yes.',
+  examples: [
+    ['Delete a sender in a script', 'svc senders delete snd_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+  ],
   args,
   shows: async () => (await import('../../src/senders/routes.ts')).senderRoutes.get,
   route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.delete,

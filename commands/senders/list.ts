@@ -3,10 +3,10 @@ import { listCommand } from '../base/verbs.ts';
 export default listCommand({
   summary: 'List the senders of the organization',
   examples: [
-    ['Who may send', 'svc senders list'],
-    ['The default', "svc senders list --json | jq '.items[] | select(.isDefault)'"],
+    ['List all senders', 'svc senders list'],
+    ['Print the default sender', "svc senders list --json | jq '.items[] | select(.isDefault)'"],
   ],
   route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.list,
   columns: ['id', 'email', 'name', 'verificationStatus', 'isDefault', 'createdAt'],
-  whenEmpty: 'No senders yet: svc senders create --email A',
+  whenEmpty: 'No senders found. Create one: svc senders create --email ADDRESS',
 });

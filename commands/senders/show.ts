@@ -9,7 +9,9 @@ export const card = [
 
 export default showCommand({
   summary: 'Show a sender',
-  examples: [['Is it verified?', 'svc senders show snd_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [
+    ['Show whether a sender is verified', 'svc senders show snd_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
   route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.get,
   card,

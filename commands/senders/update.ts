@@ -4,18 +4,18 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change a sender: its name, where answers go, whether it may send',
+  summary: 'Change the name, answer addresses or state of a sender',
   examples: [
-    ['Make it the default', 'svc senders update snd_06dq2k0qz8h3v5m1r9t4w7xy --default'],
-    ['It may not send for now', 'svc senders update snd_06dq2k0qz8h3v5m1r9t4w7xy --no-active'],
+    ['Make it the default sender', 'svc senders update snd_06dq2k0qz8h3v5m1r9t4w7xy --default'],
+    ['Deactivate a sender for now', 'svc senders update snd_06dq2k0qz8h3v5m1r9t4w7xy --no-active'],
   ],
   args,
   flags: {
-    name: Flags.string({ description: 'New name' }),
+    name: Flags.string({ description: 'New display name' }),
     default: Flags.boolean({ description: 'Make it the default sender' }),
-    active: Flags.boolean({ description: 'Whether it may send', allowNo: true }),
+    active: Flags.boolean({ description: 'Allow it to send, or not', allowNo: true }),
     'reply-to': Flags.string({
-      description: 'Where answers go; may be repeated',
+      description: 'Address for answers (Reply-To); may be repeated',
       multiple: true,
       multipleNonGreedy: true,
     }),

@@ -6,11 +6,11 @@ import { print } from '../base/output.ts';
 import { callOnThread, threadArg } from '../base/thread.ts';
 
 export default class ThreadsDelete extends BaseCommand {
-  static override summary = 'Move a thread to trash; from there it goes for good';
+  static override summary = 'Move a thread to trash; delete it for good from there';
 
   static override examples = [
     {
-      description: 'Twice, to be rid of it',
+      description: 'Delete a thread for good',
       command: 'svc threads delete thread_06dq2k0qz8h3v5m1r9t4w7xy --yes',
     },
   ];

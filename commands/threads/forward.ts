@@ -5,11 +5,11 @@ import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts'
 import { threadArg } from '../base/thread.ts';
 
 export default class ThreadsForward extends BaseCommand {
-  static override summary = 'Send a message on, quoted and with its attachments';
+  static override summary = 'Forward a message, quoted and with its attachments';
 
   static override examples = [
     {
-      description: 'With a word on it',
+      description: 'Forward with a text above the quote',
       command:
         'svc threads forward thread_06dq2k0qz8h3v5m1r9t4w7xy --to boss@example.com --text "For you."',
     },

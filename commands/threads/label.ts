@@ -7,14 +7,15 @@ import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
 const several = { multiple: true, multipleNonGreedy: true } as const;
 
 export default class ThreadsLabel extends BaseCommand {
-  static override summary = 'Give a thread labels, or take them away';
+  static override summary = 'Add labels to a thread, or remove them';
 
   static override description =
-    'A label keeps its letters and is compared without their case. One that the thread lacks is ignored.';
+    'A label keeps its letter case and is compared without it. Removing a label that the ' +
+    'thread lacks has no effect.';
 
   static override examples = [
     {
-      description: 'Both at once',
+      description: 'Add and remove a label',
       command:
         'svc threads label thread_06dq2k0qz8h3v5m1r9t4w7xy --add billing --add vip --remove new',
     },
@@ -23,14 +24,14 @@ export default class ThreadsLabel extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    add: Flags.string({ description: 'A label; may be repeated', ...several }),
-    remove: Flags.string({ description: 'A label; may be repeated', ...several }),
+    add: Flags.string({ description: 'Label to add; may be repeated', ...several }),
+    remove: Flags.string({ description: 'Label to remove; may be repeated', ...several }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ThreadsLabel);
     const { add, remove } = flags;
-    if (!add && !remove) throw new UsageError('Say --add LABEL or --remove LABEL');
+    if (!add && !remove) throw new UsageError('give --add LABEL or --remove LABEL');
     const routes = async () => (await import('../../src/threads/routes.ts')).threadRoutes;
     const changes = [
       { labels: remove, load: async () => (await routes()).removeLabels },

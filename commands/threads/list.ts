@@ -9,29 +9,43 @@ import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 
 export default class ThreadsList extends BaseCommand {
-  static override summary = 'List the threads of a mailbox, most recent activity first';
+  static override summary = 'List the threads of a mailbox, latest activity first';
 
   static override description =
-    'Without --folder all but spam and trash. What --q asks for is all in one message: words, ' +
-    '"a phrase", from:ada, subject:plan, has:attachment, wor*.';
+    'Without --folder it lists all folders except spam and trash. A message matches --q ' +
+    'if it has all of its terms: words, "a phrase", from:ada, subject:plan, ' +
+    'has:attachment, wor*.';
 
   static override examples = [
-    { description: 'What came in', command: 'svc threads list inbox@sandbox.test --unread' },
-    { description: 'Who wrote of it', command: 'svc threads list --q "from:ada invoice"' },
+    {
+      description: 'List received threads',
+      command: 'svc threads list inbox@sandbox.test --unread',
+    },
+    {
+      description: 'Search by sender and word',
+      command: 'svc threads list --q "from:ada invoice"',
+    },
   ];
 
   static override args = mailboxArg;
 
   static override flags = {
-    q: Flags.string({ description: 'Words in subject, sender and text', helpValue: 'WORDS' }),
-    folder: Flags.string({ description: 'inbox, sent, archive, spam, trash or drafts' }),
-    label: Flags.string({ description: 'Those that have it' }),
-    unread: Flags.boolean({ description: 'Those that are unread, or are not', allowNo: true }),
-    starred: Flags.boolean({ description: 'Those with a star, or without', allowNo: true }),
-    snoozed: Flags.boolean({ description: 'Those that are put off, or are not', allowNo: true }),
-    after: Flags.string({ description: 'Active after then: 90s, 10m, 1h, 7d, or an instant' }),
-    before: Flags.string({ description: 'Active before then' }),
-    limit: Flags.string({ description: 'So many, at most 100' }),
+    q: Flags.string({
+      description: 'Search words in subject, sender and text',
+      helpValue: 'WORDS',
+    }),
+    folder: Flags.string({
+      description: 'Only this folder: inbox, sent, archive, spam, trash or drafts',
+    }),
+    label: Flags.string({ description: 'Only threads with this label' }),
+    unread: Flags.boolean({ description: 'Only unread threads, or only read ones', allowNo: true }),
+    starred: Flags.boolean({ description: 'Only starred threads, or only others', allowNo: true }),
+    snoozed: Flags.boolean({ description: 'Only snoozed threads, or only others', allowNo: true }),
+    after: Flags.string({
+      description: 'Only threads active after: 90s, 10m, 1h, 7d ago, or an instant',
+    }),
+    before: Flags.string({ description: 'Only threads active before: the same' }),
+    limit: Flags.string({ description: 'Number of items, at most 100' }),
     cursor: Flags.string({ description: 'nextCursor of the page before' }),
   };
 
@@ -48,6 +62,11 @@ export default class ThreadsList extends BaseCommand {
       return runRoute(app, caller, threadRoutes.list, { params, query });
     });
     const columns = ['id', 'lastActivityAt', 'from.address', 'subject', 'messageCount', 'folder'];
-    await printList(flags, page, [...columns, 'read', 'labels'], 'No such threads');
+    await printList(
+      flags,
+      page,
+      [...columns, 'read', 'labels'],
+      'No threads found. Other mailboxes: svc mailboxes list',
+    );
   }
 }

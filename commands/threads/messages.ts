@@ -9,7 +9,7 @@ export default class ThreadsMessages extends BaseCommand {
 
   static override examples = [
     {
-      description: 'Who said what',
+      description: 'List the messages with their senders',
       command: 'svc threads messages thread_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
@@ -17,7 +17,7 @@ export default class ThreadsMessages extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    limit: Flags.string({ description: 'So many, at most 100' }),
+    limit: Flags.string({ description: 'Number of items, at most 100' }),
     cursor: Flags.string({ description: 'nextCursor of the page before' }),
   };
 
@@ -27,6 +27,6 @@ export default class ThreadsMessages extends BaseCommand {
     const query = given({ limit: flags.limit, cursor: flags.cursor });
     const page = await callOnThread(flags, args.thread, load, { query });
     const columns = ['threadPosition', 'id', 'createdAt', 'from', 'kind', 'preview'];
-    await printList(flags, page, columns, 'No messages: a draft began it');
+    await printList(flags, page, columns, 'This thread has no messages: it began with a draft');
   }
 }

@@ -5,11 +5,11 @@ import { printCard } from '../base/output.ts';
 import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
 
 export default class ThreadsMove extends BaseCommand {
-  static override summary = 'Move a thread to a folder; mark it on the way';
+  static override summary = 'Move a thread to a folder, or mark it';
 
   static override examples = [
     {
-      description: 'Done with it',
+      description: 'Archive a thread',
       command: 'svc threads move thread_06dq2k0qz8h3v5m1r9t4w7xy archive --read',
     },
   ];
@@ -17,14 +17,14 @@ export default class ThreadsMove extends BaseCommand {
   static override args = {
     ...threadArg,
     folder: Args.string({
-      description: 'inbox, sent, archive, spam, trash or drafts; left out: where it is',
+      description: 'Folder: inbox, sent, archive, spam, trash or drafts (default: unchanged)',
     }),
   };
 
   static override flags = {
     read: Flags.boolean({ description: 'Mark it as read, or as unread', allowNo: true }),
-    starred: Flags.boolean({ description: 'Give it a star, or take it away', allowNo: true }),
-    priority: Flags.string({ description: 'high, normal or low' }),
+    starred: Flags.boolean({ description: 'Star it, or remove the star', allowNo: true }),
+    priority: Flags.string({ description: 'Priority: high, normal or low' }),
   };
 
   async run(): Promise<void> {

@@ -5,11 +5,11 @@ import { printCard } from '../base/output.ts';
 import { callOnThread, threadArg } from '../base/thread.ts';
 
 export default class ThreadsNote extends BaseCommand {
-  static override summary = 'Write a note on a thread: it is never mailed';
+  static override summary = 'Write a note on a thread; notes are never mailed';
 
   static override examples = [
     {
-      description: 'For whoever works on it next',
+      description: 'Write a note for the next person',
       command: 'svc threads note thread_06dq2k0qz8h3v5m1r9t4w7xy --body "Waits for the invoice"',
     },
   ];
@@ -17,11 +17,11 @@ export default class ThreadsNote extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    body: Flags.string({ description: 'What it says; @FILE, or @- for standard input' }),
+    body: Flags.string({ description: 'Text of the note; @FILE, or @- for standard input' }),
     color: Flags.string({
-      description: 'yellow, green, blue, purple, pink, red, orange or gray',
+      description: 'Colour: yellow, green, blue, purple, pink, red, orange or gray',
     }),
-    pinned: Flags.boolean({ description: 'To be seen first' }),
+    pinned: Flags.boolean({ description: 'Show it above the others' }),
   };
 
   async run(): Promise<void> {

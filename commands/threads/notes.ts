@@ -9,7 +9,7 @@ export default class ThreadsNotes extends BaseCommand {
 
   static override examples = [
     {
-      description: 'What was written on it',
+      description: 'List the notes with their authors',
       command: 'svc threads notes thread_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
@@ -17,7 +17,7 @@ export default class ThreadsNotes extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    limit: Flags.string({ description: 'So many, at most 100' }),
+    limit: Flags.string({ description: 'Number of items, at most 100' }),
     cursor: Flags.string({ description: 'nextCursor of the page before' }),
   };
 
@@ -27,6 +27,11 @@ export default class ThreadsNotes extends BaseCommand {
     const query = given({ limit: flags.limit, cursor: flags.cursor });
     const page = await callOnThread(flags, args.thread, load, { query });
     const columns = ['id', 'createdAt', 'author.displayName', 'color', 'pinned', 'body'];
-    await printList(flags, page, columns, 'No notes yet: svc threads note THREAD --body TEXT');
+    await printList(
+      flags,
+      page,
+      columns,
+      'No notes yet. Write one: svc threads note THREAD --body TEXT',
+    );
   }
 }

@@ -5,15 +5,16 @@ import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts'
 import { threadArg } from '../base/thread.ts';
 
 export default class ThreadsReply extends BaseCommand {
-  static override summary = 'Answer a message in its thread';
+  static override summary = 'Reply to a message in its thread';
 
   static override description =
-    'To its Reply-To, or else its sender, from the address that it came to; with --all to everybody ' +
-    'who is named in it, but for the mailbox. What is blocked is left out.';
+    'Replies to its Reply-To, or else its sender, from the address that received it; ' +
+    'with --all to everybody named in the message except the mailbox. Blocked addresses ' +
+    'are left out.';
 
   static override examples = [
     {
-      description: 'To the sender',
+      description: 'Reply to the sender',
       command: 'svc threads reply thread_06dq2k0qz8h3v5m1r9t4w7xy --text "Thank you."',
     },
   ];
@@ -21,7 +22,7 @@ export default class ThreadsReply extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    all: Flags.boolean({ description: 'To everybody who is named in it' }),
+    all: Flags.boolean({ description: 'Reply to everybody named in the message' }),
     ...contentFlags,
   };
 

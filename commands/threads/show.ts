@@ -6,7 +6,10 @@ export default class ThreadsShow extends BaseCommand {
   static override summary = 'Show a thread';
 
   static override examples = [
-    { description: 'Where it stands', command: 'svc threads show thread_06dq2k0qz8h3v5m1r9t4w7xy' },
+    {
+      description: 'Show the state of a thread',
+      command: 'svc threads show thread_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
   ];
 
   static override args = threadArg;

@@ -6,17 +6,17 @@ import { timeAhead } from '../base/since.ts';
 import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
 
 export default class ThreadsSnooze extends BaseCommand {
-  static override summary = 'Put a thread off: at its time it is unread in inbox';
+  static override summary = 'Snooze a thread: it returns to the inbox unread';
 
-  static override description = 'Mail that comes into it ends its snooze too.';
+  static override description = 'New mail in the thread ends the snooze too.';
 
   static override examples = [
     {
-      description: 'Until tomorrow',
+      description: 'Snooze a thread until tomorrow',
       command: 'svc threads snooze thread_06dq2k0qz8h3v5m1r9t4w7xy --until 1d',
     },
     {
-      description: 'Not any more',
+      description: 'End the snooze now',
       command: 'svc threads snooze thread_06dq2k0qz8h3v5m1r9t4w7xy --end',
     },
   ];
@@ -24,14 +24,17 @@ export default class ThreadsSnooze extends BaseCommand {
   static override args = threadArg;
 
   static override flags = {
-    until: Flags.string({ description: 'In 10m, 1h or 7d, or an instant', helpValue: 'TIME' }),
-    end: Flags.boolean({ description: 'It is put off no more' }),
+    until: Flags.string({
+      description: 'End of the snooze: 10m, 1h or 7d from now, or an instant',
+      helpValue: 'TIME',
+    }),
+    end: Flags.boolean({ description: 'End the snooze now' }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ThreadsSnooze);
     const until = timeAhead('--until', flags.until, Date.now());
-    if ((until === undefined) === !flags.end) throw new UsageError('Say --until TIME, or --end');
+    if ((until === undefined) === !flags.end) throw new UsageError('give --until TIME or --end');
     const load = async () => (await import('../../src/threads/routes.ts')).threadRoutes.update;
     const body = { snoozedUntil: until ?? null };
     const thread = await callOnThread(flags, args.thread, load, { body });

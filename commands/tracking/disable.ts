@@ -3,8 +3,9 @@ import { trackingView as view } from '../base/tracking.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Stop using the tracking host of a domain; links in sent mail go on for a week',
-  examples: [['By name', 'svc tracking disable example.com']],
+  summary: 'Disable the tracking host of a domain',
+  description: 'Links in sent mail keep working for a week.',
+  examples: [['Disable it by the name of the domain', 'svc tracking disable example.com']],
   args,
   find,
   route: async () =>

@@ -5,15 +5,15 @@ import { trackingView as view } from '../base/tracking.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Make a host of a verified domain the one that its links point to',
+  summary: 'Enable a tracking host on a verified domain',
   description:
-    'Shows the DNS records to publish. The daemon looks for them by itself from then on, and fetches ' +
-    'the certificate; "svc tracking recheck" looks at once.',
-  examples: [['As links.example.com', 'svc tracking enable example.com --label links']],
+    'Shows the DNS records to publish. From then on the daemon checks them by itself and ' +
+    'fetches the certificate; "svc tracking recheck" checks at once.',
+  examples: [['Enable links.example.com', 'svc tracking enable example.com --label links']],
   args,
   find,
   flags: {
-    label: Flags.string({ description: 'In front of the domain: links makes links.example.com' }),
+    label: Flags.string({ description: 'Label before the domain: links gives links.example.com' }),
     ...dataFlag,
   },
   route: async () =>

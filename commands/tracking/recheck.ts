@@ -3,8 +3,9 @@ import { trackingView as view } from '../base/tracking.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Look at the tracking host of a domain now, at most each 30 seconds',
-  examples: [['By name', 'svc tracking recheck example.com']],
+  summary: 'Check the tracking host of a domain now',
+  description: 'Checks at most once in 30 seconds.',
+  examples: [['Check it by the name of the domain', 'svc tracking recheck example.com']],
   args,
   find,
   route: async () =>

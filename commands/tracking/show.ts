@@ -3,8 +3,8 @@ import { trackingView as view } from '../base/tracking.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Show the tracking host of a domain, and the records that it needs',
-  examples: [['By name', 'svc tracking show example.com']],
+  summary: 'Show the tracking host of a domain and its DNS records',
+  examples: [['Show it by the name of the domain', 'svc tracking show example.com']],
   args,
   find,
   route: async () => (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.get,

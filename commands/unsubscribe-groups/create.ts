@@ -4,11 +4,13 @@ import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Make an unsubscribe group: a kind of mail that recipients can leave',
-  examples: [['A newsletter', 'svc unsubscribe-groups create --name Newsletter']],
+  summary: 'Create an unsubscribe group: a kind of mail to leave',
+  examples: [
+    ['Create a group for a newsletter', 'svc unsubscribe-groups create --name Newsletter'],
+  ],
   flags: {
-    name: Flags.string({ description: 'What recipients read where they leave' }),
-    description: Flags.string({ description: 'What kind of mail it is' }),
+    name: Flags.string({ description: 'Name that recipients read on the unsubscribe page' }),
+    description: Flags.string({ description: 'Kind of mail, for recipients' }),
     ...dataFlag,
   },
   route: async () =>

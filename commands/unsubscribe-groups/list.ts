@@ -2,9 +2,9 @@ import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
   summary: 'List the unsubscribe groups of the organization',
-  examples: [['All of them', 'svc unsubscribe-groups list']],
+  examples: [['List all groups', 'svc unsubscribe-groups list']],
   route: async () =>
     (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
   columns: ['id', 'name', 'description', 'createdAt'],
-  whenEmpty: 'No unsubscribe groups yet: svc unsubscribe-groups create --name NAME',
+  whenEmpty: 'No unsubscribe groups found. Create one: svc unsubscribe-groups create --name NAME',
 });

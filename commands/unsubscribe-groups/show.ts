@@ -1,11 +1,16 @@
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const card = ['id', 'name', 'description', 'createdAt', 'updatedAt'];
-export const args = idArg('Id of the group');
+export const args = idArg('Id of the group (usg_…)');
 
 export default showCommand({
   summary: 'Show an unsubscribe group',
-  examples: [['Its name', 'svc unsubscribe-groups show usg_06dq2k0qz8h3v5m1r9t4w7xy']],
+  examples: [
+    [
+      'Show the name and description of a group',
+      'svc unsubscribe-groups show usg_06dq2k0qz8h3v5m1r9t4w7xy',
+    ],
+  ],
   args,
   route: async () =>
     (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,

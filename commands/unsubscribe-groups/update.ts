@@ -4,9 +4,9 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change the name or the description of an unsubscribe group',
+  summary: 'Change an unsubscribe group: its name or description',
   examples: [
-    ['Rename it', 'svc unsubscribe-groups update usg_06dq2k0qz8h3v5m1r9t4w7xy --name News'],
+    ['Rename a group', 'svc unsubscribe-groups update usg_06dq2k0qz8h3v5m1r9t4w7xy --name News'],
   ],
   args,
   flags: {

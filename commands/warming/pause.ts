@@ -5,11 +5,13 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   summary: 'Pause the warming of a domain',
-  description: 'The open window goes on until its end; no other opens until the plan is resumed.',
-  examples: [['For the holidays', 'svc warming pause example.com --note "Nobody is here to look"']],
+  description: 'The open window runs to its end; no other opens until the plan is resumed.',
+  examples: [
+    ['Pause for the holidays', 'svc warming pause example.com --note "Nobody is here to look"'],
+  ],
   args,
   find,
-  flags: { note: Flags.string({ description: 'Why; the decision shows it' }) },
+  flags: { note: Flags.string({ description: 'Reason, shown in the decision' }) },
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.pause,
   view,
 });

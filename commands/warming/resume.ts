@@ -4,17 +4,17 @@ import { warmingView as view } from '../base/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Let the warming of a domain go on that is paused or held',
+  summary: 'Resume the paused or held warming of a domain',
   description:
-    'A held plan needs a note. It tries again the window that was not safe, and what was sent before ' +
-    'counts no more.',
+    'A held plan needs a note. It repeats the unsafe window; earlier bounces and ' +
+    'complaints no longer count.',
   examples: [
-    ['Why it is held', 'svc warming show example.com'],
-    ['After a look at it', 'svc warming resume example.com --note "An old list was removed"'],
+    ['Show why the plan is held', 'svc warming show example.com'],
+    ['Resume after a review', 'svc warming resume example.com --note "An old list was removed"'],
   ],
   args,
   find,
-  flags: { note: Flags.string({ description: 'What the review found; the decision shows it' }) },
+  flags: { note: Flags.string({ description: 'Findings of the review, shown in the decision' }) },
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.resume,
   view,
 });

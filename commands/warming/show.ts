@@ -3,8 +3,8 @@ import { warmingView as view } from '../base/ramp.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Show the warming of a domain: the plan against what was sent, and how that fared',
-  examples: [['By name', 'svc warming show example.com']],
+  summary: 'Show the warming plan of a domain and its results',
+  examples: [['Show it by the name of the domain', 'svc warming show example.com']],
   args,
   find,
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.get,

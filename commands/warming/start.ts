@@ -9,20 +9,21 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class WarmingStart extends BaseCommand {
-  static override summary = 'Let the volume of a domain grow day by day';
+  static override summary = 'Start warming a domain: its volume grows day by day';
 
   static override description =
-    'Allowances are for campaigns: what is sent directly counts in the window of the day and is never ' +
-    'delayed. Each window lasts 24 hours; one that closes safe lets the next one grow.';
+    'Allowances limit campaigns: direct sends count in the window of the day and are ' +
+    'never delayed. Each window lasts 24 hours; one that closes safe lets the next one ' +
+    'grow.';
 
   static override examples = [
     {
-      description: 'See the ramp before you start it',
+      description: 'Preview the ramp',
       command:
         'svc warming start example.com --identity new --initial 50 --growth 30 --target 5000 --simulate',
     },
     {
-      description: 'Start it',
+      description: 'Start the warming',
       command:
         'svc warming start example.com --identity new --initial 50 --growth 30 --target 5000',
     },
@@ -32,15 +33,15 @@ export default class WarmingStart extends BaseCommand {
 
   static override flags = {
     identity: Flags.string({
-      description: 'What the domain is to receivers: new, migrating or returning',
+      description: 'History of the domain at receivers: new, migrating or returning',
     }),
     initial: Flags.integer({ description: 'Recipients of the first window', helpValue: 'N' }),
     growth: Flags.integer({
-      description: 'Percent by which a safe window lets the next one grow',
+      description: 'Growth from a safe window to the next, in percent',
       helpValue: 'PERCENT',
     }),
     target: Flags.integer({ description: 'Recipients of the last window', helpValue: 'N' }),
-    simulate: Flags.boolean({ description: 'Draw the ramp with its dates; start nothing' }),
+    simulate: Flags.boolean({ description: 'Show the ramp with its dates; start nothing' }),
     ...dataFlag,
   };
 

@@ -5,11 +5,13 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   summary: 'End the warming of a domain for good',
-  description: 'Its plan is cancelled, and so are its windows; another plan can be started.',
-  examples: [['To begin with another plan', 'svc warming stop example.com --note "Too steep"']],
+  description: 'Its plan and windows are cancelled; another plan can be started.',
+  examples: [
+    ['End a plan to start another one', 'svc warming stop example.com --note "Too steep"'],
+  ],
   args,
   find,
-  flags: { note: Flags.string({ description: 'Why; the decision shows it' }) },
+  flags: { note: Flags.string({ description: 'Reason, shown in the decision' }) },
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.cancel,
   view,
 });

@@ -4,21 +4,22 @@ import { settingFields, settingFlags, settingsOf } from '../base/webhook.ts';
 import { shownOnce } from './show.ts';
 
 export default createCommand({
-  summary: 'Make a webhook: an endpoint that events are posted to',
+  summary: 'Create a webhook: an endpoint that receives events',
   description:
-    'Posts are signed as Standard Webhooks says; the secret is shown this once. Events are kinds, ' +
-    'such as message.delivered, all that begin alike, such as message.*, or * for all.',
+    'Posts are signed by the Standard Webhooks scheme; the secret is shown only this ' +
+    'once. An event is a kind, such as message.delivered, all kinds with one beginning, ' +
+    'such as message.*, or * for all.',
   examples: [
     [
-      'Told of what arrives and what does not',
+      'Receive deliveries and bounces',
       'svc webhooks create --url https://hooks.example.com/svc --event message.delivered --event message.bounced',
     ],
     [
-      'All events, with a header of your own',
+      'Receive all events, with a header of your own',
       "svc webhooks create --url https://hooks.example.com/svc --event '*' --header 'X-Team: billing'",
     ],
     [
-      'The secret alone, for a script',
+      'Print the secret alone, for a script',
       "svc webhooks create --url https://hooks.example.com/svc --event 'message.*' --json | jq -r .secret",
     ],
   ],

@@ -2,9 +2,13 @@ import { deleteCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
 export default deleteCommand({
-  summary: 'Delete a webhook with its deliveries and statistics for good',
-  description: 'Asks first on a terminal; elsewhere it needs --yes.',
-  examples: [['In a script', 'svc webhooks delete wep_06dq2k0qz8h3v5m1r9t4w7xy --yes']],
+  summary: 'Delete a webhook with its deliveries for good',
+  description:
+    'Deletes its statistics too. Asks for confirmation on a terminal; elsewhere it needs ' +
+    '--yes.',
+  examples: [
+    ['Delete a webhook in a script', 'svc webhooks delete wep_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+  ],
   args,
   shows: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.get,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.delete,

@@ -11,16 +11,16 @@ const card = [...columns, 'eventId', 'lastAttemptAt'];
 const attemptColumns = ['at', 'trigger', 'outcome', 'statusCode', 'errorClass', 'durationMs'];
 
 export default class WebhooksDeliveries extends BaseCommand {
-  static override summary = 'List the deliveries of a webhook, or show one with its attempts';
+  static override summary = 'List the deliveries of a webhook, or show one of them';
 
   static override examples = [
     {
-      description: 'What was given up today',
+      description: 'List the deliveries given up today',
       command:
         'svc webhooks deliveries wep_06dq2k0qz8h3v5m1r9t4w7xy --status exhausted --since 24h',
     },
     {
-      description: 'Why one failed',
+      description: 'Show why a delivery failed',
       command:
         'svc webhooks deliveries wep_06dq2k0qz8h3v5m1r9t4w7xy whdel_06dq2k0qz8h3v5m1r9t4w7xy',
     },
@@ -28,13 +28,17 @@ export default class WebhooksDeliveries extends BaseCommand {
 
   static override args = {
     id: Args.string({ description: 'Id of the webhook (wep_…)', required: true }),
-    delivery: Args.string({ description: 'Id of one delivery (whdel_…)' }),
+    delivery: Args.string({ description: 'Id of a delivery (whdel_…), to show its attempts' }),
   };
 
   static override flags = {
-    status: Flags.string({ description: 'pending, delivered, exhausted or cancelled' }),
-    event: Flags.string({ description: 'Kind of event', helpValue: 'KIND' }),
-    since: Flags.string({ description: 'Made since: 90s, 10m, 1h, 7d, or an instant' }),
+    status: Flags.string({
+      description: 'Only this status: pending, delivered, exhausted or cancelled',
+    }),
+    event: Flags.string({ description: 'Only this kind of event', helpValue: 'KIND' }),
+    since: Flags.string({
+      description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
+    }),
     ...pageFlags,
   };
 
@@ -50,7 +54,7 @@ export default class WebhooksDeliveries extends BaseCommand {
       return print(flags, one, async () => {
         const format = await import('../base/format.ts');
         const shown = format.card(one, card);
-        if (one.attempts.length === 0) return `${shown}\n\nNothing was posted yet.`;
+        if (one.attempts.length === 0) return `${shown}\n\nNo attempts yet.`;
         return `${shown}\n\n${format.table(one.attempts, attemptColumns)}`;
       });
     }
@@ -62,6 +66,11 @@ export default class WebhooksDeliveries extends BaseCommand {
       async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.deliveries,
       { params: { id }, query },
     );
-    await printList(flags, found, columns, 'No deliveries: svc webhooks test ID');
+    await printList(
+      flags,
+      found,
+      columns,
+      'No deliveries found. Post a test event: svc webhooks test ID',
+    );
   }
 }

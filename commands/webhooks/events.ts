@@ -10,22 +10,25 @@ function kindText({ type, summary, sample, schema }: PresentedKind): string {
 }
 
 export default class WebhooksEvents extends BaseCommand {
-  static override summary = 'List the kinds of events, or show what one tells';
+  static override summary = 'List the kinds of events, or show one of them';
 
   static override description =
-    'Every kind that one can subscribe to, those of areas that are still to come included.';
+    'Lists every kind that a webhook can subscribe to, also kinds of planned features.';
 
   static override examples = [
-    { description: 'All kinds', command: 'svc webhooks events' },
-    { description: 'What one tells', command: 'svc webhooks events message.bounced' },
+    { description: 'List all kinds', command: 'svc webhooks events' },
     {
-      description: 'A sample for a test',
+      description: 'Show the schema and a sample of a kind',
+      command: 'svc webhooks events message.bounced',
+    },
+    {
+      description: 'Print a sample for a test',
       command: 'svc webhooks events domain.failed --json | jq .sample',
     },
   ];
 
   static override args = {
-    kind: Args.string({ description: 'Such as message.bounced' }),
+    kind: Args.string({ description: 'Kind of event, such as message.bounced' }),
   };
 
   async run(): Promise<void> {
@@ -34,7 +37,7 @@ export default class WebhooksEvents extends BaseCommand {
     const { presentKind } = await import('../../src/events/kinds.ts');
     if (args.kind === undefined) {
       const items = eventKinds.map(presentKind);
-      return printList(flags, { items }, ['type', 'summary'], 'There are none.');
+      return printList(flags, { items }, ['type', 'summary'], 'There are no kinds of events.');
     }
     const { eventType } = await import('../../src/events/schema.ts');
     const { parseWith } = await import('../../src/api/validate.ts');

@@ -18,34 +18,37 @@ function lineOf({ event, outcome }: Heard): string {
 }
 
 export default class WebhooksListen extends BaseCommand {
-  static override summary = 'Follow events, and post them to a program on this machine';
+  static override summary = 'Follow events, and post them to a local program';
 
   static override description =
-    'Reads the store, whether or not a daemon runs: no tunnel, no endpoint. What is posted is signed ' +
-    'with a secret that stays the same for this store (--print-secret). Ends with Ctrl-C.';
+    'Reads the store, with or without a running daemon: no tunnel, no endpoint. Posts ' +
+    'are signed with a secret that stays the same for this store (--print-secret). Ends ' +
+    'with Ctrl-C.';
 
   static override examples = [
     {
-      description: 'While you write the receiver',
+      description: 'Post events to a receiver in development',
       command: 'svc webhooks listen --forward-to http://localhost:3000/hooks',
     },
-    { description: 'Its secret', command: 'svc webhooks listen --print-secret' },
+    { description: 'Print the secret', command: 'svc webhooks listen --print-secret' },
   ];
 
   static override flags = {
     'forward-to': Flags.string({
-      description: 'Post to this URL of this machine; without, events are only shown',
+      description: 'Post to this URL of this machine (default: only show events)',
       helpValue: 'URL',
     }),
     event: Flags.string({
       aliases: ['events'],
-      description: 'Only this kind, or kinds with commas between, such as message.*',
+      description: 'Only this kind, or several separated by commas, such as message.*',
       helpValue: 'KIND',
       multiple: true,
       multipleNonGreedy: true,
       delimiter: ',',
     }),
-    since: Flags.string({ description: 'Also those since: 90s, 10m, 1h, 7d, or an instant' }),
+    since: Flags.string({
+      description: 'Also earlier events since: 90s, 10m, 1h, 7d, or an instant',
+    }),
     'print-secret': Flags.boolean({ description: 'Print the secret and end' }),
   };
 

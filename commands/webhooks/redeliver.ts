@@ -8,20 +8,21 @@ import { callRoute } from '../base/route.ts';
 import { timeFrom } from '../base/since.ts';
 
 export default class WebhooksRedeliver extends BaseCommand {
-  static override summary = 'Try a delivery once more, now; or post what was given up again';
+  static override summary = 'Retry one delivery now, or post given-up events again';
 
   static override description =
-    'With a delivery: one attempt, whose outcome is awaited; exit code 8 if it fails. What is tried ' +
-    'automatically, and when, stays as it was. With --failed: new deliveries of the events that ' +
-    'were given up, under their old webhook-id, behind what is new; the oldest 10,000 at most.';
+    'With a delivery: makes one attempt, waits for its outcome, and ends with exit code ' +
+    '8 if it fails. The automatic attempts stay as planned. With --failed: creates new ' +
+    'deliveries for events that were given up, under their old webhook-id, behind new ' +
+    'events; the oldest 10,000 at most.';
 
   static override examples = [
     {
-      description: 'One, now',
+      description: 'Retry one delivery now',
       command: 'svc webhooks redeliver wep_06dq2k0qz8h3v5m1r9t4w7xy whdel_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'All that was given up in the last hour',
+      description: 'Post all events given up in the last hour',
       command: 'svc webhooks redeliver wep_06dq2k0qz8h3v5m1r9t4w7xy --failed --since 1h',
     },
   ];
@@ -32,11 +33,13 @@ export default class WebhooksRedeliver extends BaseCommand {
   };
 
   static override flags = {
-    failed: Flags.boolean({ description: 'All that was given up' }),
-    since: Flags.string({ description: 'Of those, made since: 90s, 10m, 1h, 7d, or an instant' }),
-    until: Flags.string({ description: 'Of those, made before' }),
+    failed: Flags.boolean({ description: 'Post all events that were given up' }),
+    since: Flags.string({
+      description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
+    }),
+    until: Flags.string({ description: 'Only deliveries created before this time' }),
     event: Flags.string({
-      description: 'Of those, this kind; may be repeated',
+      description: 'Only this kind of event; may be repeated',
       helpValue: 'KIND',
       multiple: true,
       multipleNonGreedy: true,
@@ -47,7 +50,7 @@ export default class WebhooksRedeliver extends BaseCommand {
     const { args, flags } = await this.parse(WebhooksRedeliver);
     const { id, delivery } = args;
     if ((flags.failed === true) === (delivery !== undefined)) {
-      throw new UsageError('Name either a delivery or --failed');
+      throw new UsageError('give either a delivery or --failed');
     }
     if (delivery !== undefined) {
       const answer = await callRoute(
@@ -58,7 +61,7 @@ export default class WebhooksRedeliver extends BaseCommand {
       await printCard(flags, answer, ['outcome', 'deliveryId', 'attemptId']);
       if (answer.outcome === 'succeeded') return;
       throw new ExpectationError(
-        `${delivery} failed again: svc webhooks deliveries ${id} shows why`,
+        `${delivery} failed again. See why: svc webhooks deliveries ${id}`,
       );
     }
     const now = Date.now();
@@ -74,7 +77,9 @@ export default class WebhooksRedeliver extends BaseCommand {
       { params: { id }, body },
     );
     await print(flags, answer, () => {
-      const rest = answer.isComplete ? '' : ' There are more: run it again once these are done.';
+      const rest = answer.isComplete
+        ? ''
+        : ' More remain: run the same command again once these are done.';
       return `${answer.deliveries} events are queued again.${rest}`;
     });
   }

@@ -3,10 +3,10 @@ import { args, shownOnce } from './show.ts';
 
 export default showCommand({
   summary: 'Replace the secret of a webhook',
-  description: 'The new one is shown this once. Both sign each post for 24 hours.',
+  description: 'The new secret is shown only this once. Both secrets sign each post for 24 hours.',
   examples: [
     [
-      'Hand the new secret to a script',
+      'Pass the new secret to a script',
       'svc webhooks rotate-secret wep_06dq2k0qz8h3v5m1r9t4w7xy --json | jq -r .secret',
     ],
   ],

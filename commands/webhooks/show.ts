@@ -10,12 +10,14 @@ export const card = [
 /** Notes for an endpoint whose secret was just made. */
 export const shownOnce = {
   card: ['secret', ...card],
-  note: 'The secret is not shown again: keep it now, to verify what is posted.',
+  note: 'The secret is never shown again: store it now, to verify posts.',
 };
 
 export default showCommand({
-  summary: 'Show a webhook; never its secret',
-  examples: [['Is it active?', 'svc webhooks show wep_06dq2k0qz8h3v5m1r9t4w7xy']],
+  summary: 'Show a webhook without its secret',
+  examples: [
+    ['Show whether a webhook is active', 'svc webhooks show wep_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ],
   args,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.get,
   card,

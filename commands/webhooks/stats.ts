@@ -9,16 +9,19 @@ import { sparkline } from '../base/sparkline.ts';
 const statuses = ['delivered', 'pending', 'exhausted', 'cancelled'] as const;
 
 export default class WebhooksStats extends BaseCommand {
-  static override summary = 'Show what became of the deliveries of a webhook, by day';
+  static override summary = 'Show the deliveries of a webhook by day and outcome';
 
   static override description =
-    "Days are those of the organization's time zone. A delivery counts on the day on which it was " +
-    'made, whenever it was taken.';
+    "Days are in the organization's time zone. A delivery counts on the day of its " +
+    'creation, whenever it was accepted.';
 
   static override examples = [
-    { description: 'The last 30 days', command: 'svc webhooks stats wep_06dq2k0qz8h3v5m1r9t4w7xy' },
     {
-      description: 'All that is kept',
+      description: 'Show the last 30 days',
+      command: 'svc webhooks stats wep_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'Show all days that are stored',
       command: 'svc webhooks stats wep_06dq2k0qz8h3v5m1r9t4w7xy --period 90',
     },
   ];

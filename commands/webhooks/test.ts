@@ -4,11 +4,11 @@ import { args } from './show.ts';
 
 export default updateCommand({
   summary: 'Post a test event to a webhook',
-  description: 'A webhook.test, which the daemon delivers and retries as it does any event.',
+  description: 'Publishes a webhook.test event, which the daemon delivers like any other.',
   examples: [
-    ['Does it answer?', 'svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy'],
+    ['Test whether an endpoint answers', 'svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy'],
     [
-      'With data of your own',
+      'Post data of your own',
       `svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy --data '{"data":{"order":7}}'`,
     ],
   ],

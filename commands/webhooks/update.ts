@@ -6,21 +6,22 @@ import { settingFields, settingFlags, settingsOf } from '../base/webhook.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change a webhook: its URL, its events, its headers, whether it is active',
+  summary: 'Change a webhook: its URL, events, headers or state',
   description:
-    'Disabled, it gets nothing, and what waits for it is cancelled. Enabled again, it starts clean. ' +
-    'Events and headers that are given take the place of all that it has.',
+    'A disabled webhook gets no events, and its waiting deliveries are cancelled. ' +
+    'Enabled again, it starts without a backlog. The given events and headers replace ' +
+    'all earlier ones.',
   examples: [
     [
-      'Other events',
+      'Subscribe to other events',
       "svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --event 'message.*' --event domain.failed",
     ],
-    ['Enable it again', 'svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --active'],
+    ['Enable a webhook again', 'svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --active'],
   ],
   args,
   flags: {
     ...settingFlags,
-    active: Flags.boolean({ description: 'Whether events are posted to it', allowNo: true }),
+    active: Flags.boolean({ description: 'Enable it, or disable it', allowNo: true }),
     ...dataFlag,
   },
   fields: { ...settingFields, active: null },

@@ -15,15 +15,15 @@ function readHeaders(text: string): Record<string, string> {
 }
 
 export default class WebhooksVerify extends BaseCommand {
-  static override summary = 'Check the signature of a webhook that was received';
+  static override summary = 'Check the signature of a received webhook';
 
   static override description =
-    'The body is read from standard input, as it was received, byte for byte. The time of the ' +
-    'signature must be within 5 minutes of now, unless --any-time says otherwise.';
+    'Reads the body from standard input, byte for byte as received. The time of the ' +
+    'signature must be within 5 minutes of now, unless --any-time is given.';
 
   static override examples = [
     {
-      description: 'What was kept of a request',
+      description: 'Check a request that was saved',
       command: 'svc webhooks verify --secret-file secret --headers headers --any-time < body',
     },
   ];
@@ -35,11 +35,11 @@ export default class WebhooksVerify extends BaseCommand {
       required: true,
     }),
     headers: Flags.string({
-      description: 'File with the headers, a line `name: value` each',
+      description: 'File with the headers, one line `name: value` each',
       helpValue: 'FILE',
       required: true,
     }),
-    'any-time': Flags.boolean({ description: 'Also where it was signed long ago' }),
+    'any-time': Flags.boolean({ description: 'Accept signatures of any age' }),
   };
 
   async run(): Promise<void> {

@@ -1,9 +1,17 @@
 // Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the decision. A
 // client that leaves before the end of its message leaves nothing.
 import type { SMTPServerDataStream } from 'smtp-server';
+import { oneEachTurn } from '../../src/runtime/turns.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
+
+/**
+ * Bytes of a message that are read, or copied at its end, without waiting for a turn of the event loop: large
+ * messages of many clients at once would otherwise delay everything else.
+ */
+const bytesEachTurn = 262_144;
+const nextTurn = oneEachTurn();
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
 
@@ -25,9 +33,15 @@ export function collectData(
 ): void {
   session.phase = 'receiving';
   collector.begin((refusal) => hangUp(session, refusal));
+  let bytesThisTurn = 0;
   stream.on('data', (chunk: Buffer) => {
     collector.add(chunk);
     if (collector.refusal && collector.isEndless) hangUp(session, collector.refusal);
+    bytesThisTurn += chunk.length;
+    if (bytesThisTurn < bytesEachTurn) return;
+    bytesThisTurn = 0;
+    stream.pause();
+    void nextTurn().then(() => stream.resume());
   });
   stream.on('error', () => {});
   stream.on('close', () => {
@@ -37,9 +51,14 @@ export function collectData(
     collector.release();
     sessions.answer(session, () => answer(refusal, text));
   };
+  const finish = async () => {
+    if (collector.keptBytes > bytesEachTurn) await nextTurn();
+    const { refusal, text } = await take(collector.finish());
+    settle(refusal, text);
+  };
   stream.on('end', () => {
     session.phase = 'working';
     if (collector.refusal) settle(new SmtpRefusal(collector.refusal));
-    else void take(collector.finish()).then(({ refusal, text }) => settle(refusal, text));
+    else void finish();
   });
 }

@@ -87,6 +87,11 @@ export class MailCollector implements Occupant {
     return this.#refusal;
   }
 
+  /** Bytes of the message so far. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
   /** Whether a line ended in CR or LF alone. */
   get hasBareLineEnds(): boolean {
     return this.#hasBareLineEnds;

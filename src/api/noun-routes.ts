@@ -54,11 +54,7 @@ export function nounRoutes<
   Create extends z.ZodType,
   Update extends z.ZodType,
   Output extends z.ZodType,
->(
-  at: Area & { noun: Noun },
-  path: RoutePath,
-  parts: NounParts<Query, Create, Update, Output>,
-) {
+>(at: Area & { noun: Noun }, path: RoutePath, parts: NounParts<Query, Create, Update, Output>) {
   const { one, many, named = one, output, list, create, get, update } = parts;
   const noun = operationNoun(at.noun);
   const params = idPath(at.noun, named);

@@ -67,7 +67,7 @@ export function auditActions(nouns: readonly Noun[]): AuditAction[] {
 
 const longestCursor = 200;
 
-const byAction = { description: 'Only these changes' };
+const byAction = { description: 'Only this kind of change' };
 
 /** The filters of the list, for the flags of `svc audit`: `auditQuery` knows the actions. */
 const auditFilters = z.strictObject({
@@ -80,7 +80,7 @@ const auditFilters = z.strictObject({
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only changes of then and later' }),
+    .meta({ description: 'Only changes from this time on' }),
   limit: pageQuery.limit,
   cursor: z
     .string()
@@ -103,22 +103,25 @@ function auditEntry(actions: readonly AuditAction[]) {
       createdAt: z.string(),
       actor: z.object({
         type: z.enum(['key', 'operator', 'service']).meta({
-          description: 'A key, the operator at the command line, or the service by itself',
+          description: 'A key, the operator at the command line, or the service itself',
         }),
         keyId: z.string().nullable(),
-        keyName: z.string().nullable().meta({ description: 'As it was then' }),
+        keyName: z.string().nullable().meta({ description: 'Name at that time' }),
         role: z.string().nullable(),
       }),
       action: z.enum(actions),
       resource: z.object({
         type: z.string(),
-        id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
+        id: z
+          .string()
+          .nullable()
+          .meta({ description: 'Null for a change of many resources at once' }),
       }),
       details: z.record(z.string(), z.unknown()).meta({
-        description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
+        description: 'Changed fields as `{field: {before, after}}`, and further details',
       }),
     })
-    .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+    .meta({ id: 'AuditEntry', description: 'A change with its time and its actor' });
 }
 
 /** Returns a page of the list; `actions` are all audited changes. */

@@ -31,7 +31,7 @@ const tag = z
   .max(100)
   .regex(
     /^[^\s,\p{Cc}](?:[^,\p{Cc}]*[^\s,\p{Cc}])?$/u,
-    'may hold no comma and no control character, and no space at its ends',
+    'must have no comma, no control character and no space at its ends',
   );
 
 const tags = z.array(tag).max(mostTags);
@@ -87,7 +87,7 @@ const metadata = storedMap(
 );
 
 const fields = {
-  email: emailAddress.optional().meta({ description: 'Short for one identity' }),
+  email: emailAddress.optional().meta({ description: 'Short form of one identity' }),
   identities: identities.optional().meta({ description: 'All addresses; the first gets the mail' }),
   name: line.nullable().optional(),
   displayName: line.nullable().optional(),
@@ -104,7 +104,7 @@ const fields = {
   metadata: metadata.optional(),
 };
 
-const bothSay = 'says the same as email: give one of them';
+const bothSay = 'repeats email: give one of them';
 
 export const createContactInput = z
   .strictObject(fields)
@@ -113,7 +113,7 @@ export const createContactInput = z
       context.addIssue({
         code: 'custom',
         path: ['email'],
-        message: 'email or identities is needed',
+        message: 'email or identities is required',
       });
     }
     if (email !== undefined && identities !== undefined) {
@@ -143,11 +143,11 @@ export const importedContact = z
   })
   .refine(({ emails, externalId }) => emails.length > 0 || externalId !== undefined, {
     path: ['email'],
-    message: 'email or externalId is needed',
+    message: 'email or externalId is required',
   });
 
 export const importQuery = z.strictObject({
-  dryRun: queryFlag.optional().meta({ description: 'Count what would change, change nothing' }),
+  dryRun: queryFlag.optional().meta({ description: 'Count the changes without applying them' }),
 });
 
 export const exportQuery = z.strictObject({
@@ -163,22 +163,22 @@ const counted = {
 
 export const importCounts = z
   .object({
-    id: z.string().meta({ description: 'Of its entry in the audit' }),
+    id: z.string().meta({ description: 'Id of its entry in the audit' }),
     format: z.string(),
     ...counted,
   })
-  .meta({ id: 'ContactImport', description: 'What an import changed' });
+  .meta({ id: 'ContactImport', description: 'Changes made by an import' });
 
 export const importOutput = z
   .object({
-    format: z.string().meta({ description: 'As the header shows it' }),
+    format: z.string().meta({ description: 'Format that the header shows' }),
     dryRun: z.boolean(),
     ...counted,
     rows: z
       .array(z.object({ row: z.number(), field: text, reason: z.string() }))
-      .meta({ description: 'Those that were rejected, the first 1,000: data rows from 1' }),
+      .meta({ description: 'Rejected rows, the first 1,000; data rows count from 1' }),
   })
-  .meta({ id: 'ContactImportReport', description: 'What an import changed, or would' });
+  .meta({ id: 'ContactImportReport', description: 'Result of an import, or of a preview' });
 
 export const tagsInput = z
   .strictObject({ tags: z.array(tag).min(1).max(mostTags) })
@@ -187,7 +187,7 @@ export const tagsInput = z
 export const listContactsQuery = z.strictObject({
   ...pageQuery,
   tag: tag.optional(),
-  email: emailAddress.optional().meta({ description: 'With this address, in any case of letters' }),
+  email: emailAddress.optional().meta({ description: 'Only this address, in any letter case' }),
   externalId: externalId.optional(),
   status: z.enum(contactStatuses).optional(),
   q: z
@@ -195,16 +195,17 @@ export const listContactsQuery = z.strictObject({
     .trim()
     .min(2)
     .max(100)
-    .regex(/[\p{L}\p{N}]/u, 'must hold a letter or a digit')
+    .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
     .optional()
     .meta({
       description:
-        'Beginnings of words of a name, or that of the first address; where all are frequent, of the newest 5,000',
+        'Beginnings of words of a name, or of the first address; if all of them are ' +
+        'frequent, only the newest 5,000 contacts are searched',
     }),
   updatedSince: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only what changed then and later' }),
+    .meta({ description: 'Only contacts changed from this time on' }),
 });
 
 export const contactOutput = z
@@ -224,7 +225,7 @@ export const contactOutput = z
         id: z.string(),
         channel: z.literal('email'),
         identifier: z.string(),
-        verified: z.boolean().meta({ description: 'Mail of that address proved it' }),
+        verified: z.boolean().meta({ description: 'Proven by mail from that address' }),
       }),
     ),
     profile: z.object({
@@ -250,7 +251,7 @@ export const contactOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Contact', description: 'Somebody who gets mail' });
+  .meta({ id: 'Contact', description: 'A person who gets mail' });
 
 export type ContactStatus = (typeof contactStatuses)[number];
 export type ProfileInput = z.output<typeof profileInput>;

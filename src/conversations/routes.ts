@@ -27,7 +27,7 @@ import {
 import type { MoveName } from './states.ts';
 
 const at = area('conversations', {
-  about: 'Messages that belong together, and how far they are',
+  about: 'Messages that belong together, and their status',
   noun: conversationNoun,
 });
 const path = '/v1/conversations';
@@ -64,8 +64,9 @@ export const conversationRoutes = {
     name: 'createConversation',
     summary: 'Create a conversation',
     description:
-      'It is `active`. A send that names it as `conversationId` belongs to it, and so does an answer that ' +
-      'comes in to such a message. The external id of another conversation is a 409 that names it.',
+      'A new conversation is `active`. A send with its id as `conversationId` belongs to ' +
+      'it, and so does an incoming answer to such a message. The external id of another ' +
+      'conversation is a 409 that names it.',
     body: createConversationInput,
     output,
     throws,
@@ -81,7 +82,7 @@ export const conversationRoutes = {
   update: at.patch(`${path}/{id}`, {
     name: 'updateConversation',
     summary: 'Change a conversation',
-    description: 'What is given is replaced whole.',
+    description: 'Each given field is replaced whole.',
     params,
     body: updateConversationInput,
     output,
@@ -90,7 +91,7 @@ export const conversationRoutes = {
   }),
   tag: at.post(`${path}/{id}/tags`, {
     name: 'addConversationTags',
-    summary: 'Add tags to a conversation, keeping those it has',
+    summary: 'Add tags to a conversation',
     params,
     body: tagsInput,
     output,
@@ -98,7 +99,7 @@ export const conversationRoutes = {
   }),
   untag: at.delete(`${path}/{id}/tags`, {
     name: 'removeConversationTags',
-    summary: 'Take tags off a conversation; one that it lacks is ignored',
+    summary: 'Remove tags from a conversation; missing ones are ignored',
     permission: 'conversations:write',
     params,
     body: tagsInput,
@@ -106,14 +107,14 @@ export const conversationRoutes = {
     run: (app, { caller, params: { id }, body }) => removeTags(app, caller, id, body.tags),
   }),
   resolve: moving('resolve', resolveInput, {
-    summary: 'Resolve a conversation that is active or waiting',
-    description: 'The next message that comes in makes it active again.',
+    summary: 'Resolve an active or waiting conversation',
+    description: 'The next incoming message makes it active again.',
   }),
   archive: moving('archive', moveInput, {
     summary: 'Archive a conversation',
-    description: 'Messages go on to be counted in it, and leave it archived.',
+    description: 'Later messages are still counted in it, and leave it archived.',
   }),
   reopen: moving('reopen', moveInput, {
-    summary: 'Make a conversation active that is resolved or archived',
+    summary: 'Reopen a resolved or archived conversation',
   }),
 };

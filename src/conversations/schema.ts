@@ -101,7 +101,7 @@ export const moveInput = z
 export const resolveInput = z
   .strictObject({
     statusReason,
-    resolutionType: z.enum(resolutionTypes).optional().meta({ description: 'Without, manual' }),
+    resolutionType: z.enum(resolutionTypes).optional().meta({ description: 'Default: manual' }),
     resolutionNotes: text.nullable().optional(),
   })
   .meta({ examples: [{ resolutionType: 'manual', resolutionNotes: 'A new invoice was sent' }] });
@@ -125,12 +125,12 @@ export const conversationOutput = z
     status: z.enum(conversationStatuses),
     primaryChannel: z.literal('email'),
     channels: z.array(z.literal('email')),
-    priority: z.number().meta({ description: '0 to 100' }),
+    priority: z.number().meta({ description: 'From 0 to 100' }),
     urgency: z.enum(urgencies),
     tags: z.array(z.string()),
-    isTest: z.boolean().meta({ description: 'Made with a test key' }),
+    isTest: z.boolean().meta({ description: 'Created with a test key' }),
     messageCount: z.number(),
-    lastActivityAt: orNull.meta({ description: 'Of its newest message' }),
+    lastActivityAt: orNull.meta({ description: 'Time of its newest message' }),
     createdAt: z.string(),
     description: orNull,
     parentConversationId: orNull,
@@ -166,11 +166,10 @@ export const conversationOutput = z
           ),
         }),
       )
-      .meta({ description: 'Who got or wrote its messages; 20 at most' }),
-    startedAt: orNull.meta({ description: 'When its first message came or went' }),
+      .meta({ description: 'Contacts in its messages; 20 at most' }),
+    startedAt: orNull.meta({ description: 'Time of its first message' }),
     lastHumanActivityAt: orNull.meta({
-      description:
-        'Of its newest message by a person: no auto-reply, and not by a key of a service',
+      description: 'Time of its newest message by a person: no auto-reply, no service key',
     }),
     resolvedAt: orNull,
     archivedAt: orNull,

@@ -39,7 +39,12 @@ export function plainNoun<Row extends PlainRow, Shown>({
       columns: Omit<Row, 'id' | 'organization_id' | 'created_at' | 'updated_at'>,
     ): Promise<Shown> {
       const [id, now] = [app.newId(noun), app.clock.now()];
-      const owned = { id, organization_id: caller.organizationId, created_at: now, updated_at: now };
+      const owned = {
+        id,
+        organization_id: caller.organizationId,
+        created_at: now,
+        updated_at: now,
+      };
       const row = { ...columns, ...owned } as unknown as Row;
       await app.store.write(async (trx) => {
         await rows.insert(trx, row);

@@ -17,16 +17,16 @@ const logFilter = {
     .string()
     .regex(anyIdPattern, 'is not an id')
     .optional()
-    .meta({ description: 'Only events of the message, or the resource, with this id' }),
+    .meta({ description: 'Only events of the message, or other resource, with this id' }),
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only events of then and later' }),
+    .meta({ description: 'Only events from this time on' }),
 };
 
 export const listLogQuery = z.strictObject({
   ...logFilter,
-  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which come first' }),
+  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Order of the list' }),
   limit: pageQuery.limit,
   cursor: z
     .string()
@@ -55,14 +55,14 @@ export const logItem = z
     type: z.string(),
     timestamp: z.string(),
     organizationId: z.string(),
-    data: data.meta({ description: 'What the kind says: GET /v1/events/kinds' }),
+    data: data.meta({ description: 'Data of the kind: GET /v1/events/kinds' }),
   })
-  .meta({ id: 'Event', description: 'Something that happened' });
+  .meta({ id: 'Event', description: 'An event' });
 
 export const logPage = z.object({
   items: z.array(logItem),
   nextCursor: z.string().nullable().meta({
-    description: 'Null on the last page; a page before it may be short, or empty',
+    description: 'Null on the last page; a page before may be short, or empty',
   }),
 });
 
@@ -70,8 +70,8 @@ export const kindOutput = z
   .object({
     type: z.string(),
     summary: z.string(),
-    schema: data.meta({ description: 'Of `data`: a JSON Schema, draft 2020-12' }),
-    sample: data.meta({ description: 'A `data` to show' }),
+    schema: data.meta({ description: 'JSON Schema (draft 2020-12) of `data`' }),
+    sample: data.meta({ description: 'An example of `data`' }),
   })
   .meta({ id: 'EventKind' });
 

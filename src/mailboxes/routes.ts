@@ -41,7 +41,7 @@ import {
 const configures = { permission: 'mailboxes:configure' } as const;
 
 const at = area('mailboxes', {
-  about: 'Addresses that take mail here, and what is done with it',
+  about: 'Addresses that receive mail, and actions in their mailboxes',
   noun: mailboxNoun,
 });
 const path = '/v1/mailboxes';
@@ -58,8 +58,9 @@ export const mailboxRoutes = {
     name: 'createMailbox',
     summary: 'Create a mailbox',
     description:
-      'Its address is on a verified domain of the organization, or on the domain that the service ' +
-      'hosts for all; no other mailbox of any organization has it. Mail to `name+anything@` reaches it too.',
+      'Its address is on a verified domain of the organization, or on the hosted domain of ' +
+      'the service; no mailbox of any organization can share it. Mail to `name+anything@` ' +
+      'reaches it too.',
     body: createMailboxInput,
     output: mailboxOutput,
     throws: [ConflictError],
@@ -95,7 +96,8 @@ export const mailboxRoutes = {
     ...configures,
     name: 'pauseMailbox',
     summary: 'Pause a mailbox',
-    description: 'Mail to it is put off (450), and it sends none, until it is resumed.',
+    description:
+      'Incoming mail is deferred (450), and the mailbox sends nothing, until it is resumed.',
     params,
     output: mailboxOutput,
     run: (app, { caller, params: { id } }) => pauseMailbox(app, caller, id),
@@ -111,7 +113,7 @@ export const mailboxRoutes = {
   addAddress: at.post(`${path}/{id}/addresses`, {
     ...configures,
     name: 'addMailboxAddress',
-    summary: 'Give a mailbox one more address',
+    summary: 'Add an address to a mailbox',
     status: 201,
     params,
     body: addAddressInput,
@@ -121,8 +123,8 @@ export const mailboxRoutes = {
   }),
   removeAddress: at.delete(`${path}/{id}/addresses/{addressId}`, {
     name: 'removeMailboxAddress',
-    summary: 'Take an address from a mailbox',
-    description: 'The next oldest takes the place of a primary one; the last address stays.',
+    summary: 'Remove an address from a mailbox',
+    description: 'The next oldest address replaces a primary one; the last address stays.',
     ...configures,
     params: addressPath,
     output: mailboxOutput,
@@ -131,7 +133,7 @@ export const mailboxRoutes = {
   }),
   events: at.get(`${path}/{id}/events`, {
     name: 'listMailboxEvents',
-    summary: 'List what happened to a mailbox',
+    summary: 'List the events of a mailbox',
     params,
     query: mailboxEventsQuery,
     output: logPage,
@@ -165,7 +167,7 @@ export const catchAllRoutes = {
   enable: ofDomain.post('/v1/email/catch-all/enable', {
     ...configures,
     name: 'enableCatchAll',
-    summary: 'Have a mailbox take mail for all addresses of a domain that nothing else has',
+    summary: 'Deliver mail for unknown addresses of a domain to a mailbox',
     status: 200,
     body: enableCatchAllInput,
     output: catchAllOutput,
@@ -175,8 +177,8 @@ export const catchAllRoutes = {
   disable: ofDomain.post('/v1/email/catch-all/disable', {
     ...configures,
     name: 'disableCatchAll',
-    summary: 'End the catch-all of a domain',
-    description: 'Succeeds too where none was on.',
+    summary: 'Disable the catch-all of a domain',
+    description: 'Succeeds also without a catch-all.',
     status: 200,
     body: disableCatchAllInput,
     output: catchAllOutput,

@@ -38,7 +38,7 @@ const attempt = z
     verb: z.string(),
     transcript: z.string().nullable(),
     capturedBy: z.string().optional().meta({
-      description: 'The configuration key that kept the mail on this machine: nothing was sent',
+      description: 'Configuration key that kept the mail on this machine: nothing was sent',
     }),
   })
   .meta({ id: 'DeliveryAttempt' });
@@ -73,8 +73,8 @@ export const delivery = z
       .nullable()
       .meta({
         description:
-          'Where the mail was kept on this machine although its status is `delivered`: by which key ' +
-          'of the configuration (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
+          'Configuration key that kept the mail on this machine although its `status` is ' +
+          '`delivered` (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
       }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -95,10 +95,9 @@ const messageOrigin = z
   .object({
     via: z.enum(['api', 'command', 'smtp', 'sendmail']),
     keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
-    keyName: z.string().nullable().meta({ description: 'As the key was called then' }),
+    keyName: z.string().nullable().meta({ description: 'Name of the key at that time' }),
     user: z.string().nullable().meta({
-      description:
-        'The name that was logged in with over SMTP; of sendmail, the user of the system',
+      description: 'User name of the login over SMTP; for sendmail, the user of the system',
     }),
   })
   .meta({ id: 'MessageOrigin' });
@@ -116,7 +115,7 @@ export const message = z
     unsubscribeGroupId: z
       .string()
       .nullable()
-      .meta({ description: 'The kind of mail that it is, which its recipients can leave' }),
+      .meta({ description: 'Kind of mail, which its recipients can leave' }),
     subject: z.string().nullable(),
     from: z.object({ email: z.string(), name: z.string().nullable() }),
     replyTo: z.array(z.string()).nullable(),
@@ -134,7 +133,7 @@ export const message = z
     scheduledFor: nullableTime,
     origin: messageOrigin
       .nullable()
-      .meta({ description: 'How it was handed in; null for what came in, and of old messages' }),
+      .meta({ description: 'Origin of the message; null for received mail, and for old messages' }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -143,19 +142,19 @@ export type Message = z.output<typeof message>;
 
 const eventOfMessage = z
   .looseObject({
-    recipient: z.string().nullable().meta({ description: 'Null for what concerns all of them' }),
+    recipient: z.string().nullable().meta({ description: 'Null for events of all recipients' }),
     errorCode: z.string().nullable(),
-    reply: z.string().nullable().meta({ description: 'What the server said' }),
-    url: z.string().nullable().meta({ description: 'Of a link that was followed' }),
+    reply: z.string().nullable().meta({ description: 'Reply of the server' }),
+    url: z.string().nullable().meta({ description: 'URL of a followed link' }),
   })
-  .meta({ description: 'What happened, and to whom; with what else is to be known' });
+  .meta({ description: 'An event of a message, with its recipient and further details' });
 
 /** Details of a message event. */
 export const messageEventData = z
   .union([
     message.extend({ event: eventOfMessage }).meta({
       id: 'MessageEventData',
-      description: 'The message as it is now, its status as of the event',
+      description: 'The message as it is now, with its status at the event',
     }),
     z.object({ id: z.string(), deleted: z.literal(true) }).meta({
       id: 'DeletedMessage',
@@ -172,7 +171,7 @@ export const batchResult = z
     z.object({
       index: entryIndex,
       error: z.record(z.string(), z.unknown()).meta({
-        description: 'The error object that this send alone would have been answered with',
+        description: 'The error object of this send, as if it had been sent alone',
       }),
     }),
   ])
@@ -214,21 +213,24 @@ export const listMessagesQuery = z
       .regex(idPattern(conversationNoun), 'is not a conversation id')
       .optional(),
     contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
-    startDate: instant('first').optional().meta({ description: 'Created at or after' }),
-    endDate: instant('last')
+    startDate: instant('first')
       .optional()
-      .meta({ description: 'Created at or before; a bare date includes that whole day' }),
-    recipient: emailAddress
-      .optional()
-      .meta({ description: 'To, cc or bcc this address; a message is found within a second' }),
-    sender: emailAddress.optional().meta({ description: 'From this address' }),
+      .meta({ description: 'Only messages created at or after this time' }),
+    endDate: instant('last').optional().meta({
+      description: 'Only messages created at or before this time; a bare date includes that day',
+    }),
+    recipient: emailAddress.optional().meta({
+      description:
+        'Only messages with this address in to, cc or bcc; a message is found within a second',
+    }),
+    sender: emailAddress.optional().meta({ description: 'Only messages from this address' }),
     subject: z
       .string()
       .min(1)
       .max(subjectCharacters)
       .optional()
-      .meta({ description: 'The subject begins with this, in upper or lower case' }),
-    tag: z.string().min(1).max(100).optional().meta({ description: 'It has this tag' }),
+      .meta({ description: 'Only messages with a subject that begins so, in any letter case' }),
+    tag: z.string().min(1).max(100).optional().meta({ description: 'Only messages with this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;
@@ -241,7 +243,7 @@ export const emailQuery = z.strictObject({
   includeStorageUrls: z.stringbool().optional(),
   urlExpiresIn: wholeNumber(60, 604_800)
     .optional()
-    .meta({ description: 'Seconds that the storage URLs work, 60 to 604800, default 3600' }),
+    .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),
 });
 export type EmailQuery = z.output<typeof emailQuery>;
 
@@ -283,7 +285,7 @@ export const emailProjection = z
         z.object({
           code: z.string(),
           message: z.string(),
-          part: z.string().optional().meta({ description: 'The MIME part, as IMAP numbers it' }),
+          part: z.string().optional().meta({ description: 'Number of the MIME part, as in IMAP' }),
         }),
       )
       .nullable(),

@@ -11,7 +11,7 @@ import {
 } from './schema.ts';
 import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
 
-const at = area('senders', { about: 'Addresses that messages may come from', noun: senderNoun });
+const at = area('senders', { about: 'Addresses for the From of messages', noun: senderNoun });
 
 export const senderRoutes = nounRoutes(at, '/v1/email/senders', {
   one: 'a sender identity',
@@ -20,7 +20,7 @@ export const senderRoutes = nounRoutes(at, '/v1/email/senders', {
   output: senderOutput,
   list: { query: listSendersQuery, run: listSenders },
   create: {
-    description: 'Verified at once when its domain is a verified domain, otherwise pending.',
+    description: 'Verified at once if its domain is a verified domain, otherwise pending.',
     body: createSenderInput,
     throws: [ConflictError],
     run: createSender,

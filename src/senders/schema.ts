@@ -13,7 +13,7 @@ const mostReplyTos = 10;
 const name = headerText(longestName).min(1);
 
 const replyToEmails = z.array(emailAddress).max(mostReplyTos).meta({
-  description: 'Reply-To of mail that names none itself',
+  description: 'Reply-To of mail without one of its own',
 });
 
 export const listSendersQuery = z.strictObject({
@@ -28,7 +28,7 @@ export const createSenderInput = z
     email: emailAddress,
     name: name.nullish(),
     isDefault: z.boolean().optional().meta({
-      description: 'Mail without `from` comes from the default; left out, the first sender is it',
+      description: 'Sender of mail without `from`; default: true for the first sender',
     }),
     replyToEmails: replyToEmails.nullish(),
   })
@@ -68,7 +68,7 @@ export const senderOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Sender', description: 'An address that mail may come from' });
+  .meta({ id: 'Sender', description: 'An address for the From of messages' });
 
 export type ListSenders = z.output<typeof listSendersQuery>;
 export type CreateSender = z.input<typeof createSenderInput>;

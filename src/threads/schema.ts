@@ -50,8 +50,8 @@ const instant = z.union(
 const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
-  after: time.optional().meta({ description: 'Whose last activity is after this time' }),
-  before: time.optional().meta({ description: 'Whose last activity is before this time' }),
+  after: time.optional().meta({ description: 'Only threads with activity after this time' }),
+  before: time.optional().meta({ description: 'Only threads with activity before this time' }),
   q: z
     .string()
     .min(1)
@@ -59,14 +59,17 @@ export const listThreadsQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        'Words that are all in one message: in its subject, its sender or its text. `"a phrase"`, ' +
-        '`from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short',
+        'Words that one message has, in its subject, sender or text. `"a phrase"`, `from:`, ' +
+        '`subject:`, `has:attachment`, and a trailing `*`. A page before the last may be ' +
+        'short',
     }),
-  folder: folder.optional().meta({ description: 'Left out: all but `spam` and `trash`' }),
+  folder: folder.optional().meta({ description: 'Default: all folders except `spam` and `trash`' }),
   label: z.string().min(1).max(labelCharacters).optional(),
   unread: queryFlag.optional(),
   starred: queryFlag.optional(),
-  snoozed: queryFlag.optional().meta({ description: '`true`: those whose time has not come' }),
+  snoozed: queryFlag
+    .optional()
+    .meta({ description: '`true`: only threads with a snooze that has not ended' }),
   ...cursorQuery,
 });
 
@@ -80,7 +83,7 @@ export const updateThreadInput = z
     folder: folder.optional(),
     priority: priority.optional(),
     snoozedUntil: time.nullable().optional().meta({
-      description: 'Then it is unread in `inbox`; null ends the snooze now',
+      description: 'End of the snooze: the thread returns to `inbox` unread; null ends it now',
     }),
   })
   .meta({ examples: [{ read: true, folder: 'archive' }] });
@@ -107,17 +110,17 @@ const standing = {
 
 export const standingOutput = z
   .object(standing)
-  .meta({ id: 'ThreadStanding', description: 'Where a thread stands' });
+  .meta({ id: 'ThreadStanding', description: 'State of a thread' });
 
 export const threadOutput = z
   .object({
     ...standing,
     subject: z.string().nullable(),
-    preview: z.string().nullable().meta({ description: 'Of its newest message' }),
+    preview: z.string().nullable().meta({ description: 'Beginning of its newest message' }),
     from: z
       .object({ address: z.string(), displayName: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Of the newest message that came in' }),
+      .meta({ description: 'Sender of the newest incoming message' }),
     messageCount: z.int(),
     hasAttachments: z.boolean(),
     hasDraft: z.boolean(),
@@ -132,9 +135,11 @@ export const threadMessageOutput = message
     kind: z.enum(['person', 'auto-reply', 'list', 'bounce', 'sent']),
     preview: z.string().nullable(),
     newContent: z.string().nullable().meta({
-      description: 'What it says, without what it quotes: 64 KB of a message, 4 MB of a page',
+      description: 'Text without quotes: 64 KB of a message, 4 MB of a page',
     }),
-    newContentTruncated: z.boolean().meta({ description: '`GET /v1/messages/{id}/email` has all' }),
+    newContentTruncated: z
+      .boolean()
+      .meta({ description: '`GET /v1/messages/{id}/email` has the whole text' }),
     attachments: z.array(
       z.object({
         n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
@@ -176,7 +181,7 @@ const author = z.object({
 /** Author fields of notes and drafts. */
 export const authors = {
   author,
-  editedBy: author.nullable().meta({ description: 'Who changed it last; null until then' }),
+  editedBy: author.nullable().meta({ description: 'Last editor; null until the first change' }),
 };
 
 export const noteOutput = z
@@ -189,7 +194,7 @@ export const noteOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'ThreadNote', description: 'What a thread is annotated with; never mailed' });
+  .meta({ id: 'ThreadNote', description: 'A note on a thread; never mailed' });
 
 /** Returns the schema of a page with a cursor. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {

@@ -23,15 +23,15 @@ export const unsubscribeGroupRoutes = nounRoutes(at, '/v1/unsubscribe-groups', {
   list: { query: listGroupsQuery, run: listGroups },
   create: {
     description:
-      'A message that names it as `email.unsubscribeGroupId` goes alone to each recipient, with ' +
-      'links to leave.',
+      'A message with its id as `email.unsubscribeGroupId` goes alone to each recipient, ' +
+      'with links to leave.',
     body: createGroupInput,
     run: createGroup,
   },
   get: { run: getGroup },
   update: { body: updateGroupInput, run: updateGroup },
   delete: {
-    summary: 'Delete an unsubscribe group; who left it stays blocked for it',
+    summary: 'Delete an unsubscribe group; its blocks stay',
     run: deleteGroup,
   },
 });

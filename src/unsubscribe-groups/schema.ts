@@ -7,14 +7,16 @@ import { idPrefixes } from '../runtime/ids.ts';
 
 export const unsubscribeGroupNoun = noun('unsubscribe-group', idPrefixes.unsubscribeGroup);
 
-const name = headerText(100).min(1).meta({ description: 'Recipients read it where they leave' });
+const name = headerText(100)
+  .min(1)
+  .meta({ description: 'Name that recipients read on the unsubscribe page' });
 const description = headerText(500);
 
 export const listGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createGroupInput = z
   .strictObject({ name, description: description.nullish() })
-  .meta({ examples: [{ name: 'Newsletter', description: 'What is new, once a month' }] });
+  .meta({ examples: [{ name: 'Newsletter', description: 'News, once a month' }] });
 
 export const updateGroupInput = z
   .strictObject({ name: name.optional(), description: description.nullable().optional() })

@@ -31,17 +31,22 @@ const name = z
 const url = z
   .string()
   .max(longestUrl)
-  .meta({ description: 'Where events are posted to: http:// or https://', format: 'uri' });
+  .meta({ description: 'URL that receives the events: http:// or https://', format: 'uri' });
 
 const patterns = z
   .array(
-    z.string().refine(isKnownPattern, 'is no kind of event: `*`, a kind, or such as `message.*`'),
+    z
+      .string()
+      .refine(
+        isKnownPattern,
+        'is not a kind of event: use `*`, a kind, or a pattern such as `message.*`',
+      ),
   )
   .min(1)
   .max(mostPatterns)
   .transform(unique)
   .meta({
-    description: 'Kinds of events that are posted: `*`, a kind, or all that begin alike',
+    description: 'Kinds of events to post: `*`, a kind, or all kinds with one beginning',
     examples: [['message.*', 'domain.failed']],
   });
 
@@ -64,7 +69,7 @@ const headers = z
       if (header.length > longestHeaderName || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(folded)) {
         report([header], 'is not the name of a header');
       } else if (!isOwnHeader(folded)) report([header], 'is set by the service itself');
-      else if (seen.has(folded)) report([header], 'is there twice');
+      else if (seen.has(folded)) report([header], 'is given twice');
       // RFC 9110 5.5, limited to ASCII.
       if (!/^[\t\x20-\x7e]*$/.test(value)) {
         report([header], 'must be printable ASCII on one line');
@@ -99,7 +104,7 @@ export const updateWebhookInput = z
     channels: channelList.optional(),
     headers: headers.nullable().optional(),
     status: z.enum(statuses).optional().meta({
-      description: 'A disabled one gets nothing, and what waits for it is cancelled',
+      description: 'A disabled webhook gets no events, and its waiting deliveries are cancelled',
     }),
   })
   .meta({ examples: [{ events: ['message.*'], status: 'active' }] });
@@ -113,16 +118,16 @@ export const webhookOutput = z
     channels: z.array(z.enum(channels)),
     headers: z
       .record(z.string(), z.string())
-      .meta({ description: 'Values are `***` to who may only read webhooks' }),
+      .meta({ description: 'Values are `***` for keys that may only read webhooks' }),
     status: z.enum(statuses),
     disabledReason: z.string().nullable(),
     secret: z.string().nullable().meta({
-      description: 'What posts are signed with: shown when it is made or rotated, else null',
+      description: 'Key of the signatures: shown on creation and rotation, else null',
     }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Webhook', description: 'An endpoint that events are posted to' });
+  .meta({ id: 'Webhook', description: 'An endpoint that receives events' });
 
 export const deliveryParams = z.strictObject({
   id: z.string().regex(idPattern(webhookNoun), 'is not a webhook id'),
@@ -130,13 +135,13 @@ export const deliveryParams = z.strictObject({
 });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
-const eventType = z.enum(eventTypes, { error: 'is no kind of event' });
+const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
 
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(deliveryStatuses).optional(),
   eventType: eventType.optional(),
-  since: instant.optional().meta({ description: 'Only those made then and later' }),
+  since: instant.optional().meta({ description: 'Only deliveries created from this time on' }),
 });
 
 const delivery = {
@@ -154,7 +159,7 @@ const delivery = {
 
 export const deliveryOutput = z
   .object(delivery)
-  .meta({ id: 'WebhookDelivery', description: 'One event on its way to one endpoint' });
+  .meta({ id: 'WebhookDelivery', description: 'A delivery of one event to one endpoint' });
 
 export const deliveryWithAttemptsOutput = z
   .object({
@@ -174,7 +179,7 @@ export const deliveryWithAttemptsOutput = z
       )
       .meta({ description: 'Oldest first' }),
   })
-  .meta({ id: 'WebhookDeliveryWithAttempts', description: 'A delivery and all its attempts' });
+  .meta({ id: 'WebhookDeliveryWithAttempts', description: 'A delivery with all its attempts' });
 
 export const testDataOutput = z.record(z.string(), z.unknown());
 
@@ -186,7 +191,7 @@ export const testWebhookInput = z
         `must be at most ${largestTestData / 1024} KB of JSON`,
       )
       .nullish()
-      .meta({ description: 'The `data` of the event; left out, an empty object' }),
+      .meta({ description: 'The `data` of the event; default: an empty object' }),
   })
   .meta({ examples: [{ data: { hello: 'world' } }] });
 
@@ -201,27 +206,29 @@ export const redeliveryOutput = z
     attemptId: z.string(),
     outcome: z.enum(['succeeded', 'failed']),
   })
-  .meta({ id: 'WebhookRedelivery', description: 'What became of one attempt by hand' });
+  .meta({ id: 'WebhookRedelivery', description: 'Outcome of an attempt by hand' });
 
 export const replayInput = z
   .strictObject({
     status: z
       .enum(deliveryStatuses)
       .optional()
-      .meta({ description: 'Only events whose delivery to this endpoint stands there' }),
-    since: instant.optional().meta({ description: 'Only events of then and later' }),
-    until: instant.optional().meta({ description: 'Only events of before then; now, if left out' }),
+      .meta({ description: 'Only events whose delivery to this endpoint has this status' }),
+    since: instant.optional().meta({ description: 'Only events from this time on' }),
+    until: instant.optional().meta({ description: 'Only events before this time; default: now' }),
     events: patterns
       .optional()
-      .meta({ description: "Only these kinds; those of the endpoint's, if left out" }),
+      .meta({ description: 'Only these kinds; default: those of the endpoint' }),
   })
   .meta({ examples: [{ status: 'exhausted', events: ['message.*'] }] });
 
 export const replayOutput = z
   .object({
     accepted: z.boolean(),
-    deliveries: z.number().meta({ description: 'How many were made; 10,000 may be pending' }),
-    isComplete: z.boolean().meta({ description: 'False where there were more: the oldest go' }),
+    deliveries: z.number().meta({ description: 'Number of new deliveries; 10,000 may be pending' }),
+    isComplete: z
+      .boolean()
+      .meta({ description: 'False if more events remain: the oldest are posted first' }),
   })
   .meta({ id: 'WebhookReplay', description: 'Logged events that wait to be posted again' });
 
@@ -251,7 +258,7 @@ export const webhookStatsOutput = z
   })
   .meta({
     id: 'WebhookStats',
-    description: 'Deliveries by the day on which they were made, and where they stand now',
+    description: 'Deliveries by the day of their creation, and their status now',
   });
 
 export type CreateWebhook = z.output<typeof createWebhookInput>;

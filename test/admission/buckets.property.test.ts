@@ -1,5 +1,5 @@
-// Specification 7 rule 1 and 8.1 as laws over random schedules: waiting what Retry-After says is
-// always enough and never a second too long; never more than burst and rate allow; both or neither.
+// Specification 7 rule 1 and 8.1 as laws over random schedules: waiting Retry-After is always enough and
+// never a second too long; burst and rate bound the admitted requests; both buckets are drawn or neither.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,7 +16,7 @@ import {
 const start = Date.UTC(2026, 0, 5, 12);
 const unit = 1_000_000;
 
-/** Plan rates, and such as an operator may write. */
+/** Rates of the plans, and rates that an operator may configure. */
 const perSecond = fc.oneof(
   fc.constantFrom(5, 10, 25, 50),
   fc.double({ min: 0.05, max: 2_000, noNaN: true }),
@@ -49,7 +49,7 @@ function copyOf(buckets: readonly Bucket[]): Bucket[] {
 }
 
 describe('two buckets under a random schedule', () => {
-  it('7.1: waiting Retry-After is always enough for the same request, and a second less never', () => {
+  it('7.1: admits the same request after Retry-After, and never a second earlier', () => {
     fc.assert(
       fc.property(perSecond, schedule, (rate, steps) => {
         const { organization, keys } = world(rate);
@@ -70,7 +70,7 @@ describe('two buckets under a random schedule', () => {
     );
   });
 
-  it('8.1: refused by either, a request draws down neither', () => {
+  it('8.1: draws on neither bucket when either refuses', () => {
     fc.assert(
       fc.property(perSecond, schedule, (rate, steps) => {
         const now = { ms: start };
@@ -87,7 +87,7 @@ describe('two buckets under a random schedule', () => {
     );
   });
 
-  it('8.1: in any stretch of time no more is admitted than the burst and the rate', () => {
+  it('8.1: admits no more than burst and rate in any stretch of time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200 }), schedule, (rate, steps) => {
         const { organization, keys } = world(rate);
@@ -111,7 +111,7 @@ describe('two buckets under a random schedule', () => {
     );
   });
 
-  it('a batch that is given back leaves the buckets as if it had never asked', () => {
+  it('returns to the state before a batch that is given back', () => {
     fc.assert(
       fc.property(perSecond, schedule, (rate, steps) => {
         const { organization, keys } = world(rate);
@@ -131,13 +131,13 @@ describe('two buckets under a random schedule', () => {
 });
 
 describe('a bucket', () => {
-  it('is never overfull, however long nobody draws', () => {
+  it('never overfills, however long it is left alone', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     draw([bucket], 10, start);
     expect(levelAt(bucket, start + 365 * 86_400_000)).toBe(10 * unit);
   });
 
-  it('is never overfull, whatever is given back', () => {
+  it('never overfills from tokens that are given back', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     expect(draw([bucket], 3, start)).toBe(0);
     giveBack([bucket], 8, start);
@@ -146,7 +146,7 @@ describe('a bucket', () => {
     expect(draw([bucket], 1, start)).toBe(200);
   });
 
-  it('takes a request of more than it holds when it is full, and pays the rest off before the next', () => {
+  it('admits a request above its capacity when full, and then stays in debt until that is paid', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     expect(draw([bucket], 100, start)).toBe(0);
     expect(waitMs([bucket], 1, start)).toBe(91 * 200);
@@ -155,14 +155,14 @@ describe('a bucket', () => {
     expect(draw([bucket], 1, start + 91 * 200)).toBe(0);
   });
 
-  it('of less than one request a second lets one through, then waits its time', () => {
+  it('admits one request at once at a rate below one a second, then one per interval', () => {
     const bucket = fullBucket('org', rateOf(0.1, 2), start);
     expect(draw([bucket], 1, start)).toBe(0);
     expect(draw([bucket], 1, start)).toBe(10_000);
     expect(draw([bucket], 1, start + 10_000)).toBe(0);
   });
 
-  it('survives a clock that is set back: it loses what had not been counted, and goes on', () => {
+  it('forgets time not yet counted when the clock is set back, and keeps admitting', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     draw([bucket], 10, start);
     const earlier = start - 3_600_000;
@@ -170,7 +170,7 @@ describe('a bucket', () => {
     expect(draw([bucket], 1, earlier + 200)).toBe(0);
   });
 
-  it('waits for a clock that is a little ahead, rather than filling twice', () => {
+  it('waits for a clock that is slightly ahead instead of filling twice', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     draw([bucket], 10, start);
     const behind = start - 1_000;
@@ -179,7 +179,7 @@ describe('a bucket', () => {
     expect(draw([bucket], 1, behind + 1_200)).toBe(0);
   });
 
-  it('keeps what is in it when the plan changes, as far as the new one holds it', () => {
+  it('keeps its level through a change of plan, up to the new capacity', () => {
     const bucket = fullBucket('org', rateOf(50, 2), start);
     draw([bucket], 40, start);
     retune(bucket, rateOf(5, 2), start);

@@ -1,5 +1,5 @@
-// What the admission tests share: the organization `default` on a plan of the specification, keys of
-// it, sends at the level of the function, and the HTTP face with its limits.
+// Fixtures of the admission tests: the organization `default` on a plan, its keys, sends as function
+// calls, and `POST /v1/messages` with its limits.
 import { limitsBy } from '../../daemon/http/rate-limits.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
@@ -17,7 +17,7 @@ import { payload } from '../messages/fixtures.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-/** Specification 8.1 and 8.2, line by line. */
+/** Table of specification 8.1 and 8.2. */
 export const planTable = [
   { plan: 'free', rate: 5, burst: 10, keyBurst: 5, daily: 1_000 },
   { plan: 'starter', rate: 10, burst: 20, keyBurst: 10, daily: 5_000 },
@@ -27,7 +27,7 @@ export const planTable = [
 
 export const dayMs = 24 * 3_600_000;
 
-/** The organization `default` on a plan; paid, and older than a day, unless the test says so. */
+/** Puts `default` on a plan: paid and older than a day, unless the options differ. */
 export async function onPlan(
   test: TestApp,
   plan: string,
@@ -37,18 +37,18 @@ export async function onPlan(
   if (!isNew) await test.clock.advance(dayMs);
 }
 
-/** So many keys of the organization, as admission sees them. */
+/** Creates `count` keys of the organization, as admission sees them. */
 export function drawers(test: TestApp, count: number): Drawer[] {
   const { organizationId } = test.caller;
   return Array.from({ length: count }, (_, index) => ({ organizationId, keyId: `key_${index}` }));
 }
 
-/** Null when admitted, else the seconds of Retry-After. */
+/** Returns null when admitted, else Retry-After in seconds. */
 export async function ask(app: App, drawer: Drawer): Promise<number | null> {
   return secondsOf(admissionOf(app).admit(drawer, 'sendMessage'));
 }
 
-/** As the batch operation asks: one before the body, the rest when it runs. */
+/** Draws like the batch operation: one before the body, the rest when it runs. */
 export async function askBatch(app: App, drawer: Drawer, count: number): Promise<number | null> {
   const admission = admissionOf(app);
   const first = await secondsOf(admission.admit(drawer, 'sendMessageBatch', { isBatch: true }));
@@ -66,14 +66,14 @@ async function secondsOf(admitted: Promise<void>): Promise<number | null> {
   }
 }
 
-/** Asks until refused; how often it was admitted. */
+/** Draws until refused, and counts the admitted requests. */
 export async function drain(app: App, drawer: Drawer): Promise<number> {
   let admitted = 0;
   while ((await ask(app, drawer)) === null) admitted++;
   return admitted;
 }
 
-/** Sends to so many recipients; the refusal, or null. */
+/** Sends to `recipients` addresses, and returns the error or null. */
 export async function send(
   app: App,
   caller: Caller,
@@ -90,13 +90,13 @@ export async function send(
   }
 }
 
-/** The emails and messages counted for the organization today. */
+/** Reads the emails and messages counted for the organization today. */
 export async function usedToday({ app, clock, caller }: TestApp) {
   const [row] = await findUsage(app.store.db, [caller.organizationId], startOfDay(clock.now()));
   return { emails: row?.emails ?? 0, messages: row?.messages ?? 0 };
 }
 
-/** As if so many emails had been accepted today. */
+/** Counts `emails` as accepted today. */
 export async function useToday(
   { app, clock, caller }: Pick<TestApp, 'app' | 'clock' | 'caller'>,
   emails: number,
@@ -120,7 +120,7 @@ export interface LimitedApi {
 
 const sendRoutes = routes.filter(({ path }) => path === '/v1/messages');
 
-/** `POST /v1/messages` as the daemon serves it, every answer held to the OpenAPI document. */
+/** Serves `POST /v1/messages` like the daemon, and checks each response against the OpenAPI document. */
 export function limitedApi({ app, apiKey: ownKey }: TestApp, more: Route[] = []): LimitedApi {
   const authenticator = createAuthenticator(app);
   const served = [...sendRoutes, ...more];

@@ -40,7 +40,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     return statuses;
   }
 
-  it('7.1: a 429 has Retry-After equal to its body, and the throttle source', async () => {
+  it('7.1: answers a 429 with Retry-After as in its body, and the throttle source', async () => {
     await onPlan(test, 'free');
     expect(await sendTimes(5)).toEqual([201, 201, 201, 201, 201]);
     const { status, headers, body } = await api.post(payload());
@@ -55,7 +55,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect((await api.post(payload())).status).toBe(201);
   });
 
-  it('every answer to a send says how much is left', async () => {
+  it('shows the remaining requests in every response to a send', async () => {
     await onPlan(test, 'free');
     const shown: unknown[] = [];
     for (let i = 0; i < 6; i++) {
@@ -72,7 +72,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     ]);
   });
 
-  it('shows the organization where it is tighter than the key', async () => {
+  it("shows the organization's limit where it is tighter than the key's", async () => {
     await onPlan(test, 'free');
     await sendTimes(5);
     const second = await keyWith();
@@ -81,7 +81,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect([headers['ratelimit-limit'], headers['ratelimit-remaining']]).toEqual(['10', '1']);
   });
 
-  it('has no such headers on a plan without a limit, nor before the key is known', async () => {
+  it('omits the headers on a plan without limit and before the key is authorized', async () => {
     const names = (headers: Record<string, unknown>) =>
       Object.keys(headers).filter((name) => name.startsWith('ratelimit'));
     expect(names((await api.post(payload())).headers)).toEqual([]);
@@ -91,7 +91,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect(names((await api.post(payload(), { apiKey: viewer })).headers)).toEqual([]);
   });
 
-  it('8.1: counts requests: replays and refused validations draw too', async () => {
+  it('8.1: counts each request, also replays and failed validations', async () => {
     await onPlan(test, 'free');
     const headers = { 'idempotency-key': 'k' };
     expect((await api.post(payload(), { headers })).status).toBe(201);
@@ -104,7 +104,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect((await api.post(payload())).status).toBe(429);
   });
 
-  it('8.1: each key has its own burst, and both draw on the organization', async () => {
+  it('8.1: gives each key its own burst, and draws all keys on the organization', async () => {
     await onPlan(test, 'free');
     const second = await keyWith();
     expect(await sendTimes(6)).toEqual([201, 201, 201, 201, 201, 429]);
@@ -116,7 +116,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect((await api.post(payload(), { apiKey: await keyWith() })).status).toBe(429);
   });
 
-  it('7.3: a 402 from the quota names usage, limit and operation, and has no Retry-After', async () => {
+  it('7.3: answers 402 beyond the quota with usage, limit and operation, and no Retry-After', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     const { status, headers, body } = await api.post(payload());
@@ -134,7 +134,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     expect((await api.post(payload())).status).toBe(201);
   });
 
-  it('7.4: a paused workspace answers every send with the 403 that names the observed rate', async () => {
+  it('7.4: answers every send of a paused organization with a 403 that gives the reason', async () => {
     const note = '12.4% of the last 1,250 messages bounced (limit 5%)';
     await pauseOrganization(test.app, 'default', { note });
     for (let i = 0; i < 3; i++) {
@@ -146,13 +146,13 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     }
   });
 
-  it('checks in this order: 401, 403, 429, 400, 422, 404, 403, 402', async () => {
+  it('checks in the order 401, 403, 429, 400, 422, 404, 403, 402', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     await pauseOrganization(test.app, 'default', {});
     const viewer = await keyWith('viewer');
     await test.clock.advance(1_000);
-    // Everything is wrong at first; each step mends what was complained of.
+    // The request is wrong in every way at first; each step mends the last error.
     const missing = payload({}, { conversationId: 'conv_0000000000000000' });
     const status = async (...args: Parameters<LimitedApi['post']>) =>
       (await api.post(...args)).status;
@@ -171,7 +171,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
 });
 
 describe('a batch over HTTP', () => {
-  // What the batch operation has to do, and nothing else.
+  // The rate limit of the batch operation, without its sends.
   const batch = route({
     method: 'POST',
     path: '/v1/batch-of-the-test',
@@ -197,13 +197,13 @@ describe('a batch over HTTP', () => {
     await api.close();
   });
 
-  it('draws its entries, and the headers show them all', async () => {
+  it('draws one request per entry, and shows the remainder in the headers', async () => {
     await onPlan(test, 'growth');
     const { status, headers } = await api.post({ count: 20 });
     expect([status, headers['ratelimit-remaining']]).toEqual([200, '5']);
   });
 
-  it('refused, it draws nothing and says how long to wait for all of it', async () => {
+  it('draws nothing when refused, and gives a Retry-After for the whole batch', async () => {
     await onPlan(test, 'growth');
     await api.post({ count: 20 });
     const { status, headers, body } = await api.post({ count: 10 });
@@ -216,7 +216,7 @@ describe('a batch over HTTP', () => {
     expect((await api.post({ count: 10 })).status).toBe(200);
   });
 
-  it('refused before its size is known, it is told to wait for full buckets', async () => {
+  it('gives Retry-After until the buckets are full when refused before its size is known', async () => {
     await onPlan(test, 'growth');
     expect((await api.post({ count: 75 })).status).toBe(200);
     expect((await api.post({ count: 2 })).headers['retry-after']).toBe('3');
@@ -224,7 +224,7 @@ describe('a batch over HTTP', () => {
     expect((await api.post({ count: 100 })).status).toBe(200);
   });
 
-  it('of invalid input draws the one request that it is', async () => {
+  it('draws one request for invalid input', async () => {
     await onPlan(test, 'growth');
     expect((await api.post({ count: 101 })).status).toBe(422);
     expect(admissionOf(test.app).stateOf(test.caller)?.remaining).toBe(24);

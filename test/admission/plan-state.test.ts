@@ -18,7 +18,7 @@ describe.each(stores)('the state of a plan on %s', (store) => {
     return [binds, liftedBy];
   };
 
-  it('shows rate, bursts, usage, what is left and when the day turns', async () => {
+  it('shows rate, bursts, usage, remaining emails and the reset time', async () => {
     await onPlan(test, 'growth');
     const { id } = await createOrganization(test.app, { name: 'busy', plan: 'growth' });
     const { app, clock, caller } = test;
@@ -44,7 +44,7 @@ describe.each(stores)('the state of a plan on %s', (store) => {
     });
   });
 
-  it('names the cap that binds first, and what lifts it, until none is left', async () => {
+  it('names the cap that binds first and the command that lifts it, until no cap is left', async () => {
     await onPlan(test, 'scale', { paymentMethodOnFile: false, isNew: true });
     expect(await binding()).toEqual([
       '100 emails a day, because no payment method is on file.',
@@ -61,10 +61,10 @@ describe.each(stores)('the state of a plan on %s', (store) => {
       'svc orgs update default --plan self-hosted',
     ]);
     await updateOrganization(test.app, 'default', { plan: 'self-hosted' });
-    expect(await binding()).toEqual(['No daily quota holds.', null]);
+    expect(await binding()).toEqual(['There is no daily quota.', null]);
   });
 
-  it('the command that it names lifts what binds', async () => {
+  it('names a command that lifts the cap', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     expect(await send(test.app, test.caller)).not.toBeNull();
@@ -74,7 +74,7 @@ describe.each(stores)('the state of a plan on %s', (store) => {
     expect(await send(test.app, test.caller)).toBeNull();
   });
 
-  it('says of a paused organization why, and how it is resumed', async () => {
+  it('gives the reason of a paused organization, and the command that resumes it', async () => {
     await pauseOrganization(test.app, 'default', { note: 'A leaked key.' });
     expect(await binding()).toEqual([
       'Sending is paused: A leaked key.',
@@ -91,7 +91,7 @@ describe.each(stores)('the state of a plan on %s', (store) => {
   });
 });
 
-it('of a plan that was taken out of the configuration is that of `free`, and says so', async () => {
+it('the state of a plan missing from the configuration is that of `free`, and names the missing plan', async () => {
   const gone = { ratePerSecond: 1, dailyEmails: 7, trialCaps: false };
   const test = await testApp({ config: { plans: { gone } } });
   await onPlan(test, 'gone');
@@ -100,7 +100,7 @@ it('of a plan that was taken out of the configuration is that of `free`, and say
   expect(await getPlanState(test.app, 'default')).toMatchObject({
     rate: { perSecond: 5, burst: 10, burstPerKey: 5 },
     daily: { limitEmails: 1_000 },
-    binds: '1,000 emails a day, by the plan free, as the configuration knows no plan gone.',
+    binds: '1,000 emails a day, by the plan free, because the configuration has no plan gone.',
     liftedBy: 'svc orgs update default --plan starter',
   });
   await test.close();

@@ -1,5 +1,5 @@
-// Specification 8.2, line by line, and 7 rules 3 and 4: the quota of the UTC day, the trial caps, what
-// counts and what does not, exact in a crowd; and the pause. On both stores.
+// Specification 8.2 and 7 rules 3 and 4: the quota of the UTC day, the trial caps, the mail that counts,
+// exactness under concurrency, and the pause. On both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   pauseOrganization,
@@ -21,7 +21,7 @@ function refusal(currentUsage: number, limit: number) {
   };
 }
 
-describe.each(stores)('8.2 on %s', (store) => {
+describe.each(stores)('the daily quota (8.2) on %s', (store) => {
   let test: TestApp;
   beforeEach(async () => {
     const tiny = { ratePerSecond: 1, dailyEmails: 3, trialCaps: true };
@@ -31,7 +31,7 @@ describe.each(stores)('8.2 on %s', (store) => {
 
   const sendOne = (options = {}) => send(test.app, test.caller, options);
 
-  it.each(planTable)('plan $plan: $daily emails per day', async ({ plan, daily }) => {
+  it.each(planTable)('allows $daily emails a day on the plan $plan', async ({ plan, daily }) => {
     await onPlan(test, plan);
     await useToday(test, daily - 1);
     expect(await sendOne()).toBeNull();
@@ -39,39 +39,45 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(daily);
   });
 
-  it('plan self-hosted: no quota and no trial caps, but counted', async () => {
+  it('counts emails on the plan self-hosted without any quota or trial cap', async () => {
     await useToday(test, 1_000_000);
     expect(await sendOne()).toBeNull();
     expect((await usedToday(test)).emails).toBe(1_000_001);
   });
 
-  it.each(planTable)('plan $plan without payment method: 100 per day', async ({ plan }) => {
-    await onPlan(test, plan, { paymentMethodOnFile: false });
-    await useToday(test, 99);
-    expect(await sendOne()).toBeNull();
-    expect(await sendOne()).toEqual(refusal(100, 100));
-  });
+  it.each(planTable)(
+    'allows 100 emails a day on the plan $plan without a payment method',
+    async ({ plan }) => {
+      await onPlan(test, plan, { paymentMethodOnFile: false });
+      await useToday(test, 99);
+      expect(await sendOne()).toBeNull();
+      expect(await sendOne()).toEqual(refusal(100, 100));
+    },
+  );
 
-  it.each(planTable)('plan $plan in the first 24 hours: 200 per day', async ({ plan }) => {
-    await onPlan(test, plan, { isNew: true });
-    await useToday(test, 199);
-    expect(await sendOne()).toBeNull();
-    expect(await sendOne()).toEqual(refusal(200, 200));
-  });
+  it.each(planTable)(
+    'allows 200 emails a day on the plan $plan in the first 24 hours',
+    async ({ plan }) => {
+      await onPlan(test, plan, { isNew: true });
+      await useToday(test, 199);
+      expect(await sendOne()).toBeNull();
+      expect(await sendOne()).toEqual(refusal(200, 200));
+    },
+  );
 
-  it('whichever is lower: 100 when new and without payment method', async () => {
+  it('takes the lower cap, 100, for a new organization without payment method', async () => {
     await onPlan(test, 'scale', { paymentMethodOnFile: false, isNew: true });
     await useToday(test, 100);
     expect(await sendOne()).toEqual(refusal(100, 100));
   });
 
-  it('whichever is lower: the plan, where it allows less than the caps', async () => {
+  it('takes the quota of the plan where it is below the trial caps', async () => {
     await onPlan(test, 'tiny', { paymentMethodOnFile: false, isNew: true });
     expect(await sendOne({ recipients: 3 })).toBeNull();
     expect(await sendOne()).toEqual(refusal(3, 3));
   });
 
-  it('the first 24 hours end to the millisecond', async () => {
+  it('ends the first 24 hours to the millisecond', async () => {
     await onPlan(test, 'free', { isNew: true });
     await test.clock.advance(dayMs - 1);
     await useToday(test, 200);
@@ -80,7 +86,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await sendOne()).toBeNull();
   });
 
-  it('clears with the turn of the UTC day', async () => {
+  it('resets at the turn of the UTC day', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     const midnight = Math.ceil(testStart / dayMs) * dayMs + dayMs;
@@ -91,7 +97,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await usedToday(test)).toEqual({ emails: 1, messages: 1 });
   });
 
-  it('clears with a payment method or a higher plan, from the next send on', async () => {
+  it('rises from the next send on with a payment method or a higher plan', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     const command = await test.another();
@@ -104,7 +110,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await sendOne()).toBeNull();
   });
 
-  it('counts one email per recipient accepted, duplicates folded', async () => {
+  it('counts one email per distinct accepted recipient', async () => {
     await onPlan(test, 'free');
     const cc = [{ email: 'R0@EXAMPLE.com' }, { email: 'r0@example.com' }, { email: 'x@y.example' }];
     expect(await sendOne({ recipients: 2, top: { cc } })).toBeNull();
@@ -113,7 +119,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await usedToday(test)).toEqual({ emails: 3, messages: 1 });
   });
 
-  it('the same address twice at the last free email is one email, and fits', async () => {
+  it('accepts one address twice as the last email of the quota', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 99);
     const cc = [{ email: 'R0@EXAMPLE.com' }];
@@ -122,7 +128,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await sendOne()).toEqual(refusal(100, 100));
   });
 
-  it('a request is accepted whole or not at all; a smaller one still fits', async () => {
+  it('accepts a request whole or not at all, and still accepts a smaller one', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 98);
     expect(await sendOne({ recipients: 3 })).toEqual(refusal(98, 100));
@@ -130,7 +136,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(100);
   });
 
-  it('a refused request draws nothing, whatever refused it, and leaves nothing behind', async () => {
+  it('leaves neither usage nor rows behind after any refusal', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     const before = await rowCounts(test.app);
@@ -144,7 +150,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await usedToday(test)).toEqual({ emails: 100, messages: 100 });
   });
 
-  it('an idempotent replay is not charged, and is answered beyond the quota', async () => {
+  it('replays an idempotent send beyond the quota, without charge', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 99);
     expect(await sendOne({ idempotencyKey: 'k' })).toBeNull();
@@ -155,21 +161,21 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(100);
   });
 
-  it('the claim of a refused request is released for its retry', async () => {
+  it('releases the idempotency key of a refused request for its retry', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 99);
     expect(await sendOne({ idempotencyKey: 'k', recipients: 2 })).toEqual(refusal(99, 100));
     expect(await sendOne({ idempotencyKey: 'k', recipients: 1 })).toBeNull();
   });
 
-  it('test keys and the simulator are counted like any other', async () => {
+  it('counts test keys and the simulator like all other mail', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     const to = [{ email: 'delivered@simulator.test' }];
     expect(await send(test.app, { ...test.caller, isTest: true }, { top: { to } })).toBeNull();
     expect(await usedToday(test)).toEqual({ emails: 1, messages: 1 });
   });
 
-  it('200 sends at once at the edge: never one above', async () => {
+  it('accepts exactly the remaining emails of 200 concurrent sends', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     const crowd = Array.from({ length: 200 }, () => sendOne());
     const answers = await Promise.all(crowd);
@@ -180,7 +186,7 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect((await rowCounts(test.app)).deliveries).toBe(100);
   });
 
-  it('200 sends at once to different numbers of recipients: never one above, no hole left', async () => {
+  it('accepts exactly the remaining emails of 200 concurrent sends with one to four recipients', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     const sizes = Array.from({ length: 200 }, (_, index) => 1 + (index % 4));
     const answers = await Promise.all(sizes.map((recipients) => sendOne({ recipients })));
@@ -190,10 +196,10 @@ describe.each(stores)('8.2 on %s', (store) => {
   });
 });
 
-describe('8.2 with two daemons on postgres', () => {
+describe('the daily quota (8.2) with two daemons on postgres', () => {
   const test = eachApp({ store: 'postgres' });
 
-  it('200 sends at once at the edge, on both: never one above', async () => {
+  it('accepts exactly the remaining emails of 200 concurrent sends to both', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 50);
     const apps = [test.app, await test.another()];
@@ -207,7 +213,7 @@ describe('8.2 with two daemons on postgres', () => {
     expect((await rowCounts(test.app)).deliveries).toBe(50);
   });
 
-  it('one idempotency key at both is charged once', async () => {
+  it('charges one idempotency key at both daemons once', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     const apps = [test.app, await test.another()];
     const crowd = Array.from({ length: 40 }, (_, index) =>
@@ -218,10 +224,10 @@ describe('8.2 with two daemons on postgres', () => {
   });
 });
 
-describe.each(stores)('7.4 a paused workspace on %s', (store) => {
+describe.each(stores)('a paused organization (7.4) on %s', (store) => {
   const test = eachApp({ store });
 
-  it('makes every send a 403 that gives the reason, until it is resumed', async () => {
+  it('answers every send with a 403 that gives the reason, until it is resumed', async () => {
     const note = '12.4% of the last 1,250 messages bounced (limit 5%)';
     const operator = await test.another();
     await pauseOrganization(operator, 'default', { note });
@@ -235,13 +241,13 @@ describe.each(stores)('7.4 a paused workspace on %s', (store) => {
     expect(await send(test.app, test.caller)).toBeNull();
   });
 
-  it('says so before the quota does, and after what does not exist', async () => {
+  it('refuses before the quota is checked, and after missing resources', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     await pauseOrganization(test.app, 'default', {});
     expect(await send(test.app, test.caller)).toEqual({
       _tag: 'ForbiddenError',
-      message: 'Sending is paused: the operator stopped it.',
+      message: 'Sending is paused: the operator paused it.',
     });
     const top = { conversationId: 'conv_0000000000000000' };
     expect(await send(test.app, test.caller, { top })).toMatchObject({
@@ -249,7 +255,7 @@ describe.each(stores)('7.4 a paused workspace on %s', (store) => {
     });
   });
 
-  it('still replays what was accepted before: nothing is sent by that', async () => {
+  it('still replays a send accepted before the pause', async () => {
     expect(await send(test.app, test.caller, { idempotencyKey: 'k' })).toBeNull();
     await pauseOrganization(test.app, 'default', {});
     expect(await send(test.app, test.caller, { idempotencyKey: 'k' })).toBeNull();

@@ -1,5 +1,5 @@
-// Specification 8.1, the sentences before its table: sharing, what draws and what does not. Its rows are
-// section-8.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
+// Specification 8.1, the sentences before its table: shared buckets, and the requests that draw on them.
+// The table: plan-limits.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../src/admission/admission.ts';
@@ -26,18 +26,18 @@ function keyOf(service: TestApp): Drawer {
   return { organizationId: service.caller.organizationId, keyId: 'key_0' };
 }
 
-describe.each(stores)('8.1 on %s', (store) => {
-  it('admitted by both buckets, or drawn from neither', async () => {
+describe.each(stores)('the send rate (8.1) on %s', (store) => {
+  it('draws on both buckets, or on neither when one refuses', async () => {
     const service = await start('free', store);
     const [first, second] = drawers(service, 2);
     if (!first || !second) throw new Error('no keys');
     await drain(service.app, first);
     for (let i = 0; i < 50; i++) expect(await ask(service.app, first)).toBe(1);
-    // The organization still has the other half, untouched by the refusals.
+    // The organization still has its other half: the refusals left it untouched.
     expect(await drain(service.app, second)).toBe(5);
   });
 
-  it('one sustained allowance, first come first served, no share reserved per key', async () => {
+  it('reserves no share of the sustained rate for a key: the first caller gets it', async () => {
     const service = await start('free', store);
     const keys = drawers(service, 3);
     for (const key of keys) await drain(service.app, key);
@@ -48,7 +48,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await drain(service.app, first)).toBe(0);
   });
 
-  it('Retry-After is enough for the same request, and is whole seconds', async () => {
+  it('gives a Retry-After in whole seconds that suffices for the same request', async () => {
     const service = await start('free', store);
     const [key] = drawers(service, 1);
     if (!key) throw new Error('no key');
@@ -61,7 +61,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     }
   });
 
-  it('a batch draws its entries, each one a request', async () => {
+  it('draws one request per entry of a batch', async () => {
     const service = await start('free', store);
     const [key] = drawers(service, 1);
     if (!key) throw new Error('no key');
@@ -69,7 +69,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await drain(service.app, key)).toBe(1);
   });
 
-  it('a batch that is refused draws nothing, and its Retry-After is for all of it', async () => {
+  it('draws nothing for a refused batch, and gives a Retry-After for all of it', async () => {
     const service = await start('free', store);
     const [key] = drawers(service, 1);
     if (!key) throw new Error('no key');
@@ -81,7 +81,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await askBatch(service.app, key, 5)).toBeNull();
   });
 
-  it('a batch beyond the burst needs full buckets and leaves them in debt', async () => {
+  it('admits a batch beyond the burst from full buckets only, and leaves them in debt', async () => {
     const service = await start('free', store);
     const [key, other] = drawers(service, 2);
     if (!key || !other) throw new Error('no keys');
@@ -89,7 +89,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await askBatch(service.app, key, 100)).toBe(1);
     await service.clock.advance(1_000);
     expect(await askBatch(service.app, key, 100)).toBeNull();
-    // 100 from a key bucket of 5 at 5 a second: 96 short of the next, 100 short of the next batch.
+    // 100 of a key bucket of 5 at 5 a second: 96 short of the next request, 100 short of the next batch.
     expect(await ask(service.app, key)).toBe(20);
     expect(await askBatch(service.app, key, 100)).toBe(20);
     expect(await ask(service.app, other)).toBe(19);
@@ -97,7 +97,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await askBatch(service.app, key, 100)).toBeNull();
   });
 
-  it('a changed plan holds within a second, changed by another process', async () => {
+  it('applies a plan changed by another process within a second', async () => {
     const service = await start('free', store);
     const command = await service.another();
     const key = keyOf(service);
@@ -109,7 +109,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await drain(service.app, second)).toBeGreaterThan(5);
   });
 
-  it('the plan self-hosted is not limited', async () => {
+  it('does not limit the plan self-hosted', async () => {
     const service = await start('self-hosted', store);
     const key = keyOf(service);
     for (let i = 0; i < 1_000; i++) expect(await ask(service.app, key)).toBeNull();
@@ -117,7 +117,7 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(admissionOf(service.app).stateOf(key)).toBeNull();
   });
 
-  it('what paces itself is told the time to wait, and draws when it may', async () => {
+  it('tells a self-pacing sender its wait, and admits it afterwards', async () => {
     const service = await start('free', store);
     const campaign = { organizationId: service.caller.organizationId, keyId: null };
     const { tryDraw } = admissionOf(service.app);
@@ -131,8 +131,8 @@ describe.each(stores)('8.1 on %s', (store) => {
   });
 });
 
-describe('7.1 over random schedules', () => {
-  it('a caller that waits what it was told is always admitted, single or batch', async () => {
+describe('Retry-After (7.1) over random schedules', () => {
+  it('suffices for every single request and batch', async () => {
     const service = await start('free');
     const keys = drawers(service, 3);
     const step = fc.record({
@@ -160,8 +160,8 @@ describe('7.1 over random schedules', () => {
   });
 });
 
-describe('memory and the store', () => {
-  it('alone, admission neither reads nor writes the store once it knows the organization', async () => {
+describe('admission in memory', () => {
+  it('neither reads nor writes the store when alone and the organization is known', async () => {
     const service = await start('scale', 'postgres');
     const key = keyOf(service);
     await ask(service.app, key);

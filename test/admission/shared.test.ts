@@ -22,18 +22,18 @@ async function startDaemon(app: App): Promise<App> {
   return app;
 }
 
-/** Until all have seen each other. */
+/** Waits until all daemons have seen each other. */
 async function heartbeat(): Promise<void> {
   await settled(1_000);
 }
 
-/** Advances the clock; the heartbeats that fall due are written when it is over. */
+/** Advances the clock, then waits until the heartbeats that fell due are written. */
 async function pass(ms: number): Promise<void> {
   await test.clock.advance(ms);
   for (const written of settling) await written();
 }
 
-/** As `pass`, in steps: heartbeats come as often as they should. */
+/** Advances the clock in small steps: heartbeats come as often as they should. */
 async function settled(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) await pass(250);
 }
@@ -61,14 +61,14 @@ async function twoDaemons(plan: string): Promise<[App, App]> {
   return [first, second];
 }
 
-describe.each(planTable)('plan $plan over two daemons', ({ plan, rate, burst, keyBurst }) => {
-  it('the bursts of organization and key are shared', async () => {
+describe.each(planTable)('two daemons on the plan $plan', ({ plan, rate, burst, keyBurst }) => {
+  it('share the bursts of organization and key', async () => {
     const daemons = await twoDaemons(plan);
     const keys = drawers(test, 3);
     const admitted: number[] = [];
     for (const key of keys) {
       let sum = 0;
-      // In turns, until neither admits any more.
+      // Ask both in turn until neither admits.
       for (let more = true; more; ) {
         const answers = await Promise.all(daemons.map((daemon) => ask(daemon, key)));
         more = answers.includes(null);
@@ -79,7 +79,7 @@ describe.each(planTable)('plan $plan over two daemons', ({ plan, rate, burst, ke
     expect(admitted).toEqual([keyBurst, burst - keyBurst, 0]);
   });
 
-  it('the sustained rate holds over 20 seconds with 5 keys, to the exact request', async () => {
+  it('admit exactly the sustained rate over 20 seconds with 5 keys', async () => {
     const daemons = await twoDaemons(plan);
     const keys = drawers(test, 5);
     let admitted = 0;
@@ -93,7 +93,7 @@ describe.each(planTable)('plan $plan over two daemons', ({ plan, rate, burst, ke
 });
 
 describe('two daemons on one store', () => {
-  it('waiting Retry-After is enough at the other daemon too', async () => {
+  it('admit at the other daemon after Retry-After', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -108,7 +108,7 @@ describe('two daemons on one store', () => {
     }
   });
 
-  it('so it is over a random schedule of single requests and batches at either', async () => {
+  it('admit at either after Retry-After, over a random schedule of requests and batches', async () => {
     const daemons = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -129,7 +129,7 @@ describe('two daemons on one store', () => {
     expect(refusals).toBeGreaterThan(20);
   });
 
-  it('draw on a bucket in turn: who waits sees what the other left', async () => {
+  it("wait for each other's lock on a bucket, and see the level that it left", async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -149,7 +149,7 @@ describe('two daemons on one store', () => {
     expect(await asked).toBe(1);
   });
 
-  it('what one refuses by its own view costs the store nothing', async () => {
+  it('refuse from memory, without a write to the store', async () => {
     const [first] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -166,7 +166,7 @@ describe('two daemons on one store', () => {
     expect(writes).toBe(0);
   });
 
-  it('a batch beyond the burst leaves a debt that both see', async () => {
+  it('share the debt that a batch beyond the burst leaves', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -175,7 +175,7 @@ describe('two daemons on one store', () => {
     expect(await askBatch(second, key, 100)).toBe(20);
   });
 
-  it('a daemon that was alone tells what it drew when another comes', async () => {
+  it('share the draws made before the second daemon started', async () => {
     await onPlan(test, 'free');
     const first = await startDaemon(test.app);
     const [key] = drawers(test, 1);
@@ -188,7 +188,7 @@ describe('two daemons on one store', () => {
     expect(await ask(second, key)).toBe(19);
   });
 
-  it('a daemon whose company has gone is alone again, and the limits go on', async () => {
+  it('keep the limits when one stops and the other is alone again', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -200,7 +200,7 @@ describe('two daemons on one store', () => {
     expect(await drain(first, key)).toBe(5);
   });
 
-  it('what it drew while it was alone again counts, though the store knows an older level', async () => {
+  it('share the draws made while one was alone again, though the store holds an older level', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -215,7 +215,7 @@ describe('two daemons on one store', () => {
     expect(await ask(third, key)).toBe(19);
   });
 
-  it('a daemon that falls silent is forgotten; when it comes back, it asks the store', async () => {
+  it('forget a silent daemon, which asks the store when it is back', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
@@ -227,7 +227,7 @@ describe('two daemons on one store', () => {
     expect(await drain(first, key)).toBe(5);
     await expect(ask(second, key)).rejects.toThrow('cut off');
     Object.assign(second.store, { write });
-    // Each must write its own beat and then read the other's.
+    // Each must write its own heartbeat and then read the other's.
     for (let beat = 0; beat < 2; beat++) await heartbeat();
     await drain(first, key);
     expect(await ask(second, key)).toBe(1);
@@ -235,7 +235,7 @@ describe('two daemons on one store', () => {
 });
 
 describe('a daemon that is alone', () => {
-  it('and cannot write its heartbeat for over 3 s asks the store: others may have come', async () => {
+  it('asks the store after 3 s without a written heartbeat: other daemons may have started', async () => {
     await onPlan(test, 'free');
     const alone = await startDaemon(test.app);
     await heartbeat();
@@ -252,8 +252,8 @@ describe('a daemon that is alone', () => {
   });
 });
 
-describe.each(stores)('one daemon on %s', (store) => {
-  it('keeps on when it was never joined: a command, or a test', async () => {
+describe.each(stores)('a process that never joined the daemons on %s', (store) => {
+  it('holds the limits: a command, or a test', async () => {
     const service = await testApp({ store });
     try {
       await onPlan(service, 'free');

@@ -1,5 +1,4 @@
-// Shared buckets are forgotten once they have filled up again, whatever their rate; nobody's limit
-// changes by that.
+// The sweep deletes shared buckets once they must be full again at any rate. No limit changes by it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../src/admission/admission.ts';
@@ -35,7 +34,7 @@ describe.each(stores)('the sweep on %s', (store) => {
   });
   afterEach(() => test.close());
 
-  it('takes what has filled up for an hour, and leaves the rest', async () => {
+  it('deletes the buckets that have filled up for an hour, and keeps the rest', async () => {
     await put({
       now: { level: 0, ageMs: 0 },
       lately: { level: 0, ageMs: hourMs },
@@ -49,7 +48,7 @@ describe.each(stores)('the sweep on %s', (store) => {
     expect(await bucketIds()).toEqual(['lately', 'now', 'owing']);
   });
 
-  it('takes any number, in parts', async () => {
+  it('deletes any number of buckets, in batches', async () => {
     const rows = Array.from({ length: 2_500 }, (_, index) => [
       `b${index}`,
       { level: 0, ageMs: 2 * hourMs },
@@ -69,11 +68,11 @@ describe('the sweep beside two daemons', () => {
     await test.close();
   });
 
-  it('neither gives nor takes a request: a full bucket is made anew', async () => {
+  it('changes no limit: a full bucket is created anew', async () => {
     await onPlan(test, 'free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
-    // Never joined by a heartbeat, a daemon on PostgreSQL has company: it draws through the store.
+    // A daemon on PostgreSQL that never joined by a heartbeat assumes company: it draws in the store.
     expect(await drain(test.app, key)).toBe(5);
     expect(await bucketIds()).toHaveLength(2);
     await sweepBuckets(test.app);
@@ -82,14 +81,14 @@ describe('the sweep beside two daemons', () => {
     await sweepBuckets(test.app);
     expect(await bucketIds()).toEqual([]);
     expect(await drain(test.app, key)).toBe(5);
-    // A debt is remembered for as long as it lasts.
+    // A debt is kept until it is paid.
     await test.clock.advance(hourMs);
     expect(await askBatch(test.app, key, 100)).toBeNull();
     await sweepBuckets(test.app);
     expect(await ask(test.app, key)).toBe(20);
   });
 
-  it('passes by a bucket that somebody draws on', async () => {
+  it('skips a bucket that another daemon locks', async () => {
     await put({ a: { level: 0, ageMs: 2 * hourMs }, b: { level: 0, ageMs: 2 * hourMs } });
     const another = await test.another();
     const lock = sql`select id from rate_buckets where id = 'a' for update`;

@@ -1,5 +1,5 @@
-// A key proposes and a person approves: nothing is sent without approval, all checks run again at that time,
-// and it is sent once. Each move of the states of an action that a send makes.
+// A key proposes and a person approves: nothing is sent without approval, all checks run again at approval,
+// and the mail is sent once. Each change of an action's state that a send makes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Draft, ReplyResult } from '../../src/answering/schema.ts';
@@ -53,7 +53,7 @@ describe.each(stores)('proposals on %s', (store) => {
     return answer.body;
   }
 
-  it('a reply of such a key is 201 proposed: nothing is queued, no quota is used', async () => {
+  it('answers a reply of a proposing key with 201 proposed, queues nothing and uses no quota', async () => {
     await updateOrganization(test.app, 'default', { plan: 'free' });
     const used = async () => (await api.get<object>('/v1/organizations/usage')).body;
     const id = await desk.arrive();
@@ -88,7 +88,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await events())[0]).toMatchObject({ type: 'mailbox.action.proposed' });
   });
 
-  it('every way to send proposes: new, reply-all, forward, draft', async () => {
+  it('makes a proposal of every way to send: new, reply-all, forward, draft', async () => {
     const id = await desk.arrive();
     const body = { to: ['ada@example.com'], subject: 'x', text: 'x' };
     const draft = await agent.post<Draft>(`${desk.path}/drafts`, body);
@@ -109,7 +109,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect(types).toEqual(['sendMessage', 'reply', 'forward', 'sendMessage']);
   });
 
-  it('proposed → approved → executed: by a person, once; it goes into its thread', async () => {
+  it('executes an approved proposal once, in its thread', async () => {
     const { actionId, threadId } = await proposed();
     await test.clock.advance(60_000);
     const { status, body } = await approve(actionId, { note: 'fine' });
@@ -136,25 +136,25 @@ describe.each(stores)('proposals on %s', (store) => {
     const again = await approve(actionId);
     expect([again.status, again.body.message]).toEqual([
       409,
-      `${actionId} is executed: it is decided once`,
+      `${actionId} is already executed: it is decided only once`,
     ]);
     expect((await rowsIn(test)).mailbox_proposals).toBe(0);
-    const told = await events();
-    expect(told.find(({ type }) => type === 'mailbox.action.approved')?.data).toEqual(body);
+    const published = await events();
+    expect(published.find(({ type }) => type === 'mailbox.action.approved')?.data).toEqual(body);
     const audit = await api.get<Listed<object>>(`/v1/audit?resource=${actionId}`);
     expect(audit.body.items).toMatchObject([
       { action: 'action.approved', actor: { keyName: 'Ada' }, details: { note: 'fine' } },
     ]);
   });
 
-  it('two persons at once: one approves, it goes once', async () => {
+  it('sends once when several approvals race', async () => {
     const { actionId } = await proposed();
     const answers = await Promise.all(Array.from({ length: 8 }, () => approve(actionId)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
     expect((await rowsIn(test)).deliveries).toBe(1);
   });
 
-  it('edits are sent in the place of what was proposed, and are told in the audit', async () => {
+  it('sends the edited content, and records the edits in the audit log', async () => {
     const { actionId } = await proposed({ text: 'Thank you', bcc: ['blind@example.com'] });
     const edits = { to: ['bo@example.com'], bcc: null, text: 'Thanks, Ada.' };
     const { body } = await approve(actionId, { edits });
@@ -176,7 +176,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect(JSON.stringify(audit.body)).not.toContain('Thanks, Ada.');
   });
 
-  it('edits that leave nothing, or break a header, are a 422, and it waits on', async () => {
+  it('answers edits that are invalid or leave no content with 422, and keeps the proposal', async () => {
     const { actionId } = await proposed();
     for (const [field, edits] of [
       ['text', { text: null }],
@@ -190,8 +190,8 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await shown(actionId)).state).toBe('proposed');
   });
 
-  describe('is asked again as of then', () => {
-    it('a paused mailbox: 409, and it waits on; a deleted one: 404', async () => {
+  describe('checks at approval', () => {
+    it('refuse the approval in a paused mailbox with 409, and keep the proposal', async () => {
       const { app, operator } = test;
       const { actionId } = await proposed();
       await pauseMailbox(app, operator, desk.id);
@@ -199,13 +199,17 @@ describe.each(stores)('proposals on %s', (store) => {
       await resumeMailbox(app, operator, desk.id);
       expect((await shown(actionId)).state).toBe('proposed');
       expect((await approve(actionId)).body.state).toBe('executed');
-      const other = await proposed();
-      await deleteMailbox(app, operator, desk.id);
-      expect((await approve(other.actionId)).status).toBe(404);
       expect((await rowsIn(test)).deliveries).toBe(1);
     });
 
-    it('a block: its recipient is left out; where all are blocked it failed', async () => {
+    it('refuse the approval in a deleted mailbox with 404', async () => {
+      const { actionId } = await proposed();
+      await deleteMailbox(test.app, test.operator, desk.id);
+      expect((await approve(actionId)).status).toBe(404);
+      expect((await rowsIn(test)).deliveries).toBe(0);
+    });
+
+    it('leave out a blocked recipient, and fail the proposal when all are blocked', async () => {
       const block = (address: string) =>
         createBlock(test.app, test.operator, { address, reason: 'bounce' });
       const first = await proposed({ text: 'x', cc: ['cy@example.com'] });
@@ -222,12 +226,12 @@ describe.each(stores)('proposals on %s', (store) => {
       });
       const { body } = await approve(second.actionId);
       expect(body).toMatchObject({ state: 'failed', messageId: null });
-      expect(body.failure?.message).toContain('Nobody is left');
+      expect(body.failure?.message).toContain('No recipient is left');
       expect((await rowsIn(test)).deliveries).toBe(1);
       expect((await approve(second.actionId)).status).toBe(409);
     });
 
-    it('a sender that may not send any more: failed', async () => {
+    it('fail a proposal from a sender that may no longer send', async () => {
       const { app, operator } = test;
       const sender = await createSender(app, operator, { email: 'desk@sandbox.test' });
       const { actionId } = await proposed();
@@ -238,21 +242,25 @@ describe.each(stores)('proposals on %s', (store) => {
       expect((await rowsIn(test)).deliveries).toBe(0);
     });
 
-    it('a key that is revoked: failed; one that was rotated: it goes', async () => {
+    it('accept a proposal of a rotated key', async () => {
+      const { actionId } = await proposed();
+      await rotateKey(test.app, test.operator, key.id);
+      expect((await approve(actionId)).body.state).toBe('executed');
+    });
+
+    it('fail a proposal of a key that was rotated and revoked', async () => {
       const { app, operator } = test;
-      const first = await proposed();
-      const second = await proposed();
+      const { actionId } = await proposed();
       const heir = await rotateKey(app, operator, key.id);
-      expect((await approve(first.actionId)).body.state).toBe('executed');
       await revokeKey(app, operator, heir.id);
-      const { body } = await approve(second.actionId);
+      const { body } = await approve(actionId);
       expect([body.state, body.failure?.message]).toEqual([
         'failed',
         expect.stringContaining('revoked'),
       ]);
     });
 
-    it('what the key may not send from any more: failed', async () => {
+    it('fail a proposal from an address that the key may no longer use', async () => {
       const { actionId } = await proposed();
       const constraints = { mailboxIds: [desk.id], domains: ['example.com'] };
       await updateKey(test.app, test.operator, key.id, { constraints });
@@ -260,7 +268,7 @@ describe.each(stores)('proposals on %s', (store) => {
       expect([body.state, body.failure?._tag]).toEqual(['failed', 'ForbiddenError']);
     });
 
-    it('a spent quota, a paused workspace: refused as a send is, and it waits on', async () => {
+    it('refuse the approval beyond the quota and in a paused organization, and keep the proposal', async () => {
       const { app } = test;
       const { actionId } = await proposed();
       await updateOrganization(app, 'default', { plan: 'free', paymentMethodOnFile: false });
@@ -281,7 +289,7 @@ describe.each(stores)('proposals on %s', (store) => {
       expect((await rowsIn(test)).mailbox_proposals).toBe(1);
     });
 
-    it('after seven days: 409', async () => {
+    it('refuse the approval after seven days with 409', async () => {
       const { actionId } = await proposed();
       await test.clock.advance(7 * day);
       expect((await approve(actionId)).status).toBe(409);
@@ -291,7 +299,7 @@ describe.each(stores)('proposals on %s', (store) => {
     });
   });
 
-  it('goes into a new thread where what it answers is deleted meanwhile', async () => {
+  it('starts a new thread when the thread of the answered mail is deleted meanwhile', async () => {
     const { actionId, threadId } = await proposed();
     for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);
     const { body } = await approve(actionId);
@@ -300,7 +308,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await rowsIn(test)).deliveries).toBe(1);
   });
 
-  it('a draft that is proposed waits: no change, no send, no deletion, until it is decided', async () => {
+  it('locks a proposed draft against change, send and deletion until the decision', async () => {
     const body = { to: ['ada@example.com'], subject: 'x', text: 'x' };
     const { body: draft } = await agent.post<Draft>(`${desk.path}/drafts`, body);
     const url = `${desk.path}/drafts/${draft.id}`;
@@ -318,7 +326,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await api.get(url)).status).toBe(404);
   });
 
-  it('a service approves by no route, whatever its key may', async () => {
+  it("refuses approval and rejection by a service's key of any role", async () => {
     const { actionId } = await proposed();
     const owner = await apiOf(world, { role: 'owner' });
     const scoped = api.as(
@@ -330,7 +338,7 @@ describe.each(stores)('proposals on %s', (store) => {
       ).key ?? '',
     );
     for (const by of [agent, owner, scoped]) {
-      for (const { method, path } of routes.filter((one) => one.path.includes('/actions/'))) {
+      for (const { method, path } of routes.filter((route) => route.path.includes('/actions/'))) {
         if (method !== 'POST') continue;
         const url = path.replace('{id}', desk.id).replace('{actionId}', actionId ?? '');
         const answer = await by.post<Problem>(url, {});
@@ -344,7 +352,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect(posts.map(({ path }) => path.split('/').at(-1)).sort()).toEqual(['approve', 'reject']);
   });
 
-  it('all its recipients blocked, a proposal is skipped at once', async () => {
+  it('skips a proposal at once when all its recipients are blocked', async () => {
     await createBlock(test.app, test.operator, { address: 'ada@example.com', reason: 'manual' });
     const id = await desk.arrive();
     const { body } = await desk.reply(id, { text: 'x' }, agent);
@@ -352,7 +360,7 @@ describe.each(stores)('proposals on %s', (store) => {
     expect((await rowsIn(test)).mailbox_actions).toBe(0);
   });
 
-  it('the idempotency key of a proposal gives it again', async () => {
+  it('answers a repeated idempotency key with the same proposal', async () => {
     const id = await desk.arrive();
     const first = await desk.reply(id, { text: 'x' }, agent, 'reply', 'k');
     const again = await desk.reply(id, { text: 'x' }, agent, 'reply', 'k');

@@ -1,4 +1,4 @@
-// Bounds of proposals, and their cost for a send without a mailbox: nothing.
+// Bounds of proposals, and the queries that a send without a mailbox saves.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';
 import type { MailboxAction, ShownAction } from '../../src/mailbox-actions/schema.ts';
@@ -12,7 +12,7 @@ import { apiOf, config, type Desk, deskOf, type Problem, rowsIn } from './world.
 
 type World = ReturnType<typeof eachApi>;
 
-/** A key that only proposes in the mailbox. */
+/** Creates a key that only proposes in the mailbox. */
 async function agentOf({ test, api }: World, { id }: Desk): Promise<HttpApi> {
   const constraints = { mailboxIds: [id] };
   const input = { role: 'developer', name: 'agent', sendMode: 'approval' } as const;
@@ -23,7 +23,7 @@ async function agentOf({ test, api }: World, { id }: Desk): Promise<HttpApi> {
 describe.each(stores)('many proposals on %s', (store) => {
   const world = eachApi({ store, config });
 
-  it('of 120 at once a hundred wait; the others are a 429 that stores nothing', async () => {
+  it('accepts 100 of 120 concurrent proposals, and answers 429 to the others without storing them', async () => {
     const desk = await deskOf(world);
     const agent = await agentOf(world, desk);
     const body = { to: ['ada@example.com'], subject: 'x', text: 'x' };
@@ -50,7 +50,7 @@ describe.each(stores)('many proposals on %s', (store) => {
 describe('a large proposal', () => {
   const world = eachApi({ config });
 
-  it('of 40 MB waits, is shown without them, and goes whole; of a byte more it is a 422', async () => {
+  it('accepts 40 MB, shows it without the bytes and sends it whole, and rejects a byte more with 422', async () => {
     const desk = await deskOf(world);
     const agent = await agentOf(world, desk);
     const proposal = (bytes: number) => {
@@ -85,17 +85,19 @@ describe.each(stores)('a send without a mailbox on %s', (store) => {
   const ofMailboxes =
     /\b(?:mailbox_actions|mailbox_proposals|mailbox_hours|threads|thread_\w+|drafts)\b/;
 
-  it('asks nothing of actions, threads and drafts; one from a mailbox does', async () => {
+  it('queries no actions, threads or drafts, unlike a send from a mailbox', async () => {
     const desk = await deskOf(world);
     const mail = { to: ['ada@example.com'], subject: 'x', text: 'x' };
-    const asks = async (run: () => Promise<unknown>) => {
+    const queriesOf = async (run: () => Promise<unknown>) => {
       watched.take();
       await run();
       return watched.take().flatMap(({ text }) => ofMailboxes.exec(text)?.[0] ?? []);
     };
     const { app, caller } = world.test;
-    expect(await asks(() => send(app, caller, ['bo@example.com', 'cy@example.com']))).toEqual([]);
-    const fromMailbox = await asks(() => desk.send(mail));
+    expect(await queriesOf(() => send(app, caller, ['bo@example.com', 'cy@example.com']))).toEqual(
+      [],
+    );
+    const fromMailbox = await queriesOf(() => desk.send(mail));
     expect(fromMailbox).toEqual(expect.arrayContaining(['mailbox_actions', 'thread_messages']));
   });
 });

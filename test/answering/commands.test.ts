@@ -1,5 +1,5 @@
-// The commands of answering, as a person types them: a mail is taken in, answered, forwarded, waited for and
-// decided on, without a daemon.
+// The commands of answering, run like a person runs them: a mail is received, answered, forwarded, awaited
+// and decided on, without a daemon.
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReplyResult } from '../../src/answering/schema.ts';
@@ -29,7 +29,7 @@ let cli: CliWorkspace;
 let mailbox: string;
 let taken: Taken;
 beforeAll(async () => {
-  // The commands go by the clock of the machine.
+  // The commands use the clock of the machine.
   test = await testApp({ config, start: Date.now() });
   const { dataDir, database } = test.app.config;
   cli = cliWorkspace({
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('svc mailboxes receive', () => {
-  it('takes a mail in as if by SMTP, into a thread', async () => {
+  it('receives a mail into a thread, as by SMTP', async () => {
     expect(taken).toEqual({
       messageId: expect.stringMatching(/^msg_/),
       threadId: expect.stringMatching(/^thread_/),
@@ -64,7 +64,7 @@ describe('svc mailboxes receive', () => {
     expect(again.stdout).toContain(taken.threadId);
   });
 
-  it('refuses what a paused mailbox would: exit code 8', async () => {
+  it('exits with 8 for a mail that a paused mailbox refuses', async () => {
     const { id } = await cli.json<{ id: string }>(['mailboxes', 'create', '--slug', 'closed']);
     await cli.json(['mailboxes', 'pause', id]);
     const { code, stderr } = await cli.run(['mailboxes', 'receive', id], { input: mail });
@@ -76,7 +76,7 @@ describe('svc messages expect', () => {
   const expecting = (...more: string[]) =>
     cli.run(['messages', 'expect', '--to', 'Inbox@sandbox.test', '--within', '1s', ...more]);
 
-  it('prints the link, or the code, of a mail that came: exit code 0', async () => {
+  it('prints the link or the code of a received mail', async () => {
     const past = ['--since', '2020-01-01T00:00:00Z', '--subject', '^confirm'];
     const link = await expecting(...past, '--extract', 'link');
     expect([link.code, link.stdout]).toEqual([0, 'https://example.com/confirm?t=1&u=2\n']);
@@ -86,19 +86,22 @@ describe('svc messages expect', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ subject: 'Confirm your address' });
   });
 
-  it('waits for one that is sent meanwhile', async () => {
+  it('waits for a mail that is sent meanwhile', async () => {
     const waiting = cli.start(['messages', 'expect', '--to', 'new@example.com', '--within', '60s']);
     const words = ['--to', 'new@example.com', '--subject', 'Hi', '--text', 'Hi'];
     const ended = finished(waiting);
-    // It may not wait yet when the first of them is sent.
+    // The command may not be waiting yet when the first mail is sent.
     while (waiting.exitCode === null) await cli.run(['messages', 'send', ...words]);
     const { code, stdout } = await ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Hi')]);
   });
 
-  it('ends with 8 where none comes, or the mail has no such thing; 2 where it is typed wrongly', async () => {
+  it('exits with 8 without a matching mail', async () => {
     const none = await expecting('--subject', 'nothing like it');
     expect([none.code, none.stderr]).toEqual([8, expect.stringContaining('no mail to')]);
+  });
+
+  it('exits with 2 for invalid flags', async () => {
     expect((await expecting('--subject', '(')).code).toBe(2);
     expect((await expecting('--within', 'soon')).code).toBe(2);
     expect((await expecting('--extract', 'picture')).code).toBe(2);
@@ -106,7 +109,7 @@ describe('svc messages expect', () => {
 });
 
 describe('svc threads reply and forward', () => {
-  it('answer from the mailbox, and print the object of the API', async () => {
+  it('send from the mailbox, and print the object of the API', async () => {
     const words = [taken.threadId, '--text', 'Thank you', '--cc', 'nonsense'];
     const reply = await cli.json<ReplyResult>(['threads', 'reply', ...words]);
     expect(reply).toMatchObject({
@@ -128,7 +131,7 @@ describe('svc threads reply and forward', () => {
 });
 
 describe('svc mailboxes actions, show, approve, reject, activity', () => {
-  it('show a proposal whole, and write its mail and its files', async () => {
+  it('show a whole proposal, and write its mail and its files', async () => {
     const api = httpApi(test);
     const constraints = { mailboxIds: [mailbox] };
     const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
@@ -152,7 +155,7 @@ describe('svc mailboxes actions, show, approve, reject, activity', () => {
     await api.close();
   });
 
-  it('decide on what a key proposed', async () => {
+  it('decide on the proposals of a key', async () => {
     const api = httpApi(test);
     const constraints = { mailboxIds: [mailbox] };
     const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;

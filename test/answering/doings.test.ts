@@ -9,7 +9,7 @@ import type { HttpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
 import { apiOf, config, type Desk, deskOf, type Listed } from './world.ts';
 
-describe.each(stores)('what a key does in a mailbox on %s', (store) => {
+describe.each(stores)('the actions of a key in a mailbox on %s', (store) => {
   const world = eachApi({ store, config });
   const { test, api } = world;
   let desk: Desk;
@@ -35,7 +35,7 @@ describe.each(stores)('what a key does in a mailbox on %s', (store) => {
       ...(body && { body }),
     });
 
-  it('is listed, newest first, whatever its sendMode', async () => {
+  it('are listed, newest first, for each sendMode', async () => {
     const labels = ['urgent'];
     await ask('POST', '/labels', { labels });
     await ask('DELETE', '/labels', { labels });
@@ -52,8 +52,8 @@ describe.each(stores)('what a key does in a mailbox on %s', (store) => {
       snoozedUntil: { before, after },
     });
     const until = '2026-02-01T00:00:00.000Z';
-    const told = await actions();
-    expect(told.reverse()).toEqual([
+    const listed = await actions();
+    expect(listed.reverse()).toEqual([
       { ...of, type: 'label', summary: { labels: { before: [], after: labels } } },
       { ...of, type: 'label', summary: { labels: { before: labels, after: [] } } },
       { ...of, type: 'note', summary: { noteId: note.id, change: 'created' } },
@@ -68,10 +68,10 @@ describe.each(stores)('what a key does in a mailbox on %s', (store) => {
       },
       { ...of, type: 'move', summary: folder('trash', null) },
     ]);
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(JSON.stringify(listed)).not.toContain('secret');
   });
 
-  it('is none where nothing is another, where a thread is only marked, and of the operator', async () => {
+  it('leave out requests without effect, mere marks of a thread and changes of the operator', async () => {
     await ask('DELETE', '/labels', { labels: ['never'] });
     await ask('PATCH', '', { folder: 'inbox' });
     await ask('PATCH', '', { read: true, starred: true, priority: 'high' });

@@ -39,7 +39,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     updateDraft(world.test.app, by, at(draft), body);
   const fraud = { text: 'We refund 1,000,000 EUR.', bcc: ['thief@example.com'] };
 
-  it('that a program changed is not sent by who read it before', async () => {
+  it('is not sent with an outdated version after a program changed it', async () => {
     const { app, operator } = world.test;
     const seen = await write(operator);
     const now = await change(program, seen, fraud);
@@ -51,7 +51,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     expect(rows).toEqual([]);
   });
 
-  it('is sent as it was read where nobody changed it', async () => {
+  it('is sent with the current version', async () => {
     const { app, operator } = world.test;
     const seen = await write(operator);
     const expected = { expectedUpdatedAt: seen.updatedAt };
@@ -60,7 +60,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     expect(email).toMatchObject({ subject: 'Refund', bccEmails: null });
   });
 
-  it('takes one of two changes that expect the same version', async () => {
+  it('accepts one of several concurrent changes that expect the same version', async () => {
     const { operator } = world.test;
     const seen = await write(operator);
     const expectedUpdatedAt = seen.updatedAt;
@@ -85,7 +85,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     });
   });
 
-  it('that a person changes meanwhile is not deleted by the program that wrote it', async () => {
+  it('is not deleted by its program while a person changes it', async () => {
     const { app, operator } = world.test;
     const own = await write(agent);
     const changing = change(operator, own, { text: 'by a person' });
@@ -94,7 +94,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     await expect(deleting).rejects.toThrow(ForbiddenError);
   });
 
-  it('are 1,000 at most where many are begun at once', async () => {
+  it('stays within 1,000 per mailbox when many are created at once', async () => {
     const { app, operator } = world.test;
     await write(operator);
     await app.store.write((trx) =>
@@ -107,7 +107,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
   });
 
-  it('changed twice within a millisecond has two times', async () => {
+  it('has two versions after two changes within a millisecond', async () => {
     const { operator } = world.test;
     const first = await write(operator);
     const second = await change(operator, first, { text: 'two' });
@@ -115,7 +115,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     expect(new Set([first, second, third].map(({ updatedAt }) => updatedAt)).size).toBe(3);
   });
 
-  it('of a person is neither changed nor deleted by a key that only proposes', async () => {
+  it('is neither changed nor deleted by a proposing key once a person edited it', async () => {
     const { app, operator } = world.test;
     const draft = await write(operator);
     await expect(change(agent, draft, fraud)).rejects.toThrow(ForbiddenError);
@@ -127,7 +127,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     await expect(deleteDraft(app, agent, at(own))).rejects.toThrow(ForbiddenError);
   });
 
-  it('keeps its files when something else of it changes', async () => {
+  it('keeps its files through other changes', async () => {
     const { app, operator } = world.test;
     const attachments = [
       { filename: 'a.txt', content: 'YQ==', contentType: 'text/plain' },
@@ -153,14 +153,14 @@ describe.each(stores)('a draft, on %s', (store) => {
     expect(left.rows).toEqual([]);
   });
 
-  it('loses its files where none are given', async () => {
+  it('loses its files when they are set to null', async () => {
     const { operator } = world.test;
     const attachments = [{ filename: 'a.txt', content: 'YQ==' }];
     const draft = await write(operator, { ...invoice, attachments });
     expect((await change(operator, draft, { attachments: null })).attachments).toEqual([]);
   });
 
-  it('is refused with 409 where the mailbox has 1,000', async () => {
+  it('is refused with 409 beyond 1,000 in a mailbox', async () => {
     const { app, operator } = world.test;
     const first = await write(operator);
     await app.store.write((trx) =>
@@ -174,18 +174,18 @@ describe.each(stores)('a draft, on %s', (store) => {
     await expect(change(operator, first, { text: 'still' })).resolves.toBeDefined();
   });
 
-  it('is refused with 409 where all drafts would be over 1 GB', async () => {
+  it('is refused with 409 when all drafts would exceed 1 GB', async () => {
     const { app, operator } = world.test;
     const draft = await write(operator);
     await app.store.write((trx) =>
       sql`update drafts set byte_count = ${1024 ** 3 - 300}`.execute(trx),
     );
-    await expect(write(operator, { text: 'x'.repeat(400) })).rejects.toThrow(/larger than 1 GB/);
+    await expect(write(operator, { text: 'x'.repeat(400) })).rejects.toThrow(/exceed 1 GB/);
     await app.store.write((trx) => sql`update drafts set byte_count = 10`.execute(trx));
     await expect(change(operator, draft, { text: 'x'.repeat(400) })).resolves.toBeDefined();
   });
 
-  it('shows its text in a list unless it is over 64 KB', async () => {
+  it('shows its text in a list unless that is over 64 KB', async () => {
     const { operator } = world.test;
     await write(operator);
     await write(operator, { ...invoice, text: 'x'.repeat(70_000) });
@@ -222,26 +222,37 @@ describe.each(stores)('a draft, on %s', (store) => {
   });
 
   describe('a note', () => {
-    it('that another rewrote names its last editor', async () => {
+    async function writeNote() {
       const { app, operator } = world.test;
       await desk.arrive();
       const { body } = await world.api.get<{ items: { id: string }[] }>(`${desk.path}/threads`);
       const threadId = body.items[0]?.id ?? '';
       const note = await createNote(app, operator, desk.id, threadId, { body: 'Pay 100 EUR' });
+      return { note, path: { mailboxId: desk.id, threadId, noteId: note.id } };
+    }
+
+    it('names its last editor', async () => {
+      const { note, path } = await writeNote();
       expect(note).toMatchObject({ author: { displayName: 'operator' }, editedBy: null });
-      const path = { mailboxId: desk.id, threadId, noteId: note.id };
-      const changed = await updateNote(app, program, path, { body: 'Pay 1,000,000 EUR' });
+      const changed = await updateNote(world.test.app, program, path, {
+        body: 'Pay 1,000,000 EUR',
+      });
       expect(changed).toMatchObject({
         author: { kind: 'user', displayName: 'operator' },
         editedBy: { kind: 'key', id: program.keyId, displayName: 'program' },
       });
+    });
+
+    it('is neither changed nor deleted by a proposing key', async () => {
+      const { app } = world.test;
+      const { path } = await writeNote();
       await expect(updateNote(app, agent, path, { body: 'mine' })).rejects.toThrow(ForbiddenError);
       await expect(deleteNote(app, agent, path)).rejects.toThrow(ForbiddenError);
     });
   });
 });
 
-/** A table of `n` from 1 to `count`. */
+/** Selects the numbers from 1 to `count`. */
 function numbers(store: string, count: number) {
   return store === 'postgres'
     ? sql`select n from generate_series(1, ${sql.lit(count)}) as n`

@@ -1,4 +1,4 @@
-// The mail of an approved proposal as a relay gets it: every copy is the mail that was shown.
+// The mail of an approved proposal as a relay receives it: every copy equals the mail that was shown.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sendNew } from '../../src/answering/answers.ts';
 import { approveAction } from '../../src/answering/approve.ts';
@@ -42,7 +42,7 @@ const mail = {
   attachments: [{ filename: 'Größe.txt', contentType: 'text/plain', content: 'R3LDvMOfZQ==' }],
 };
 
-it('every copy is the frozen mail, byte for byte, to the recipients of its envelope', async () => {
+it('delivers every copy of a frozen mail byte for byte to the recipients of its envelope', async () => {
   const { app, operator, clock } = test;
   const { actionId } = await sendNew(app, agent, mailboxId, mail, null);
   const at = { mailboxId, actionId: actionId ?? '' };

@@ -1,5 +1,5 @@
-// A proposal is the whole mail, frozen when it is made: the mail that the person sees and downloads is sent
-// byte for byte, after any change of the mailbox, its draft or the mail that it answers.
+// A proposal is the whole mail, frozen at its creation: the mail that the person sees and downloads is sent
+// byte for byte, after any change of the mailbox, its draft or the answered mail.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Draft, ReplyResult } from '../../src/answering/schema.ts';
@@ -111,7 +111,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     });
   });
 
-  it('gives its MIME, whose SHA-256 is the digest', async () => {
+  it('serves its MIME, with the SHA-256 in `digest`', async () => {
     const id = await proposed({ ...news, bcc: ['blind@example.com'], attachments: [pdf] });
     const bytes = await raw(id);
     const { digest } = await shown(id);
@@ -123,7 +123,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect(text).not.toContain('blind@');
   });
 
-  it('gives its attachments by number', async () => {
+  it('serves its attachments by number', async () => {
     const id = await proposed({ ...news, attachments: [pdf, note] });
     const { body, headers } = await api.bytes(at(id, 'attachments/2'));
     expect([body.toString(), headers['content-type']]).toEqual(['for you', 'text/plain']);
@@ -132,7 +132,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect((await api.get(at(id, 'attachments/0'))).status).toBe(422);
   });
 
-  it('leaves as the very bytes that were shown, of a file too', async () => {
+  it('is sent byte for byte as shown, with its file', async () => {
     const id = await proposed({ ...news, html: '<p>Hello</p>', attachments: [pdf] });
     const bytes = await raw(id);
     await test.clock.advance(60_000);
@@ -148,7 +148,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     });
   });
 
-  it('leaves from the frozen From, whatever the owner changed meanwhile', async () => {
+  it('is sent from the frozen From after the mailbox changes', async () => {
     const { app, operator } = test;
     const domain = await addDomain(app, operator, { domain: 'corp.example', dkim: 'ed25519' });
     await verifyDomain(app, operator, domain.id, { force: true });
@@ -169,7 +169,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect(withoutSendingFields(await sentRaw(messageId)).equals(bytes)).toBe(true);
   });
 
-  it('keeps the Reply-To that it was proposed with', async () => {
+  it('keeps its Reply-To after the sender changes', async () => {
     const sender = await createSender(test.app, test.operator, {
       email: desk.address,
       replyToEmails: ['first@example.com'],
@@ -181,7 +181,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect((await sentRaw(messageId)).toString()).toContain('Reply-To: first@example.com\r\n');
   });
 
-  it('answers a mail that is deleted meanwhile, in the same words and threading', async () => {
+  it('still answers a mail that is deleted meanwhile, in the same words and threading', async () => {
     const answered = await desk.arrive();
     const { body } = await desk.reply(answered, { text: 'Thank you' }, agent);
     const bytes = await raw(body.actionId);
@@ -192,7 +192,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect(withoutSendingFields(await sentRaw(action.messageId)).equals(bytes)).toBe(true);
   });
 
-  it('freezes a draft as it was sent by the key', async () => {
+  it('freezes a draft at its send by the key', async () => {
     const draft = await agent.post<Draft>(`${desk.path}/drafts`, news);
     const url = `${desk.path}/drafts/${draft.body.id}`;
     const { body } = await agent.post<ReplyResult>(`${url}/send`, undefined);
@@ -225,7 +225,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     });
   });
 
-  it('is another mail with a digest of its own where the person edits it', async () => {
+  it('becomes another mail with a digest of its own when the person edits it', async () => {
     const id = await proposed({ ...news, attachments: [pdf] });
     const before = await shown(id);
     await updateMailbox(test.app, test.operator, desk.id, { displayName: 'Another' });
@@ -241,7 +241,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     });
   });
 
-  it('is not composed anew by edits that change nothing', async () => {
+  it('is not composed again for edits that change nothing', async () => {
     const id = await proposed();
     const bytes = await raw(id);
     const action = await approve(id, { edits: { text: 'Hello', cc: [] } });
@@ -258,7 +258,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect(await rowsIn(test)).toMatchObject({ mailbox_actions: 0, mailbox_proposals: 0 });
   });
 
-  it('is gone with its decision', async () => {
+  it('deletes its parts once it is decided', async () => {
     const approved = await proposed({ ...news, attachments: [pdf] });
     const rejected = await proposed({ ...news, attachments: [pdf] });
     await approve(approved);
@@ -271,7 +271,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect(await partsLeft()).toBe(0);
   });
 
-  it('is gone with its mailbox', async () => {
+  it('deletes its parts with its mailbox', async () => {
     await proposed({ ...news, attachments: [pdf] });
     await deleteMailbox(test.app, test.operator, desk.id);
     await test.app.store.write((trx) =>
@@ -285,7 +285,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     return Number((await rows.execute(test.app.store.db)).rows[0]?.n);
   }
 
-  it('is refused with 413 once a gigabyte waits in the mailbox', async () => {
+  it('is refused with 413 beyond one gigabyte of proposals in the mailbox', async () => {
     const id = await proposed();
     await test.app.store.write((trx) =>
       sql`update mailbox_actions set proposal_bytes = 1073741824 where id = ${id}`.execute(trx),
@@ -299,7 +299,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     await proposed();
   });
 
-  it('of another organization is no more than one that does not exist', async () => {
+  it('answers another organization like a proposal that does not exist', async () => {
     const other = await createOrganization(test.app, { name: 'other', plan: 'self-hosted' });
     const id = await proposed();
     const theirs = await createKey(
@@ -319,7 +319,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     }
   });
 
-  it('is asked for its organization before it is read, from another mailbox too', async () => {
+  it('answers another mailbox with 404 before the body is validated', async () => {
     const id = await proposed();
     const other = await deskOf(world, 'other');
     const url = `${other.path}/actions/${id}/approve`;

@@ -1,6 +1,6 @@
 // A daemon dies while mail is answered, proposed, approved and rejected, and the callers retry. Nothing is
-// sent twice or without its approval, and nothing acknowledged is lost; counters equal rows. Each seed is one
-// death, before, within or after one of the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in
+// sent twice or without its approval, nothing acknowledged is lost, and counters equal rows. Each seed is one
+// death before, within or after one of the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in
 // the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -24,17 +24,17 @@ const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
 const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 8);
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
-/** The transactions of a round, as many as it has. */
+/** Number of transactions in a round. */
 const writesOfRound = 12;
 
-/** Every transaction and moment in turn. */
+/** Maps seeds to every transaction and moment in turn. */
 function pointOf(seed: number): KillPoint {
   const moment = moments[seed % moments.length] ?? 'within';
   return { moment, nth: 1 + (Math.floor(seed / moments.length) % writesOfRound) };
 }
 
-/** Asks the victim, and where that dies meanwhile the survivor: the same once more. */
-async function asked<T>(
+/** Runs the request on the victim, and repeats it on the survivor if the victim dies. */
+async function retried<T>(
   died: Promise<void>,
   victim: App,
   survivor: App,
@@ -44,10 +44,10 @@ async function asked<T>(
   return first ? first.value : ask(survivor);
 }
 
-/** A decision that was made already was made. */
+/** Returns null for a decision that has already been made. */
 async function decided<T>(work: Promise<T>): Promise<T | null> {
   return work.catch((error: unknown) => {
-    if (error instanceof ConflictError && error.message.includes('decided once')) return null;
+    if (error instanceof ConflictError && error.message.includes('decided only once')) return null;
     throw error;
   });
 }
@@ -142,7 +142,7 @@ async function expectWhole(
   expect(said).toEqual(counted);
 }
 
-describe.each(stores)('a daemon that dies while mail is answered, on %s', (store) => {
+describe.each(stores)('the death of a daemon while mail is answered, on %s', (store) => {
   it.each(seeds)(
     'sends nothing twice, and nothing without approval (KILL_SEED=%i)',
     async (seed) => {
@@ -163,7 +163,7 @@ describe.each(stores)('a daemon that dies while mail is answered, on %s', (store
         void died.then(() => {
           isDead = true;
         });
-        const done = await round((work) => asked(died, victim, app, work), keys, {
+        const done = await round((work) => retried(died, victim, app, work), keys, {
           mailboxId,
           messageId,
         });

@@ -1,5 +1,5 @@
-// Programs that answer each other stop: an automatic answer is not answered by a service, and after five
-// sends into a thread within an hour its next is a proposal, until a person says something.
+// Loops between programs stop: a service does not answer an automatic mail, and after five sends into a
+// thread within an hour its next send is a proposal, until a person writes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -27,10 +27,10 @@ describe.each(stores)('programs on %s', (store) => {
       'a notice of a bounce',
       ['Return-Path: <>', 'Auto-Submitted: auto-generated', 'Content-Type: text/plain'],
     ],
-  ])('do not answer %s: 409; a person may', async (_what, headers) => {
+  ])('do not answer %s, unlike a person', async (_case, headers) => {
     const id = await desk.arrive({ headers, subject: 'Out of office' });
-    for (const how of ['reply', 'reply-all']) {
-      const answer = await desk.reply(id, { text: 'x' }, agent, how);
+    for (const verb of ['reply', 'reply-all']) {
+      const answer = await desk.reply(id, { text: 'x' }, agent, verb);
       expect([answer.status, answer.body._tag]).toEqual([409, 'ConflictError']);
       expect(answer.body.message).toContain('automatic answer');
     }
@@ -45,7 +45,7 @@ describe.each(stores)('programs on %s', (store) => {
     expect((await desk.reply(id, body, agent, 'forward')).body.status).toBe('sent');
   });
 
-  it('send five times into a thread within an hour; the sixth is a proposal', async () => {
+  it('send five times into a thread within an hour, then propose', async () => {
     const id = await desk.arrive();
     for (let i = 0; i < 5; i++) {
       expect((await desk.reply(id, { text: `${i}` }, agent)).body.status).toBe('sent');
@@ -60,7 +60,7 @@ describe.each(stores)('programs on %s', (store) => {
       {},
     );
     expect(approved.body.state).toBe('executed');
-    // A person has seen it.
+    // The approval shows that a person has seen the thread.
     expect((await desk.reply(id, { text: '8' }, agent)).body.status).toBe('sent');
   });
 
@@ -78,7 +78,7 @@ describe.each(stores)('programs on %s', (store) => {
     expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  it('may go on after an hour, and at once when a person has written, from either side', async () => {
+  it('may send again after an hour, and at once after a person has written from either side', async () => {
     const id = await desk.arrive({ id: 'first@example.com' });
     const five = async () => {
       for (let i = 0; i < 5; i++) {
@@ -106,14 +106,14 @@ describe.each(stores)('programs on %s', (store) => {
     expect((await desk.reply(id, { text: 'x' }, agent)).body.status).toBe('proposed');
   });
 
-  it('a person is not bound', async () => {
+  it('have a limit that does not apply to a person', async () => {
     const id = await desk.arrive();
     for (let i = 0; i < 7; i++) {
       expect((await desk.reply(id, { text: `${i}` }, person)).body.status).toBe('sent');
     }
   });
 
-  it('two mailboxes that answer each other stop after five each', async () => {
+  it('stop after five answers each when two mailboxes answer each other', async () => {
     const other = await deskOf(world, 'other');
     const desks = [desk, other] as const;
     const first = await desk.send({ to: [other.address], subject: 'Hello', text: 'Hello' }, agent);
@@ -126,7 +126,7 @@ describe.each(stores)('programs on %s', (store) => {
       const id = await to.arrive({
         from: from.address,
         id: sent.messageIdHeader.slice(1, -1),
-        references: (sent.references ?? []).map((one) => one.slice(1, -1)),
+        references: (sent.references ?? []).map((reference) => reference.slice(1, -1)),
         subject: sent.subject ?? '',
       });
       last = (await to.reply(id, { text: `round ${rounds}` }, agent)).body;

@@ -1,16 +1,16 @@
-// Recipients of an answer, by the fields of the message.
+// Recipients of an answer, derived from the fields of the answered message.
 import { describe, expect, it } from 'vitest';
 import { type Answered, answerRecipients } from '../../src/answering/recipients.ts';
 
-const came: Answered = {
+const received: Answered = {
   direction: 'inbound',
   from: 'ada@example.com',
   replyTo: [],
   to: ['desk@example.org', 'Ada@Example.com', 'bo@example.com'],
   cc: ['BO@example.com', 'cy@example.com', 'Desk@example.org'],
 };
-const went: Answered = {
-  ...came,
+const ownSent: Answered = {
+  ...received,
   direction: 'outbound',
   from: 'desk@example.org',
   to: ['ada@example.com'],
@@ -19,34 +19,39 @@ const went: Answered = {
 const isOwn = (address: string) => address.toLowerCase() === 'desk@example.org';
 const lists = ['ada@lists.example', 'desk@example.org', 'cy@example.com'];
 
-describe('an answer goes', () => {
+describe('the recipients of an answer', () => {
   it.each<[string, Answered, boolean, { to: string[]; cc: string[] }]>([
-    ['to the sender alone', came, false, { to: ['ada@example.com'], cc: [] }],
+    ['are the sender alone', received, false, { to: ['ada@example.com'], cc: [] }],
     [
-      'to all: each once, whatever the case of letters, and never to the mailbox itself',
-      came,
+      'are all addresses for reply-all, each once in any letter case, without the mailbox',
+      received,
       true,
       { to: ['ada@example.com'], cc: ['bo@example.com', 'cy@example.com'] },
     ],
     [
-      'to Reply-To in the place of the sender',
-      { ...came, replyTo: lists },
+      'are Reply-To in the place of the sender',
+      { ...received, replyTo: lists },
       true,
       {
         to: ['ada@lists.example', 'cy@example.com'],
         cc: ['Ada@Example.com', 'bo@example.com'],
       },
     ],
-    ['of our own to its recipients', went, false, { to: ['ada@example.com'], cc: [] }],
     [
-      'of our own to all of them',
-      went,
+      'are those of the answered message when it is our own',
+      ownSent,
+      false,
+      { to: ['ada@example.com'], cc: [] },
+    ],
+    [
+      'are all those of our own message for reply-all',
+      ownSent,
       true,
       { to: ['ada@example.com'], cc: ['BO@example.com', 'cy@example.com'] },
     ],
     [
-      'of our own to its copies where it went to nobody else',
-      { ...went, to: [] },
+      'are the copies of our own message that has no other recipients',
+      { ...ownSent, to: [] },
       false,
       { to: ['BO@example.com', 'cy@example.com'], cc: [] },
     ],

@@ -21,7 +21,7 @@ describe.each(stores)('answering on %s', (store) => {
 
   const threads = async () => (await api.get<Listed<Thread>>(`${desk.path}/threads`)).body.items;
 
-  it('goes to the sender, from the address the mail came to, in the same thread', async () => {
+  it('goes to the sender, from the address that received the mail, in the same thread', async () => {
     const id = await desk.arrive({ from: 'Ada <ada@example.com>', subject: 'A question' });
     const [before] = await threads();
     const { status, body } = await desk.reply(id, { text: 'Thank you', html: '<p>Thank you</p>' });
@@ -77,7 +77,7 @@ describe.each(stores)('answering on %s', (store) => {
     ]);
   });
 
-  it('goes to Reply-To instead, with cc and bcc, and copies to nobody twice', async () => {
+  it('goes to Reply-To, cc and bcc, to each address once', async () => {
     const headers = ['Reply-To: Help <help@example.com>, two@example.com'];
     const id = await desk.arrive({ cc: 'other@example.com', headers });
     const { body } = await desk.reply(id, {
@@ -92,7 +92,7 @@ describe.each(stores)('answering on %s', (store) => {
     });
   });
 
-  it('reply-all: to all who are named but this mailbox, under any of its addresses', async () => {
+  it('goes to all recipients but this mailbox, under any of its addresses, for reply-all', async () => {
     await addAddress(test.app, test.operator, desk.id, { address: 'help@sandbox.test' });
     const id = await desk.arrive({
       from: 'ada@example.com',
@@ -106,7 +106,7 @@ describe.each(stores)('answering on %s', (store) => {
     });
   });
 
-  it('to our own message: its recipients, from where it went', async () => {
+  it('goes to the recipients of our own message, from its address', async () => {
     await addAddress(test.app, test.operator, desk.id, { address: 'help@sandbox.test' });
     const id = await desk.arrive({ rcpt: ['help+a@sandbox.test'], to: 'help+a@sandbox.test' });
     const first = await desk.reply(id, { text: 'one', cc: ['cy@example.com'] });
@@ -124,7 +124,7 @@ describe.each(stores)('answering on %s', (store) => {
     expect((await desk.email(all.body.messageId)).ccEmails).toEqual(['cy@example.com']);
   });
 
-  it('from the address that a catch-all caught', async () => {
+  it('is sent from the address that a catch-all matched', async () => {
     const { app, operator } = test;
     const domain = await addDomain(app, operator, { domain: 'shop.example', dkim: 'ed25519' });
     await verifyDomain(app, operator, domain.id, { force: true });
@@ -134,7 +134,7 @@ describe.each(stores)('answering on %s', (store) => {
     expect((await desk.email(body.messageId)).fromEmail).toBe('any@shop.example');
   });
 
-  it('has one Re: whatever the language, and at most 50 References, the first among them', async () => {
+  it('has one Re: in any language, and at most 50 References with the first among them', async () => {
     const references = Array.from({ length: 60 }, (_, i) => `r${i}@example.com`);
     const id = await desk.arrive({
       subject: 'AW: RE[2]: Frage',
@@ -149,7 +149,7 @@ describe.each(stores)('answering on %s', (store) => {
   });
 
   describe('skipped recipients', () => {
-    it('the blocked of each reason and the malformed; the others get it', async () => {
+    it('are the blocked of each reason and the malformed, while the others get the mail', async () => {
       const { app, operator } = test;
       const reasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
       for (const reason of reasons) {
@@ -185,7 +185,7 @@ describe.each(stores)('answering on %s', (store) => {
       expect(sent.deliveries).toHaveLength(2);
     });
 
-    it('nobody left: 201 skipped, and nothing is sent; a repeat says so again', async () => {
+    it('leave nothing to send: 201 skipped, again for a repeat', async () => {
       await createBlock(test.app, test.operator, { address: 'ada@example.com', reason: 'manual' });
       const id = await desk.arrive();
       const before = await rowsIn(test);
@@ -202,7 +202,7 @@ describe.each(stores)('answering on %s', (store) => {
       expect((await api.get<Listed<object>>(`${desk.path}/actions`)).body.items).toEqual([]);
     });
 
-    it('a copy goes where the sender alone is blocked', async () => {
+    it('do not stop a copy when only the sender is blocked', async () => {
       await createBlock(test.app, test.operator, { address: 'ada@example.com', reason: 'manual' });
       const id = await desk.arrive();
       const { body } = await desk.reply(id, { text: 'x', cc: ['cy@example.com'] });
@@ -212,8 +212,8 @@ describe.each(stores)('answering on %s', (store) => {
     });
   });
 
-  describe('idempotency-key', () => {
-    it('a repeat gets the same result and sends nothing; other content is a 409', async () => {
+  describe('the Idempotency-Key of an answer', () => {
+    it('repeats the result without a send, and answers other content with 409', async () => {
       const id = await desk.arrive();
       const first = await desk.reply(id, { text: 'one' }, api, 'reply', 'k');
       const before = await rowsIn(test);
@@ -231,7 +231,7 @@ describe.each(stores)('answering on %s', (store) => {
       expect(list.items).toHaveLength(1);
     });
 
-    it('two at once make one', async () => {
+    it('makes one mail of concurrent repeats', async () => {
       const id = await desk.arrive();
       const asked = Array.from({ length: 8 }, () =>
         desk.reply(id, { text: 'x' }, api, 'reply', 'k'),
@@ -241,7 +241,7 @@ describe.each(stores)('answering on %s', (store) => {
       expect((await threads())[0]?.messageCount).toBe(2);
     });
 
-    it('what is refused leaves the key free; a deleted message is a 409', async () => {
+    it('stays free after a refusal, and answers 409 once its message is deleted', async () => {
       const id = await desk.arrive();
       await pauseMailbox(test.app, test.operator, desk.id);
       expect((await desk.reply(id, { text: 'x' }, api, 'reply', 'k')).status).toBe(409);
@@ -255,8 +255,7 @@ describe.each(stores)('answering on %s', (store) => {
     });
   });
 
-  it('of a paused mailbox: 409; of a message elsewhere or nowhere: 404', async () => {
-    const id = await desk.arrive();
+  it('answers 404 for a message of another mailbox or none', async () => {
     const other = await deskOf(world, 'other');
     const there = await other.arrive();
     for (const missing of [there, test.app.newId('message')]) {
@@ -266,6 +265,10 @@ describe.each(stores)('answering on %s', (store) => {
         { resource: 'message', id: missing },
       ]);
     }
+  });
+
+  it('answers 409 in a paused mailbox', async () => {
+    const id = await desk.arrive();
     await pauseMailbox(test.app, test.operator, desk.id);
     const paused = await desk.reply(id);
     expect([paused.status, paused.body]).toMatchObject([409, { resource: 'mailbox' }]);
@@ -294,7 +297,7 @@ describe.each(stores)('answering on %s', (store) => {
     ['attachments.0.content', { attachments: [{ filename: 'a.txt', content: '%%%' }] }],
   ];
 
-  it('what no mail may be is a 422 on its field, and nothing is sent', async () => {
+  it('answers invalid content with 422 on its field, and sends nothing', async () => {
     const id = await desk.arrive();
     const before = await rowsIn(test);
     for (const [field, body] of refused) {
@@ -304,13 +307,18 @@ describe.each(stores)('answering on %s', (store) => {
     expect(await rowsIn(test)).toEqual(before);
   });
 
-  it('50 recipients besides the sender are one too many, attachments alone are enough', async () => {
+  const many = Array.from({ length: 50 }, (_, i) => `a${i}@example.com`);
+
+  it('rejects 50 recipients besides the sender with 422', async () => {
     const id = await desk.arrive();
-    const cc = Array.from({ length: 50 }, (_, i) => `a${i}@example.com`);
-    const many = await desk.reply(id, { text: 'x', cc });
-    expect([many.status, Object.keys(many.body.fields)]).toEqual([422, ['cc']]);
+    const { status, body } = await desk.reply(id, { text: 'x', cc: many });
+    expect([status, Object.keys(body.fields)]).toEqual([422, ['cc']]);
+  });
+
+  it('accepts attachments without text, to 50 recipients', async () => {
+    const id = await desk.arrive();
     const attachments = [{ filename: 'a.txt', content: 'aGVsbG8=' }];
-    const { body } = await desk.reply(id, { attachments, cc: cc.slice(1) });
+    const { body } = await desk.reply(id, { attachments, cc: many.slice(1) });
     const sent = await desk.email(body.messageId);
     expect(sent.attachments).toMatchObject([{ filename: 'a.txt', size: 5 }]);
     expect(sent.deliveries).toHaveLength(50);

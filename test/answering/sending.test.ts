@@ -17,7 +17,7 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores } from '../support/test-app.ts';
 import { config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
 
-it('a forwarded text stays a text in HTML: what it writes as markup is shown', () => {
+it('a forwarded text is escaped in HTML', () => {
   const original = {
     ...{ from: 'Ada <ada@example.com>', date: '2026-01-05T12:00:00.000Z', subject: '<i>' },
     ...{ to: [], cc: [], text: '1 < 2 & <b>"3"</b>', html: null },
@@ -41,7 +41,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
   describe('a new message', () => {
     const body = { to: ['ada@example.com'], subject: 'News', text: 'Here' };
 
-    it('begins a thread in sent, from the mailbox', async () => {
+    it('starts a thread in sent, from the mailbox', async () => {
       const answer = await desk.send({ ...body, cc: ['cy@example.com'] });
       expect([answer.status, answer.body.status]).toEqual([201, 'sent']);
       expect(await desk.email(answer.body.messageId)).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       ]);
     });
 
-    it('from its default sender, and an answer to it comes into its thread', async () => {
+    it('uses the default sender, and its answer joins the thread', async () => {
       const defaultFrom = { address: 'hello@example.com', displayName: 'Hello' };
       const { app, operator } = test;
       const domain = await addDomain(app, operator, { domain: 'example.com', dkim: 'ed25519' });
@@ -73,7 +73,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       ]);
     });
 
-    it('to nobody, with a broken header or without a word: 422', async () => {
+    it('is rejected with 422 without recipient or text, or with a broken header', async () => {
       for (const [field, wrong] of [
         ['to', { ...body, to: [] }],
         ['to', { ...body, to: Array.from({ length: 51 }, (_, i) => `a${i}@example.com`) }],
@@ -86,7 +86,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       }
     });
 
-    it('draws on the idempotency key with its path', async () => {
+    it('binds its idempotency key to its path', async () => {
       const first = await desk.send(body, api, 'k');
       expect((await desk.send(body, api, 'k')).body).toEqual(first.body);
       const other = await deskOf(world, 'other');
@@ -148,7 +148,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect(await threads()).toMatchObject([{ id: answer.body.threadId, messageCount: 2 }]);
     });
 
-    it('of our own, with what was attached to it', async () => {
+    it('carries the attachments of our own message', async () => {
       const attachments = [{ filename: 'a.txt', content: 'aGVsbG8=' }];
       const first = await desk.send({
         to: ['ada@example.com'],
@@ -182,7 +182,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
         headers,
       });
 
-    it('are made, shown, listed by cursor, changed and deleted', async () => {
+    it('are created, shown, listed by cursor, changed and deleted', async () => {
       const made = await make({ to: ['ada@example.com'], subject: 'One' });
       expect(made).toMatchObject({
         id: expect.stringMatching(/^draft_/),
@@ -204,22 +204,22 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
         subject: 'One',
       });
       const others = [await make(), await make()];
-      const all: Draft[] = [];
+      const listed: Draft[] = [];
       for (let query = '?limit=2'; ; ) {
         const { body } = await api.get<Listed<Draft>>(`${url()}${query}`);
-        all.push(...body.items);
+        listed.push(...body.items);
         if (body.nextCursor === null) break;
         query = `?limit=2&cursor=${body.nextCursor}`;
       }
       const ids = [...others.map(({ id }) => id).reverse(), made.id];
-      expect(all.map(({ id }) => id)).toEqual(ids);
+      expect(listed.map(({ id }) => id)).toEqual(ids);
       expect((await api.get(`${url()}?cursor=nonsense`)).status).toBe(422);
       expect((await api.delete(url(made.id))).status).toBe(200);
       expect((await api.get(url(made.id))).status).toBe(404);
       expect((await api.delete(url(made.id))).status).toBe(404);
     });
 
-    it('changed within the millisecond of their making are not what a send has read', async () => {
+    it('are another version after a change within the millisecond of their creation', async () => {
       const { id, updatedAt } = await make();
       const read = { id, updatedAt: Date.parse(updatedAt) };
       const held = () => test.app.store.write((trx) => holdDrafts(trx, [read]));
@@ -228,7 +228,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect([...(await held()).keys()]).toEqual([]);
     });
 
-    it('begin a thread in drafts, which goes with the last of them', async () => {
+    it('start a thread in drafts, deleted with its last draft', async () => {
       const { id, threadId } = await make();
       expect(await threads('?folder=drafts')).toMatchObject([
         { id: threadId, hasDraft: true, messageCount: 0, subject: 'Draft' },
@@ -237,18 +237,21 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect(await threads()).toEqual([]);
     });
 
-    it.runIf(store === 'postgres')('are not held by a deletion that waits for a send', async () => {
-      const { app } = test;
-      const { id } = await make();
-      const sending = await heldWrite(app, (trx) => lockMailboxes(trx, [desk.id]));
-      const deleted = api.delete(url(id));
-      await someoneWaits(app, 'mailboxes');
-      await app.store.write((trx) => sql`select id from drafts for update nowait`.execute(trx));
-      await sending.commit();
-      expect((await deleted).status).toBe(200);
-    });
+    it.runIf(store === 'postgres')(
+      'are not locked by a deletion that waits for a send',
+      async () => {
+        const { app } = test;
+        const { id } = await make();
+        const sending = await heldWrite(app, (trx) => lockMailboxes(trx, [desk.id]));
+        const deleted = api.delete(url(id));
+        await someoneWaits(app, 'mailboxes');
+        await app.store.write((trx) => sql`select id from drafts for update nowait`.execute(trx));
+        await sending.commit();
+        expect((await deleted).status).toBe(200);
+      },
+    );
 
-    it('are sent once, into the thread that they began', async () => {
+    it('are sent once, into the thread that they started', async () => {
       const { id, threadId } = await make();
       const sent = await send(id);
       expect([sent.status, sent.body.status]).toEqual([201, 'sent']);
@@ -263,14 +266,14 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect((await rowsIn(test)).drafts).toBe(0);
     });
 
-    it('repeated with its key a send gives the same result', async () => {
+    it('repeat the result of a send with the same idempotency key', async () => {
       const { id } = await make();
       const headers = { 'idempotency-key': 'k' };
       const first = await send(id, headers);
       expect(await send(id, headers)).toMatchObject({ status: 201, body: first.body });
     });
 
-    it('that answer begin with recipients and subject, in the thread of the message', async () => {
+    it('take recipients, subject and thread from the answered message', async () => {
       const messageId = await desk.arrive({ subject: 'A question' });
       const draft = await make({ inReplyToMessageId: messageId, text: 'So' });
       const [thread] = await threads();
@@ -287,7 +290,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect(await threads()).toMatchObject([{ id: thread?.id, messageCount: 2, hasDraft: false }]);
     });
 
-    it('that are not whole are a 422, those of another mailbox a 404', async () => {
+    it('answer 422 when incomplete, and 404 in another mailbox', async () => {
       const noRecipient = await make({ subject: 'x', text: 'x' });
       expect(Object.keys((await send(noRecipient.id)).body.fields)).toEqual(['to']);
       const noWord = await make({ to: ['a@example.com'], subject: 'x' });
@@ -300,7 +303,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect(answer.status).toBe(404);
     });
 
-    it('stay where everybody they are for is blocked', async () => {
+    it('stay when all their recipients are blocked', async () => {
       await createBlock(test.app, test.operator, { address: 'ada@example.com', reason: 'manual' });
       const { id } = await make();
       expect((await send(id)).body.status).toBe('skipped');
@@ -309,7 +312,7 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
   });
 });
 
-describe('over the wire', () => {
+describe('an answer on the wire', () => {
   let sink: SmtpSink;
   beforeAll(async () => {
     sink = await startSmtpSink();
@@ -324,7 +327,7 @@ describe('over the wire', () => {
     },
   });
 
-  it('an answer says in its header what it answers', async () => {
+  it('carries Subject, From, In-Reply-To and References of an answer', async () => {
     const desk = await deskOf(world);
     const id = await desk.arrive({
       subject: 'Antw: Hallo',

@@ -7,7 +7,7 @@ export function sha256(bytes: Buffer | string): string {
 
 const madeAtSending = /^(?:date|message-id|dkim-signature|x-service-token)$/i;
 
-/** A mail without the fields that it gets when it is sent. */
+/** Removes the fields that a mail gets when it is sent. */
 export function withoutSendingFields(raw: Buffer): Buffer {
   const text = raw.toString('latin1');
   const end = text.indexOf('\r\n\r\n') + 2;

@@ -18,7 +18,7 @@ import { config, rowsIn } from './world.ts';
 
 const dayMs = 24 * 3_600_000;
 
-describe.each(stores)('mail that is asked for together, on %s', (store) => {
+describe.each(stores)('concurrent mail of a mailbox, on %s', (store) => {
   const test = eachApp({ store, config });
   let mailboxId: string;
   let program: Caller;
@@ -27,8 +27,8 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     program = await callerOf(test.app, test.operator, { role: 'developer' });
   });
 
-  /** Receives mail from `count` people; returns the ids. */
-  async function asked(count: number): Promise<string[]> {
+  /** Receives `count` mails, each from another address, and returns their ids. */
+  async function receive(count: number): Promise<string[]> {
     const subjects = Array.from({ length: count }, (_, index) => `Question ${index}`);
     const taken = await Promise.all(
       subjects.map((subject) =>
@@ -44,22 +44,24 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
 
   /** Returns the kind of error of each refusal, else the status. */
   const outcomes = (results: readonly PromiseSettledResult<ReplyResult>[]) =>
-    results.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason._tag));
+    results.map((result) =>
+      result.status === 'fulfilled' ? result.value.status : result.reason._tag,
+    );
 
   async function expectCountersEqualRows(): Promise<void> {
     const { said, counted } = await countsOf(test.app);
     expect(said).toEqual(counted);
   }
 
-  describe('counted', () => {
+  describe('its number of statements', () => {
     let watch: ReturnType<typeof watchQueries>;
     beforeEach(() => {
       watch = watchQueries();
     });
     afterEach(() => watch.stop());
 
-    it('costs few statements more than one alone', async () => {
-      const ids = await asked(33);
+    it('grows little with each further mail', async () => {
+      const ids = await receive(33);
       const statementsOf = async (messageIds: readonly string[]) => {
         watch.take();
         const sent = await Promise.all(messageIds.map((id) => answer(id)));
@@ -68,7 +70,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       };
       await statementsOf(ids.slice(0, 1));
       const alone = await statementsOf(ids.slice(1, 2));
-      // Inserts are in powers of two, and only the thread of each is changed by itself.
+      // Inserts come in powers of two, and only the thread of each mail is changed by itself.
       const together = await statementsOf(ids.slice(2, 33));
       expect(together).toBeLessThan(alone + 31 + 60);
       expect(await rowsIn(test)).toMatchObject({ messages: 66, mailbox_actions: 33 });
@@ -76,9 +78,9 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     });
   });
 
-  it('is refused one by one: the others go, and a key of what was refused is free', async () => {
+  it('is refused one by one: the others are sent, and the key of a refused one stays free', async () => {
     const { app, operator } = test;
-    const [first = '', second = '', third = ''] = await asked(3);
+    const [first = '', second = '', third = ''] = await receive(3);
     const paused = await createMailbox(app, operator, { slug: 'paused' });
     await pauseMailbox(app, operator, paused.id);
     const news = { to: ['bo@example.com'], subject: 'News', text: 'x' };
@@ -108,8 +110,8 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     await expectCountersEqualRows();
   });
 
-  it('with one key is one mail, with one result; with other words it is a conflict', async () => {
-    const [id = ''] = await asked(1);
+  it('sends one mail for one key, and answers other content with a conflict', async () => {
+    const [id = ''] = await receive(1);
     const results = await Promise.allSettled([
       answer(id, 'k'),
       answer(id, 'k'),
@@ -117,13 +119,13 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       answer(id, 'k'),
     ]);
     expect(outcomes(results)).toEqual(['sent', 'sent', 'ConflictError', 'sent']);
-    const same = results.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    expect(new Set(same.map((one) => JSON.stringify(one))).size).toBe(1);
+    const same = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    expect(new Set(same.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(await rowsIn(test)).toMatchObject({ messages: 2, mailbox_actions: 1 });
   });
 
-  it('into one thread goes in order, and the sixth of a program is a proposal', async () => {
-    const [id = ''] = await asked(1);
+  it("is sent into one thread in order, and becomes a proposal from a program's sixth on", async () => {
+    const [id = ''] = await receive(1);
     const texts = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
     const results = await Promise.all(texts.map((text) => answer(id, null, text)));
     expect(results.map(({ status }) => status)).toEqual([
@@ -136,7 +138,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     await expectCountersEqualRows();
   });
 
-  it('of one draft is sent once, and proposed once', async () => {
+  it('sends one draft once, and proposes it once', async () => {
     const { app, operator } = test;
     const body = { to: ['bo@example.com'], subject: 'x', text: 'x' };
     const agent = await agentOf(app, operator, mailboxId);
@@ -147,23 +149,24 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       const { id: draftId } = await createDraft(app, operator, mailboxId, body);
       const send = () => sendDraft(app, by, { mailboxId, draftId }, {}, null);
       const results = outcomes(await Promise.allSettled([send(), send(), send()]));
-      // One that comes after the send finds no draft.
-      const others = results.filter((one) => one !== status);
+      // A request after the send finds no draft.
+      const others = results.filter((outcome) => outcome !== status);
       expect(results).toContain(status);
       expect(others).toHaveLength(2);
-      for (const one of others) expect(['ConflictError', 'ResourceNotFoundError']).toContain(one);
+      for (const outcome of others)
+        expect(['ConflictError', 'ResourceNotFoundError']).toContain(outcome);
     }
     expect(await rowsIn(test)).toMatchObject({ messages: 1 });
   });
 
-  it('brings the threads that it goes into to the front of their labels', async () => {
+  it('moves its threads to the front of their labels', async () => {
     const { app, clock, operator } = test;
     const listed = async () => {
       const query = listThreadsQuery.parse({ label: 'urgent' });
       const { items } = await listThreads(app, operator, mailboxId, query);
       return items.map(({ subject }) => subject);
     };
-    const ids = await asked(3);
+    const ids = await receive(3);
     const { items } = await listThreads(app, operator, mailboxId, listThreadsQuery.parse({}));
     for (const { id, subject } of items) {
       if (subject === 'Question 2') continue;
@@ -179,7 +182,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     }
   });
 
-  it('with one subject to the same person begins a thread each, of which one is found by it', async () => {
+  it('starts a thread each for one subject to one person, and one of them is found by it', async () => {
     const news = { to: ['bo@example.com'], subject: 'News', text: 'x' };
     const sent = await Promise.all(
       [1, 2, 3].map(() => sendNew(test.app, program, mailboxId, news, null)),
@@ -193,7 +196,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     expect(sent.map(({ threadId }) => threadId)).toEqual(expect.arrayContaining([...named]));
   });
 
-  it('and comes later with the same subject is what an answer without a parent joins', async () => {
+  it('makes the last thread of a subject the one that an answer without a parent joins', async () => {
     const { app, clock } = test;
     const news = { to: ['bo@example.com'], subject: 'News', text: 'x' };
     const first = await sendNew(app, program, mailboxId, news, null);

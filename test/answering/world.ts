@@ -21,12 +21,12 @@ export interface Problem {
 
 export type Result = Answer<ReplyResult & Problem>;
 
-/** A mailbox, and how mail is answered in it. */
+/** A mailbox, with functions that receive and send mail in it. */
 export interface Desk {
   id: string;
   address: string;
   path: string;
-  /** Takes a mail in; returns the id of the message. */
+  /** Receives a mail, and returns the id of its message. */
   arrive(mail?: Mail): Promise<string>;
   reply(
     messageId: string,
@@ -64,7 +64,7 @@ export async function deskOf(
   };
 }
 
-/** The API asked with a key that is made for it. */
+/** Calls the API with a key that is created for it. */
 export async function apiOf(
   { test, api }: { test: TestApp; api: HttpApi },
   input: CreateKey,

@@ -1,5 +1,5 @@
-// The audit: who changed what, in the transaction of the change, never a secret; and the
-// list of it over HTTP.
+// The audit log: actor and change, written in the transaction of the change, never a secret; and its list
+// over HTTP.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
@@ -30,7 +30,7 @@ import { many, startOutcomes } from '../usage/fixtures.ts';
 
 let test: TestApp;
 let face: HttpApi;
-/** The organization of one test, asked with the key of an admin. */
+/** The API of this test's organization, with the key of an admin. */
 let api: HttpApi;
 let caller: Caller;
 let organizations = 0;
@@ -51,9 +51,9 @@ async function newOrganization(): Promise<void> {
   organizations++;
   const made = await otherOrganization(test.app, nameNow());
   api = face.as(made.apiKey);
-  const asked = await createAuthenticator(test.app).authenticate(made.apiKey);
-  if (!asked) throw new Error('the key of a new organization was refused');
-  caller = asked;
+  const owner = await createAuthenticator(test.app).authenticate(made.apiKey);
+  if (!owner) throw new Error('the key of a new organization was refused');
+  caller = owner;
 }
 
 async function list(query = ''): Promise<AuditEntry[]> {
@@ -62,14 +62,14 @@ async function list(query = ''): Promise<AuditEntry[]> {
   return body.items;
 }
 
-/** What `work` did, as the audit tells it, oldest first. */
+/** Returns the entries that `work` adds, oldest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<AuditEntry[]> {
   const before = new Set((await list()).map(({ id }) => id));
   await work();
   return (await list()).filter(({ id }) => !before.has(id)).reverse();
 }
 
-/** Nothing of it may ever be told. */
+/** Returns the values that no entry may contain. */
 async function secretsOf(): Promise<string[]> {
   const keys = sql<{ hash: string; start: string }>`select hash, start from api_keys`;
   const domainKeys = sql<{ private_key: string }>`select private_key from domain_keys`;
@@ -79,16 +79,16 @@ async function secretsOf(): Promise<string[]> {
     ...(await domainKeys.execute(db)).rows.map(({ private_key }) => String(private_key)),
     'PRIVATE KEY',
   ];
-  // A retired key has forgotten its private half.
+  // A retired key has lost its private half.
   return secrets.filter((secret) => secret !== '');
 }
 
-describe.each(stores)('the audit on %s', (store) => {
+describe.each(stores)('the audit log on %s', (store) => {
   beforeAll(() => begin(store));
   beforeEach(newOrganization);
   afterAll(end);
 
-  it('begins with what the service made for itself', async () => {
+  it('begins with the resources that the service created for itself', async () => {
     const { body } = await face.get<AuditPage>('/v1/audit');
     const entries = body.items.map(({ action, actor, details }) => ({
       action,
@@ -120,59 +120,63 @@ describe.each(stores)('the audit on %s', (store) => {
     ]);
   });
 
-  it('tells every change by hand: what, of which resource, before and after', async () => {
+  it('records every change with its resource and the values before and after', async () => {
     const { app } = test;
     const org = caller.organizationId;
     const operator = operatorOf(org);
     const name = nameNow();
-    const told: [string, string | null, Record<string, unknown>][] = [];
-    const tell = (...entry: (typeof told)[number]) => told.push(entry);
+    const expected: [string, string | null, Record<string, unknown>][] = [];
+    const expectEntry = (...entry: (typeof expected)[number]) => expected.push(entry);
     const entries = await entriesOf(async () => {
       await updateOrganization(app, name, { name: `${name}-mail`, plan: 'free' });
-      tell('organization.updated', org, {
+      expectEntry('organization.updated', org, {
         name: { before: name, after: `${name}-mail` },
         plan: { before: 'self-hosted', after: 'free' },
       });
       await pauseOrganization(app, org, { note: 'a look' });
-      tell('organization.paused', org, { reason: 'a look' });
+      expectEntry('organization.paused', org, { reason: 'a look' });
       await resumeOrganization(app, org, { note: 'all well' });
       const pausedAt = new Date(test.clock.now()).toISOString();
-      tell('organization.resumed', org, { note: 'all well', pausedAt, pauseReason: 'a look' });
+      expectEntry('organization.resumed', org, {
+        note: 'all well',
+        pausedAt,
+        pauseReason: 'a look',
+      });
       await reviewOnboarding(app, org, { verdict: 'rejected', note: 'who is it?' });
-      tell('organization.onboarding-rejected', org, {
+      expectEntry('organization.onboarding-rejected', org, {
         status: { before: 'approved', after: 'rejected' },
         generation: 1,
         note: 'who is it?',
       });
       await reapplyOnboarding(app, caller, { expectedGeneration: 1, note: 'a shop' });
-      tell('organization.onboarding-reapplied', org, {
+      expectEntry('organization.onboarding-reapplied', org, {
         status: { before: 'rejected', after: 'pending' },
         generation: 2,
         note: 'a shop',
       });
       await reviewOnboarding(app, org, { verdict: 'approved' });
-      tell('organization.onboarding-approved', org, {
+      expectEntry('organization.onboarding-approved', org, {
         status: { before: 'pending', after: 'approved' },
         generation: 2,
       });
 
       const key = await createKey(app, caller, { name: 'ci', role: 'sender', mode: 'test' });
       const made = { role: 'sender', owner: 'service', mode: 'test' };
-      tell('key.created', key.id, { ...made, name: 'ci' });
+      expectEntry('key.created', key.id, { ...made, name: 'ci' });
       await updateKey(app, caller, key.id, { name: 'build', description: 'of the shop' });
-      tell('key.updated', key.id, {
+      expectEntry('key.updated', key.id, {
         name: { before: 'ci', after: 'build' },
         description: { before: null, after: 'of the shop' },
       });
       const fresh = await rotateKey(app, caller, key.id);
-      tell('key.rotated', key.id, { replacedBy: fresh.id });
+      expectEntry('key.rotated', key.id, { replacedBy: fresh.id });
       const now = { ...made, name: 'build', description: 'of the shop' };
-      tell('key.created', fresh.id, { ...now, replaces: key.id });
+      expectEntry('key.created', fresh.id, { ...now, replaces: key.id });
       await revokeKey(app, caller, fresh.id);
-      tell('key.revoked', fresh.id, { name: 'build', role: 'sender' });
+      expectEntry('key.revoked', fresh.id, { name: 'build', role: 'sender' });
       const permissions = { messages: ['send'] };
       const custom = await createKey(app, caller, { permissions });
-      tell('key.created', custom.id, {
+      expectEntry('key.created', custom.id, {
         role: 'custom',
         permissions,
         owner: 'service',
@@ -184,55 +188,55 @@ describe.each(stores)('the audit on %s', (store) => {
         dkim: 'ed25519',
       });
       const domain = { domain: 'example.com' };
-      tell('domain.added', domainId, domain);
+      expectEntry('domain.added', domainId, domain);
       await rotateDkim(app, operator, domainId);
-      tell('domain.dkim-rotated', domainId, domain);
+      expectEntry('domain.dkim-rotated', domainId, domain);
       await verifyDomain(app, operator, domainId, { force: true });
-      tell('domain.verified-by-force', domainId, domain);
+      expectEntry('domain.verified-by-force', domainId, domain);
 
       const email = 'a@example.com';
       const sender = await createSender(app, caller, { email, name: 'A' });
       const settings = { name: 'A', isDefault: true, isActive: true };
-      tell('sender.created', sender.id, { email, ...settings });
+      expectEntry('sender.created', sender.id, { email, ...settings });
       await updateSender(app, caller, sender.id, { isActive: false, name: 'A' });
-      tell('sender.updated', sender.id, { email, isActive: { before: true, after: false } });
+      expectEntry('sender.updated', sender.id, { email, isActive: { before: true, after: false } });
       await deleteSender(app, caller, sender.id);
-      tell('sender.deleted', sender.id, { email });
+      expectEntry('sender.deleted', sender.id, { email });
 
       const group = await createGroup(app, caller, { name: 'News' });
-      tell('unsubscribe-group.created', group.id, { name: 'News' });
+      expectEntry('unsubscribe-group.created', group.id, { name: 'News' });
       await updateGroup(app, caller, group.id, { description: 'Once a month' });
-      tell('unsubscribe-group.updated', group.id, {
+      expectEntry('unsubscribe-group.updated', group.id, {
         description: { before: null, after: 'Once a month' },
       });
 
       const slug = 'office';
       const address = `${name}@example.com`;
       const mailbox = await createMailbox(app, caller, { slug, displayName: null, address });
-      tell('mailbox.created', mailbox.id, { slug, address });
+      expectEntry('mailbox.created', mailbox.id, { slug, address });
 
       const blocked = { address: 'b@example.net', reason: 'manual' } as const;
       const block = await createBlock(app, caller, blocked);
-      tell('block.created', block.id, blocked);
+      expectEntry('block.created', block.id, blocked);
       await deleteBlock(app, caller, block.id);
-      tell('block.deleted', block.id, blocked);
+      expectEntry('block.deleted', block.id, blocked);
       const gone = await addDomain(app, operator, {
         domain: 'example.org',
         dkim: 'ed25519',
       });
-      tell('domain.added', gone.id, { domain: 'example.org' });
+      expectEntry('domain.added', gone.id, { domain: 'example.org' });
       await deleteDomain(app, operator, gone.id);
-      tell('domain.deleted', gone.id, { domain: 'example.org' });
+      expectEntry('domain.deleted', gone.id, { domain: 'example.org' });
     });
     expect(entries.map(({ action, resource, details }) => [action, resource.id, details])).toEqual(
-      told,
+      expected,
     );
     for (const { action, resource } of entries) expect(action).toMatch(`${resource.type}.`);
     const text = JSON.stringify(entries);
     for (const secret of await secretsOf()) expect(text).not.toContain(secret);
   });
 
-  it('says who it was: a key with its name and role, the operator, the service', async () => {
+  it('records a key with its name and role, the operator or the service as the actor', async () => {
     const { app } = test;
     const operator = operatorOf(caller.organizationId);
     const { id, key } = await createKey(app, operator, { name: 'ci', role: 'admin' });
@@ -247,7 +251,7 @@ describe.each(stores)('the audit on %s', (store) => {
     expect(byHand?.actor).toEqual(operatorActor);
   });
 
-  it('tells of an automatic pause by the service, with its reason, once', async () => {
+  it('records an automatic pause once, by the service and with its reason', async () => {
     const { id } = await addDomain(test.app, caller, { domain: 'example.org', dkim: 'ed25519' });
     await verifyDomain(test.app, operatorOf(caller.organizationId), id, { force: true });
     const outcomes = await startOutcomes(test.app);
@@ -269,7 +273,7 @@ describe.each(stores)('the audit on %s', (store) => {
     }
   });
 
-  it('tells nothing of what was refused, replayed or changed nothing', async () => {
+  it('records nothing for refusals, replays and changes without effect', async () => {
     const { app } = test;
     const name = nameNow();
     const key = await createKey(app, caller, { name: 'ci' });
@@ -293,7 +297,7 @@ describe.each(stores)('the audit on %s', (store) => {
     expect(entries).toEqual([]);
   });
 
-  it('goes with its change: what cannot be audited is not changed', async () => {
+  it('undoes a change that cannot be recorded', async () => {
     const { app } = test;
     const name = nameNow();
     const rename = (from: string, to: string) =>
@@ -315,7 +319,7 @@ describe.each(stores)('the audit on %s', (store) => {
     expect((await getOrganization(app, name)).plan).toBe('self-hosted');
   });
 
-  it('an import is one entry, however many transactions it takes', async () => {
+  it('records one entry for an import in many transactions', async () => {
     const { app } = test;
     async function* file() {
       yield Buffer.from('email\n');
@@ -335,7 +339,7 @@ describe.each(stores)('the audit on %s', (store) => {
     expect(await entriesOf(imported)).toEqual([]);
   });
 
-  it('keeps details small, whatever they hold', async () => {
+  it('truncates large details and leaves out null ones', async () => {
     const { app } = test;
     const name = 'x'.repeat(100_000);
     const words = Array.from({ length: 5_000 }, (_, index) => `word ${index}`);
@@ -353,8 +357,8 @@ describe.each(stores)('the audit on %s', (store) => {
     expect(JSON.stringify(entry).length).toBeLessThan(5_000);
   });
 
-  describe('as a list', () => {
-    /** So many entries, two of each moment. */
+  describe('the list', () => {
+    /** Writes `count` entries, two at each moment. */
     async function write(count: number, by = caller): Promise<void> {
       for (let i = 0; i < count; i++) {
         if (i % 2 === 0) await test.clock.advance(1_000);
@@ -362,10 +366,10 @@ describe.each(stores)('the audit on %s', (store) => {
       }
     }
 
-    it('goes on with the cursor, newest first, and shows each entry once', async () => {
+    it('pages by cursor, newest first, and shows each entry once', async () => {
       await write(9);
-      const all = await list();
-      expect(all.map(({ details }) => details.name).slice(0, 3)).toEqual([
+      const entries = await list();
+      expect(entries.map(({ details }) => details.name).slice(0, 3)).toEqual([
         'key 8',
         'key 7',
         'key 6',
@@ -378,19 +382,19 @@ describe.each(stores)('the audit on %s', (store) => {
         expect(body.items.length).toBeLessThanOrEqual(2);
         seen.push(...body.items);
         cursor = body.nextCursor;
-        // What happens meanwhile is newer than the page.
+        // Entries made meanwhile are newer than the page.
         if (seen.length === 2) await createKey(test.app, caller, { name: 'meanwhile' });
       }
-      expect(seen).toEqual(all);
+      expect(seen).toEqual(entries);
     });
 
-    it('ends without a cursor where the last page is full', async () => {
+    it('ends without a cursor after a full last page', async () => {
       const { length } = await list();
       const { body } = await api.get<AuditPage>(`/v1/audit?limit=${length}`);
       expect([body.items.length, body.nextCursor]).toEqual([length, null]);
     });
 
-    it('can be limited to an action, a resource and a time', async () => {
+    it('filters by action, resource and time', async () => {
       await write(3);
       const { id } = await createKey(test.app, caller, { name: 'ci' });
       await updateKey(test.app, caller, id, { name: 'build' });
@@ -420,12 +424,12 @@ describe.each(stores)('the audit on %s', (store) => {
       ['cursor=abc', 'cursor'],
       ['cursor=', 'cursor'],
       ['page=1', 'page'],
-    ])('%s is a 422 that names %s', async (query, field) => {
+    ])('answers ?%s with 422 that names %s', async (query, field) => {
       const { status, body } = await api.get<{ fields?: object }>(`/v1/audit?${query}`);
       expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [field]]);
     });
 
-    it('refuses the cursor of other filters or of another organization', async () => {
+    it('rejects the cursor of other filters and of another organization', async () => {
       await write(3);
       const other = await otherOrganization(test.app, `other-${nameNow()}`);
       const { body } = await api.get<AuditPage>('/v1/audit?limit=1');
@@ -441,7 +445,7 @@ describe.each(stores)('the audit on %s', (store) => {
       expect((await api.get(`/v1/audit?limit=3&cursor=${cursor}`)).status).toBe(200);
     });
 
-    it('shows an organization its own changes only', async () => {
+    it('shows an organization its own entries only', async () => {
       const other = await otherOrganization(test.app, `other-${nameNow()}`);
       await write(2, other.caller);
       const { body } = await api.as(other.apiKey).get<AuditPage>('/v1/audit');

@@ -1,4 +1,4 @@
-// The audit and the reviews at the command line: the operator's hand is seen.
+// `svc audit` and `svc orgs review`: changes by the operator are recorded as the operator's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditPage } from '../../src/audit/schema.ts';
 import type { Organization } from '../../src/organizations/schema.ts';
@@ -18,7 +18,7 @@ describe('svc', () => {
   const audit = async (...args: string[]) =>
     (await cli.json<AuditPage>(['audit', '--org', 'acme', ...args])).items;
 
-  it('orgs review and reapply go through the states; the generation guards them', async () => {
+  it('orgs review and orgs reapply move the onboarding, guarded by the generation', async () => {
     const rejected = await cli.json<Organization>([
       'orgs',
       'review',
@@ -64,7 +64,7 @@ describe('svc', () => {
     expect(ended.stderr).toContain(words);
   });
 
-  it('orgs pause takes its reason, orgs resume the note of the review; audit tells both', async () => {
+  it('orgs pause records its reason, and orgs resume its note', async () => {
     const reason = 'A leaked key';
     expect(await cli.json(['orgs', 'pause', 'acme', '--reason', reason])).toMatchObject({
       pauseReason: reason,
@@ -82,7 +82,7 @@ describe('svc', () => {
     });
   });
 
-  it('audit is a table for people, page by page, with what changed in words', async () => {
+  it('audit prints a table by page, with the changes in words', async () => {
     await cli.json(['orgs', 'update', 'acme', '--plan', 'growth']);
     const { stdout } = await cli.run(['audit', '--org', 'acme', '--limit', '1']);
     const [head = '', row = '', , more = ''] = stdout.split('\n');
@@ -95,7 +95,7 @@ describe('svc', () => {
     expect(next.stdout).toContain('organization.resumed');
   });
 
-  it('audit of the default organization tells of one resource', async () => {
+  it('audit filters by one resource in the default organization', async () => {
     const { id } = await cli.json<{ id: string }>(['keys', 'create', '--name', 'ci']);
     const { items } = await cli.json<AuditPage>(['audit', '--resource', id]);
     expect(items.map(({ action, actor }) => [action, actor])).toEqual([['key.created', operator]]);

@@ -33,7 +33,7 @@ const drawers: Drawer[] = rows.flatMap(({ id }) =>
   Array.from({ length: keysEach }, (_, key) => ({ organizationId: id, keyId: `${id} ${key}` })),
 );
 
-/** Microseconds a request, of the best round: the machine does other things too. */
+/** Prints the microseconds a request takes in the best round: other load slows the others. */
 async function measure(what: string, work: (drawer: Drawer) => Promise<unknown>): Promise<void> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-// How long a claim holds the store: runs the product's own claim against a store and takes it back.
+// The time for which a claim holds the store: runs the product's own claim and rolls it back.
 import type { App } from '../../src/app.ts';
 import { createAttempter } from '../../src/queue/attempt.ts';
 import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
@@ -6,7 +6,7 @@ import { claimMessages } from '../../src/queue/claim.ts';
 import type { Db } from '../../src/store/db.ts';
 import { median } from './progress.ts';
 
-/** Enough taken messages to open a lane as far as it goes. */
+/** Accepted messages that open a lane to its widest. */
 const takenBefore = 1_000;
 
 class TakenBack extends Error {}

@@ -10,15 +10,15 @@ import { median } from './progress.ts';
 export interface Contender {
   name: string;
   isSigned: boolean;
-  /** Rounds until it is as fast as it stays. */
+  /** Rounds of warming up until its speed is stable. */
   warmUpRounds: number;
-  /** Hands in `total` messages; resolves when each has its durable answer. */
+  /** Submits `total` messages; resolves when each has its durable answer. */
   submit(total: number): Promise<LoadResult>;
   /** Core-milliseconds of all of its processes and threads so far. */
   cpuMs(): number;
   /** Returns its memory in MB at the height of the load. */
   memoryMb(): number;
-  /** The longest stall of its event loop in ms since last asked; null where it has none. */
+  /** Longest stall of its event loop in ms since the last call; null without an event loop. */
   stallMs(): Promise<number | null>;
 }
 
@@ -29,7 +29,7 @@ export interface Figures {
   p99Ms: number;
   endToEndPerSecond: number;
   coreMsPerMessage: number;
-  /** Core time of sink and load beside it: they share the cores. */
+  /** Core time of sink and load, which share the cores. */
   benchCoreMs: number;
   memoryMb: number;
   stallMs: number | null;

@@ -86,7 +86,7 @@ function oneConnection(
   });
 }
 
-/** The value below which `share` (0 to 1) of the sorted values lie. */
+/** Returns the quantile of the sorted values for `share` (0 to 1). */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

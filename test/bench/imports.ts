@@ -22,7 +22,7 @@ const kinds = (['csv', 'ndjson'] as const).filter((kind) => (process.argv[3] ?? 
 const first = ['Ada', 'Grace', 'Alan', 'Edsger', 'Barbara', 'Donald', 'Margaret'];
 const last = ['Lovelace', 'Hopper', 'Turing', 'Dijkstra', 'Liskov', 'Knuth', 'Hamilton'];
 
-/** The file in pieces of 64 KB, never whole; addresses in no order. */
+/** Yields the file in pieces of 64 KB; its addresses are unordered. */
 async function* file(kind: 'csv' | 'ndjson'): AsyncGenerator<Buffer> {
   let text = kind === 'csv' ? 'email,name,tags,plan\n' : '';
   for (let i = 0; i < rows; i++) {

@@ -47,7 +47,7 @@ const deletions = 20;
 const conversation = 'conv_0123456789abcdefghjk';
 const contact = 'contact_0123456789abcdefghjk';
 
-/** Time over which the mail came in. */
+/** Period over which the mail arrived. */
 const spans = { 'over 30 days': 30 * dayMs, 'within 200 s': 200_000 } as const;
 type Span = keyof typeof spans;
 
@@ -229,7 +229,7 @@ function copyOf(
   };
 }
 
-/** All bounced but for a few. */
+/** Writes blocks, nearly all of them for bounces. */
 async function seedBlocks(app: App, organization_id: string, rows: number): Promise<void> {
   for (let done = 0; done < rows; done += 500) {
     const blocks = Array.from({ length: Math.min(500, rows - done) }, (_, index): BlockRow => {

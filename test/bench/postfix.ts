@@ -128,12 +128,12 @@ export async function startPostfix(
   return { contender, stop };
 }
 
-/** Processes that end may write until they are gone. */
+/** Removes a directory in which ending processes may still write. */
 function removeDirectory(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
-/** The same header and text as ours composes. */
+/** Builds the header and text that our composer makes. */
 export function submission({ connections, text }: BenchMail) {
   const from = 'bench@postfix.bench.example';
   const to = (index: number) => `user${index}@example.com`;

@@ -7,9 +7,9 @@ const msPerTick = 10;
 interface Stat {
   command: string;
   parent: number;
-  /** Used by the process itself, all threads. */
+  /** Core time of the process itself, all threads. */
   ownMs: number;
-  /** Used by its children that have ended and were waited for, and theirs. */
+  /** Core time of its ended and awaited children, and of theirs. */
   endedMs: number;
 }
 

@@ -12,9 +12,9 @@ const root = join(import.meta.dirname, '..', '..');
 const svc = join(root, 'bin', 'svc');
 const deliveryDeadlineMs = 900_000;
 const readyPollMs = 100;
-/** A large store takes its time. */
+/** Limit for a start on a large store. */
 const readyDeadlineMs = 120_000;
-/** A daemon that does not stop by itself must not outlive the bench. */
+/** Limit after which a daemon that does not stop is killed. */
 const stopDeadlineMs = 60_000;
 
 export interface SinkCount {
@@ -25,14 +25,14 @@ export interface SinkCount {
 export interface BenchSink {
   port: number;
   pid: number;
-  /** Resolves when `count` messages have come since the start. */
+  /** Resolves when `count` messages have arrived since the start. */
   waitFor(count: number, label: string): Promise<SinkCount>;
   /** Returns the counts of the sink until now. */
   count(): Promise<SinkCount>;
   close(): void;
 }
 
-/** Starts a sink that gives each answer `delayMs` late. */
+/** Starts a sink that delays each answer by `delayMs`. */
 export async function startBenchSink(delayMs = 0): Promise<BenchSink> {
   const child = fork(join(import.meta.dirname, 'sink-process.ts'), [String(delayMs)]);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
@@ -70,7 +70,7 @@ export interface BenchDaemon {
   threads(): Map<string, number>;
   /** Resident memory in MB. */
   memoryMb(which: 'now' | 'peak'): number;
-  /** The longest stall of the event loop in ms since this was last asked. */
+  /** Longest stall of the event loop in ms since the last call. */
   stallMs(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -10,9 +10,9 @@ export interface QuickOptions extends BenchMail {
   messages: number;
   only: Signing | null;
   profile: boolean;
-  /** Milliseconds by which the sink answers late. */
+  /** Delay of the sink's answers in ms. */
   sinkDelayMs: number;
-  /** Most connections of the daemon to the sink. */
+  /** Limit of the daemon's connections to the sink. */
   sinkConnections: number;
 }
 

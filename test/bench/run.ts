@@ -38,7 +38,7 @@ const { values } = parseArgs({
   },
 });
 
-// The children and their directories go with the bench, however it ends.
+// Removes the child processes and their directories at any end of the bench.
 for (const [signal, number] of [
   ['SIGINT', 2],
   ['SIGTERM', 15],

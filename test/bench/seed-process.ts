@@ -1,4 +1,4 @@
-// Fills a store with queued messages, or times claims on it, in a process of its own, while no daemon
+// Fills a store with queued messages, or times claims on it, in a separate process, while no daemon
 // runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted as
 // ever; the others are its rows with new ids, written by the product's own insert functions.
 import type { App } from '../../src/app.ts';
@@ -35,13 +35,13 @@ export type SeedJob =
       rows: number;
       organizations: number;
       domainsEach: number;
-      /** Ready: may go now, by turns. Waiting: for a retry hours ahead. */
+      /** `ready` deliveries are due by turns, `waiting` ones have a retry hours ahead. */
       state: 'ready' | 'waiting';
       text: string;
     }
   | { job: 'time-claims'; limit: number; times: number };
 
-/** One organization and sending domain that messages come from. */
+/** An organization with a sending domain, the source of messages. */
 interface Flow {
   organizationId: string;
   domainId: string;

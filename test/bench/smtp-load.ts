@@ -29,7 +29,7 @@ export async function submitAll(load: SmtpLoad): Promise<LoadResult> {
   return result;
 }
 
-/** The replies that the pipelined commands of one message get, before its text may follow. */
+/** Reply codes of the pipelined commands of a message before its text. */
 const envelopeCodes = ['250', '250', '354'];
 
 /*

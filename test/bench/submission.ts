@@ -30,7 +30,7 @@ const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /** Prints the cost of idle connections to a fresh daemon: memory reserved by a load would hide it. */
-async function sayWhatIdleOnesCost(daemon: BenchService['daemon'], apiKey: string): Promise<void> {
+async function printIdleCost(daemon: BenchService['daemon'], apiKey: string): Promise<void> {
   const hold = () => holdLoggedIn(daemon.submissionPort, apiKey);
   const first = await hold();
   const before = daemon.memoryMb('now');
@@ -41,7 +41,7 @@ async function sayWhatIdleOnesCost(daemon: BenchService['daemon'], apiKey: strin
   for (const socket of [first, ...held]) socket.destroy();
 }
 
-/** A connection that has logged in and stays. */
+/** Opens an idle connection that has logged in. */
 function holdLoggedIn(port: number, apiKey: string): Promise<Socket> {
   const token = Buffer.from(`\0bench\0${apiKey}`).toString('base64');
   const lines = [`EHLO bench.example\r\n`, `AUTH PLAIN ${token}\r\n`];
@@ -107,7 +107,7 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
         accept: (total) => contender.submit(total),
       });
     }
-    await sayWhatIdleOnesCost(daemon, apiKey);
+    await printIdleCost(daemon, apiKey);
     const rates = new Map(ways.map(({ name }) => [name, [] as number[]]));
     const costs = new Map(ways.map(({ name }) => [name, [] as number[]]));
     const latencies = new Map<string, number>();

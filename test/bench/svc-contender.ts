@@ -1,4 +1,4 @@
-// This program as a contender: one real daemon in relay mode before the sink, one sending domain for
+// Our service as a contender: one real daemon in relay mode before the sink, one sending domain for
 // each kind of signature.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type BenchDaemon, startBenchDaemon, svcJson } from './processes.ts';
 export const signings = ['ed25519', 'rsa', 'both'] as const;
 export type Signing = (typeof signings)[number];
 
-/** The mail that every contender sends. */
+/** Mail of every contender. */
 export interface BenchMail {
   /** HTML of five links beside the text, tracked or not; null for the text alone. */
   links?: 'plain' | 'tracked' | null;
@@ -21,7 +21,7 @@ export interface BenchMail {
 
 /**
  * A daemon is compiled while it runs: of six rounds of 10,000 messages the first four were slower
- * than the last two by 38, 22, 19 and 15 %. Those that follow stay alike.
+ * than the last two by 38, 22, 19 and 15 %. Later rounds are alike.
  */
 const warmUpRounds = 3;
 
@@ -84,7 +84,7 @@ export async function startBenchService(
         isSigned: true,
         warmUpRounds,
         submit(total) {
-          // No text twice: equal contents are stored once, and other mailers store each.
+          // Every text differs, because we store equal contents once and other mailers store each.
           const first = submitted;
           submitted += total;
           const load = { apiKey: key, path: '/v1/messages', connections, total };
@@ -134,7 +134,7 @@ async function sendingDomain(env: Record<string, string>, signing: Signing): Pro
   return domain;
 }
 
-/** The text in a table of five cells, each with a link. */
+/** Puts the text into a table of five cells, each with a link. */
 export function htmlOf(index: number, text: string): string {
   const size = Math.ceil(text.length / 5);
   const cells = [0, 1, 2, 3, 4].map((cell) => {

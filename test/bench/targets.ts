@@ -1,9 +1,9 @@
-// The targets of the race with Postfix, and how a race came out against them.
+// The targets of the race with Postfix, and the result of a race beside them.
 import type { Figures } from './contender.ts';
 
 interface Target {
   what: string;
-  /** Which contenders it compares or looks at. */
+  /** The measured contender. */
   of: 'svc rsa' | 'svc ed25519';
   against?: 'postfix' | 'postfix+opendkim';
   figure: 'acceptPerSecond' | 'endToEndPerSecond' | 'coreMsPerMessage' | 'p99Ms' | 'stallMs';
@@ -40,7 +40,7 @@ export interface Verdict {
   contender: string;
   target: string;
   measured: string;
-  /** Core-ms of the other for each of ours: a ratio that other work on the machine leaves alone. */
+  /** Core-ms of the other per core-ms of ours: a ratio that other load on the machine does not change. */
   'core-ms ratio': string;
   verdict: 'ok' | 'short' | 'not measured';
 }

@@ -31,7 +31,7 @@ const connections = 32;
 if (process.argv[2] === 'load') await load(Number(process.argv[3]), process.argv.slice(4));
 else await measure();
 
-/** Asks for the paths in turn, over connections that are kept alive; ends after `total` answers. */
+/** Requests the paths in turn over keep-alive connections; ends after `total` answers. */
 async function load(port: number, [totalText = '0', ...paths]: string[]): Promise<void> {
   const total = Number(totalText);
   let asked = 0;

@@ -19,7 +19,7 @@ describe.each(stores)('blocks on %s', (store) => {
     return body.items.map(({ address }) => address);
   }
 
-  it('have every field, the address in its normal form', async () => {
+  it('have every field, with the address in its normal form', async () => {
     const made = await api.post<Block>(path, { address: 'Ada@BÜCHER.example' });
     expect([made.status, made.body]).toEqual([
       201,
@@ -36,7 +36,7 @@ describe.each(stores)('blocks on %s', (store) => {
     expect([shown.status, shown.body]).toEqual([200, made.body]);
   });
 
-  it('are one for each address, compared without case: a second is a 409 that names the first', async () => {
+  it('exist once per address in any letter case: a second is a 409 that names the first', async () => {
     const { id } = await add('ada@example.com', 'complaint');
     const again = await api.post(path, { address: 'ADA@Example.COM' });
     expect([again.status, again.body]).toEqual([
@@ -50,7 +50,7 @@ describe.each(stores)('blocks on %s', (store) => {
     expect(await addresses()).toEqual(['ada@example.com']);
   });
 
-  it('made at once for one address become one', async () => {
+  it('become one when added concurrently for one address', async () => {
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => api.post(path, { address: 'ada@example.com' })),
     );
@@ -72,7 +72,7 @@ describe.each(stores)('blocks on %s', (store) => {
     });
   });
 
-  it('are removed for good, and then the address can be blocked again', async () => {
+  it('are deleted for good, and the address can be blocked again', async () => {
     const { id } = await add('ada@example.com');
     const removed = await api.delete(`${path}/${id}`);
     expect([removed.status, removed.body]).toEqual([
@@ -89,17 +89,17 @@ describe.each(stores)('blocks on %s', (store) => {
     [{ address: 'a@example.com\r\nBcc: b@example.com' }, 'address'],
     [{ address: 'a@example.com', reason: 'dislike' }, 'reason'],
     [{ address: 'a@example.com', unsubscribeGroupId: 'usg_1' }, 'unsubscribeGroupId'],
-  ])('are refused as %j', async (input, field) => {
+  ])('are rejected with 422 from %j', async (input, field) => {
     const { status, body } = await api.post<{ fields: object }>(path, input);
     expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
     expect(await addresses()).toEqual([]);
   });
 
-  it.each(['?reason=x', '?address=nobody'])('are not listed by %s', async (query) => {
+  it.each(['?reason=x', '?address=nobody'])('reject the list query %s with 422', async (query) => {
     expect((await api.get(`${path}${query}`)).status).toBe(422);
   });
 
-  it('are found by id or by address in any case of letters', async () => {
+  it('are found by id and by address in any letter case', async () => {
     const block = await add('Ada@example.com');
     for (const name of [block.id, 'Ada@example.com', 'ada@EXAMPLE.com']) {
       expect(await getBlockNamed(test.app, test.caller, name)).toEqual(block);

@@ -1,7 +1,7 @@
-// svc blocks …: the binary as people and scripts run it.
+// svc blocks …, run by people and scripts.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import BlocksImport from '../../commands/blocks/import.ts';
 import type { Page } from '../../src/api/pagination.ts';
 import type { ImportReport } from '../../src/blocks/import.ts';
@@ -17,7 +17,7 @@ afterAll(() => cli.close());
 
 const write = (name: string, text: string) => writeFileSync(join(cli.directory, name), text);
 
-test('an address is blocked, found, and let go again', async () => {
+it('an address is blocked, found and unblocked by command', async () => {
   const made = await cli.json<Block>(['blocks', 'add', 'Ada@example.com', '--reason', 'bounce']);
   expect(made).toMatchObject({ address: 'Ada@example.com', reason: 'bounce', messageId: null });
   expect((await cli.run(['blocks', 'add', 'ada@example.com'])).code).toBe(5);
@@ -25,14 +25,14 @@ test('an address is blocked, found, and let go again', async () => {
   expect((await cli.json<Page<Block>>(['blocks', 'list', '--reason', 'bounce'])).items).toEqual([
     made,
   ]);
-  const asked = await cli.run(['blocks', 'delete', made.id]);
-  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('say --yes')]);
+  const unconfirmed = await cli.run(['blocks', 'delete', made.id]);
+  expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
   const deleted = await cli.json(['blocks', 'delete', 'ada@example.com', '--yes']);
   expect(deleted).toEqual({ success: true, message: `Block ${made.id} is deleted` });
   expect((await cli.run(['blocks', 'show', made.id])).code).toBe(3);
 });
 
-test('a send to a blocked address says so, and the command it names helps', async () => {
+it('a send to a blocked address names the command that unblocks it', async () => {
   const { id } = await cli.json<Block>(['blocks', 'add', 'bob@example.com']);
   const args = ['messages', 'send', '--to', 'bob@example.com', '--subject', 'Hi', '--text', 'Hi'];
   const sent = await cli.json<{ deliveries: { errorMessage: string }[] }>(args);
@@ -42,16 +42,16 @@ test('a send to a blocked address says so, and the command it names helps', asyn
   expect(await cli.json(args)).toMatchObject({ status: 'pending' });
 });
 
-test('an import tells first, and does it with --yes', async () => {
+it('an import previews, and applies with --yes', async () => {
   write('list.csv', 'email,reason\ncy@example.com,bounce\nnobody,bounce\ndi@example.com,spam\n');
-  const told = await cli.run(['blocks', 'import', 'list.csv']);
-  expect(told.code).toBe(0);
-  expect(told.stderr).toBe('read 100 %\n');
-  expect(told.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
+  const preview = await cli.run(['blocks', 'import', 'list.csv']);
+  expect(preview.code).toBe(0);
+  expect(preview.stderr).toBe('read 100 %\n');
+  expect(preview.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'List of addresses: 3 rows',
     '  2 would be added (1 bounce, 1 complaint)',
-    '  0 there already',
-    '  0 are no blocks',
+    '  0 exist already',
+    '  0 skipped: no blocks',
     '  1 rejected',
     '',
     'Would be added',
@@ -63,7 +63,7 @@ test('an import tells first, and does it with --yes', async () => {
     'line  address  reason',
     '3     nobody   is not a valid email address',
     '',
-    'Nothing was changed. With --yes they are added.',
+    'Preview: nothing was changed. Add --yes to apply it.',
     '',
   ]);
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(3);
@@ -72,18 +72,18 @@ test('an import tells first, and does it with --yes', async () => {
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(0);
 });
 
-test('an import reads standard input', async () => {
+it('an import reads standard input', async () => {
   const input = '{"emailAddress":"eve@example.com","reason":"COMPLAINT"}\n';
   const report = await cli.json<ImportReport>(['blocks', 'import', '-'], { input });
   expect(report).toMatchObject({ format: 'ses', dryRun: true, added: { count: 1 } });
 });
 
-test.each([
+it.each([
   ['missing.csv', /missing\.csv: cannot be read/],
   ['.', /cannot be read/],
-  ['utf16.csv', /no UTF-8 text/],
+  ['utf16.csv', /not UTF-8 text/],
   ['open.csv', /Line 2: a quotation mark is not closed/],
-])('an import of %s ends with 2 and says why', async (file, text) => {
+])('an import of %s ends with 2 and gives the reason', async (file, text) => {
   writeFileSync(join(cli.directory, 'utf16.csv'), Buffer.from('email\n', 'utf16le'));
   write('open.csv', 'email\n"ada@example.com\n');
   const { code, stdout, stderr } = await cli.run(['blocks', 'import', file, '--yes']);
@@ -91,14 +91,14 @@ test.each([
   expect(stderr).toMatch(text);
 });
 
-test('an address that means to steer the terminal does not', async () => {
+it('an address with escape sequences does not steer the terminal', async () => {
   write('steer.csv', 'email\n"\u001b[31m\u202eevil"\n');
   const { stdout } = await cli.run(['blocks', 'import', 'steer.csv']);
   expect(stdout).toContain('\uFFFD[31m\uFFFDevil');
   expect(stdout).not.toContain('\u001b');
 });
 
-test('an export goes to standard output or to a file of one owner, and comes back', async () => {
+it('an export goes to standard output or to a file of its owner, and can be imported again', async () => {
   await cli.run(['blocks', 'import', '-', '--yes'], { input: '=1+1@example.com,manual\n' });
   const printed = await cli.run(['blocks', 'export', '--reason', 'manual']);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
@@ -120,7 +120,7 @@ test('an export goes to standard output or to a file of one owner, and comes bac
   });
 });
 
-test('an export into a pipe that closes early ends quietly', async () => {
+it('an export into a pipe that closes early ends quietly', async () => {
   const input = Array.from({ length: 20_000 }, (_, i) => `p${i}@example.com\n`).join('');
   await cli.run(['blocks', 'import', '-', '--yes'], { input });
   const child = cli.start(['blocks', 'export']);
@@ -133,8 +133,8 @@ test('an export into a pipe that closes early ends quietly', async () => {
   expect([code, stderr]).toEqual([0, '']);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'an import that %s ends says how far it came, and the same command adds the rest',
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'an import interrupted by %s reports its progress, and the same command adds the rest',
   async (signal) => {
     const total = 40_000;
     const name = `${signal}.csv`.toLowerCase();
@@ -143,12 +143,12 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     const args = ['blocks', 'import', name, '--yes'];
     const child = cli.start(args);
     const ended = finished(child);
-    // Batches are in the store by then: a file is read no faster than it is stored.
+    // Batches are stored by then: a file is read no faster than it is stored.
     child.stderr?.on('data', (text: string) => {
       if (text.includes('read 25 %')) child.kill(signal);
     });
     const { code, stdout, stderr } = await ended;
-    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. The same command goes on/;
+    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. Run the same command again/;
     const [, read, added] = (words.exec(stderr) ?? [stderr]).map((text) =>
       Number(text.replaceAll(',', '')),
     );
@@ -157,13 +157,13 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(added).toBeLessThan(total);
     const again = await cli.json<ImportReport>(args);
     expect([again.rows, again.added.count + again.existing.count]).toEqual([total, total]);
-    // The batch that was under way may be there too.
+    // The batch under way at the signal may be stored too.
     expect([0, 500]).toContain(again.existing.count - (added ?? 0));
   },
   60_000,
 );
 
-test('an interrupted import that only tells says that nothing was changed', async () => {
+it('an interrupted preview reports that nothing was changed', async () => {
   const child = cli.start(['blocks', 'import', 'sigint.csv', '--reason', 'bounce']);
   const ended = finished(child);
   child.stderr?.on('data', (text: string) => {
@@ -176,12 +176,12 @@ test('an interrupted import that only tells says that nothing was changed', asyn
   ]);
 });
 
-test('the help of import names every format', () => {
+it('the help of import names every format', () => {
   const { description } = BlocksImport.flags.format;
   for (const { name } of importFormats) expect(description).toContain(name);
 });
 
-test('the JSON of SES is read as it comes, on one line or on many', async () => {
+it('an import reads the JSON of SES on one line or on many', async () => {
   const summaries = [
     { EmailAddress: 'ses1@example.com', Reason: 'BOUNCE', LastUpdateTime: '2026-01-02T03:04:05Z' },
     { EmailAddress: 'ses2@example.com', Reason: 'COMPLAINT' },
@@ -201,10 +201,10 @@ test('the JSON of SES is read as it comes, on one line or on many', async () => 
     });
   }
   write('cut.json', '{"SuppressedDestinationSummaries": [{"Email');
-  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
+  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('incomplete');
 });
 
-test('a page of the list of SES says that there are more', async () => {
+it('an import of one page of an SES list warns that there are more', async () => {
   const page = (name: string, more: object) => {
     const summaries = [{ EmailAddress: `${name}@example.com`, Reason: 'BOUNCE' }];
     write(`${name}.json`, JSON.stringify({ SuppressedDestinationSummaries: summaries, ...more }));
@@ -212,20 +212,20 @@ test('a page of the list of SES says that there are more', async () => {
   page('page', { NextToken: 'secret-token' });
   page('whole', {});
   page('last', { NextToken: null });
-  const of = (name: string, ...flags: string[]) =>
+  const importOf = (name: string, ...flags: string[]) =>
     cli.run(['blocks', 'import', `${name}.json`, ...flags]);
 
-  const told = await of('page');
-  expect(told.stderr).toBe(
-    'read 100 %\nwarning: page.json is one page of a longer list, as it has a NextToken: get the ' +
-      'others with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
+  const preview = await importOf('page');
+  expect(preview.stderr).toBe(
+    'read 100 %\nwarning: page.json is one page of a longer list: it has a NextToken. Fetch ' +
+      'the other pages with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
   );
-  expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('1 would be added')]);
-  const done = await of('page', '--yes', '--json');
+  expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining('1 would be added')]);
+  const done = await importOf('page', '--yes', '--json');
   expect(done.stderr).toContain('warning: page.json is one page');
   expect(JSON.parse(done.stdout)).toMatchObject({ added: { count: 1 }, isPartial: true });
   for (const name of ['whole', 'last']) {
-    const { stdout, stderr } = await of(name, '--json');
+    const { stdout, stderr } = await importOf(name, '--json');
     expect(stderr).not.toContain('warning');
     expect(JSON.parse(stdout)).not.toHaveProperty('isPartial');
   }

@@ -1,4 +1,4 @@
-// Files as people have them, and files that mean no good: what is read, what is refused and how.
+// Imports of well-formed, malformed and malicious files: their rows, and the errors that refuse them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { blocked, importInto, pieces, today } from './import-support.ts';
@@ -6,7 +6,7 @@ import { blocked, importInto, pieces, today } from './import-support.ts';
 let test: TestApp;
 afterEach(() => test.close());
 
-describe('a file', () => {
+describe('an import of a file', () => {
   beforeEach(async () => {
     test = await testApp();
   });
@@ -25,12 +25,12 @@ describe('a file', () => {
       'columns named like methods',
       '__proto__,email,constructor,reason\na,ada@example.com,b,bounce',
     ],
-  ])('with %s is read', async (_what, text) => {
+  ])('reads a file with %s', async (_case, text) => {
     for (const size of [1, 7, 100_000]) await importInto(test, pieces(text, size));
     expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
   });
 
-  it('names the line where a row begins, whatever came before it', async () => {
+  it('reports an error at the line where its row begins', async () => {
     const text = 'email,note\r\n\r\nada@example.com,"two\r\nlines"\r\nx,"two\r\nmore"\r\ny,\r\n';
     const { rejected } = await importInto(test, text);
     expect(rejected.first.map(({ line, address }) => [line, address])).toEqual([
@@ -39,7 +39,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('with rows that are no addresses rejects these, and takes the rest', async () => {
+  it('rejects invalid addresses, and adds the rest', async () => {
     const bad = [
       'nobody',
       '@example.com',
@@ -50,21 +50,23 @@ describe('a file', () => {
       'a@example.com\u0000'.slice(0, 13).replace('c', '\u0001'),
       '',
     ];
-    const text = ['email,n', ...bad.map((one) => `"${one}",1`), 'ada@example.com,1'].join('\n');
+    const text = ['email,n', ...bad.map((address) => `"${address}",1`), 'ada@example.com,1'].join(
+      '\n',
+    );
     const { added, rejected } = await importInto(test, text);
     expect([added.count, rejected.count]).toEqual([1, bad.length]);
     expect(Math.max(...rejected.first.map(({ address }) => address.length))).toBe(100);
   });
 
-  it('in Latin-1 rejects the addresses that it spoils', async () => {
+  it('rejects undecodable addresses of a file in Latin-1', async () => {
     const text = Buffer.from('email\nj\u00f6rg@example.com\nada@example.com\n', 'latin1');
     const { added, rejected } = await importInto(test, text);
     expect([added.count, rejected.first.map(({ line }) => line)]).toEqual([1, [2]]);
   });
 
   it.each([
-    ['UTF-16', Buffer.from('\uFEFFemail\nada@example.com\n', 'utf16le'), /no UTF-8 text.*UTF-16/],
-    ['a NUL byte', 'email\nada@example.com\nbob@\0example.com\n', /no UTF-8 text.*NUL/],
+    ['UTF-16', Buffer.from('\uFEFFemail\nada@example.com\n', 'utf16le'), /not UTF-8 text.*UTF-16/],
+    ['a NUL byte', 'email\nada@example.com\nbob@\0example.com\n', /not UTF-8 text.*NUL/],
     ['nothing in it', '', /empty/],
     ['blank lines only', '\n\n\r\n', /empty/],
     ['no column of addresses', 'name,age\nAda,36\n', /no column email.*It has: name, age/],
@@ -87,7 +89,7 @@ describe('a file', () => {
       `{"email":"ada@example.com"}\n{"a":"${'x'.repeat(1 << 20)}"}`,
       /^Line 2: .*65,536 bytes/,
     ],
-  ])('with %s is refused in words', async (_what, content, text) => {
+  ])('refuses a file with %s, and explains why', async (_case, content, text) => {
     for (const dryRun of [true, false]) {
       await expect(importInto(test, content, { dryRun })).rejects.toMatchObject({
         _tag: 'ValidationError',
@@ -96,7 +98,7 @@ describe('a file', () => {
     }
   });
 
-  it('that breaks off says what was added before, and goes on when it is mended', async () => {
+  it('reports the added addresses of a file that breaks off, and continues once it is mended', async () => {
     const good = Array.from({ length: 5_000 }, (_, i) => `a${i}@example.com`).join('\n');
     await expect(importInto(test, `${good}\n"open`)).rejects.toThrow(
       /^Line 5001: a quotation mark is not closed\. \d+ addresses before it were added/,
@@ -106,7 +108,7 @@ describe('a file', () => {
     expect(mended.existing.count).toBeGreaterThan(0);
   });
 
-  it('whose reading fails fails with that', async () => {
+  it('fails with the error of an unreadable source', async () => {
     const broken = async function* () {
       yield* pieces('email\nada@example.com\n');
       throw new Error('the disk is gone');
@@ -114,21 +116,21 @@ describe('a file', () => {
     await expect(importInto(test, broken())).rejects.toThrow('the disk is gone');
   });
 
-  it('of JSON Lines may have lines that are none, deep ones too', async () => {
+  it('rejects malformed and deeply nested lines of JSON Lines', async () => {
     const lines = ['{"email":"ada@example.com"}', 'nope', '[]', `{"a":${'['.repeat(60_000)}`, '3'];
     const { added, rejected } = await importInto(test, lines.join('\n'));
     expect(added.count).toBe(1);
     expect(rejected.first.map(({ line }) => line)).toEqual([2, 3, 4, 5]);
   });
 
-  it('keeps no date that cannot be', async () => {
+  it('replaces impossible dates by today', async () => {
     const dates = ['2099-01-01', '1', 'soon', '-5', '99999999999999999999', '2024-13-45 10:00:00'];
     const rows = dates.map((date, i) => `a${i}@example.com,${date}`);
     await importInto(test, ['email,created_at', ...rows].join('\n'));
     expect(await blocked(test)).toEqual(dates.map((_, i) => `a${i}@example.com manual ${today}`));
   });
 
-  it('reads a date without a zone as UTC', async () => {
+  it('reads dates without a zone as UTC', async () => {
     await importInto(test, 'email,created_at\nada@example.com,2024-02-03 04:05:06\n');
     expect(await blocked(test)).toEqual(['ada@example.com manual 2024-02-03T04:05:06.000Z']);
   });

@@ -1,5 +1,5 @@
-// The exports of other services (files in test/fixtures/blocks, written for this project after their
-// documentation): each is recognized and each row understood.
+// Exports of other services (test/fixtures/blocks, written for this project after their documentation):
+// each is recognized, and each row is understood.
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ afterEach(() => test.close());
 const fixture = (name: string) =>
   createReadStream(join(import.meta.dirname, '../fixtures/blocks', name));
 
-/** File, format recognized, what is blocked then, and what of it is not: line, why. */
+/** File, recognized format, expected blocks, and the remaining rows: line, address, reason. */
 const exportsOfOthers: [string, string, string[], string[]][] = [
   [
     'sendgrid-bounces.csv',
@@ -24,8 +24,8 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
       'eve@example.com bounce 2015-09-30T22:18:20.000Z',
     ],
     [
-      "5 cy@example.net 4.4.7 is not the address's fault",
-      "6 di@example.net 5.7.1 is not the address's fault",
+      '5 cy@example.net 4.4.7 is not caused by the address',
+      '6 di@example.net 5.7.1 is not caused by the address',
     ],
   ],
   [
@@ -72,7 +72,7 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
     ],
     [
       '4 cy@example.com is active again at Postmark',
-      '5 di@example.com Transient is no reason to block an address',
+      '5 di@example.com Transient does not justify a block',
       '6 eve@example.com is active again at Postmark',
     ],
   ],
@@ -101,7 +101,7 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
       'ada@example.com unsubscribe 2011-10-21T11:02:55.000Z',
       'bob@example.com unsubscribe 2011-10-21T11:02:56.000Z',
     ],
-    ['4 cy@example.com gets all mail but that with the tag newsletter'],
+    ['4 cy@example.com gets all mail except mail with the tag newsletter'],
   ],
   [
     'ses.csv',
@@ -142,12 +142,12 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
   ],
 ];
 
-describe.each(exportsOfOthers)('%s', (file, format, blocks, others) => {
+describe.each(exportsOfOthers)('the import of %s', (file, format, blocks, others) => {
   beforeEach(async () => {
     test = await testApp();
   });
 
-  it('is recognized, and each of its rows understood', async () => {
+  it('recognizes the format and understands each row', async () => {
     const report = await importInto(test, fixture(file));
     expect(report.format).toBe(format);
     expect(await blocked(test)).toEqual(blocks);
@@ -158,7 +158,7 @@ describe.each(exportsOfOthers)('%s', (file, format, blocks, others) => {
     expect(left).toEqual(others);
   });
 
-  it('changes nothing more when it is imported again', async () => {
+  it('changes nothing the second time', async () => {
     await importInto(test, fixture(file));
     await test.clock.advance(1_000);
     const again = await importInto(test, fixture(file));
@@ -166,19 +166,19 @@ describe.each(exportsOfOthers)('%s', (file, format, blocks, others) => {
     expect(await blocked(test)).toEqual(blocks);
   });
 
-  it('shows first what it would change, and changes nothing', async () => {
+  it('changes nothing as a preview, and reports like the import', async () => {
     const dry = await importInto(test, fixture(file), { dryRun: true });
     expect(await blocked(test)).toEqual([]);
     expect({ ...dry, dryRun: false }).toEqual(await importInto(test, fixture(file)));
   });
 });
 
-describe('the format', () => {
+describe('the format of an import', () => {
   beforeEach(async () => {
     test = await testApp();
   });
 
-  it('may be named where the header leaves it open', async () => {
+  it('can be named where the header leaves it open', async () => {
     const text = 'email,created\nada@example.com,1443651141\n';
     expect(
       await importInto(test, text, { format: 'plain', reason: 'bounce', dryRun: true }),
@@ -193,7 +193,7 @@ describe('the format', () => {
     });
   });
 
-  it('says an unknown reason, and of a long one the beginning', async () => {
+  it('shortens a long unknown reason in the report', async () => {
     const text = `email,reason\nada@example.com,${'x'.repeat(61)}\n`;
     const { rejected } = await importInto(test, text, { dryRun: true });
     expect(rejected.first).toMatchObject([{ reason: `has an unknown reason: ${'x'.repeat(60)}` }]);
@@ -201,13 +201,13 @@ describe('the format', () => {
 
   it.each([
     ['outlook', 'email\n', /there is no outlook/],
-    ['postmark-bounces', 'email\n', /no column Type, BouncedAt. It has: email/],
-    ['mailgun-bounces', 'ada@example.com\n', /no header; that of Mailgun bounces was expected/],
-  ])('%s is refused for a file that does not fit', async (format, text, message) => {
+    ['postmark-bounces', 'email\n', /lacks the column Type, BouncedAt. Its columns: email/],
+    ['mailgun-bounces', 'ada@example.com\n', /no header: a header of Mailgun bounces was expected/],
+  ])('%s is rejected for a file that does not fit', async (format, text, message) => {
     await expect(importInto(test, text, { format })).rejects.toThrow(message);
   });
 
-  it('is found by its own columns, and no other one claims them first', () => {
+  it('is recognized by its own columns, before all other formats', () => {
     const named = new Set(exportsOfOthers.map(([, format]) => format));
     const untested = importFormats.filter(({ name }) => !named.has(name) && name !== 'svc');
     expect(untested).toEqual([]);

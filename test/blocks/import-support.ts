@@ -1,4 +1,4 @@
-// What the tests of imports share: sources of bytes, and what is blocked in the end.
+// Fixtures of the import tests: sources of bytes, and the resulting blocks.
 
 import type { Caller } from '../../src/api/route.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
@@ -6,16 +6,16 @@ import { type ImportOptions, type ImportReport, importBlocks } from '../../src/b
 import { listBlocksQuery } from '../../src/blocks/schema.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-/** When blocks are made whose file does not say: the start of the virtual clock. */
+/** Creation time of blocks whose file gives none: the start of the virtual clock. */
 export const today = '2026-01-05T12:00:00.000Z';
 
-/** In pieces of `size` bytes, as a pipe may deliver it. */
+/** Yields the content in pieces of `size` bytes, like a pipe. */
 export async function* pieces(content: string | Buffer, size = 1_000): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Imports as the owner of the test's organization, for good unless `options` say otherwise. */
+/** Imports as the owner of the test's organization, not as a preview unless `options` differ. */
 export function importInto(
   { app, caller }: TestApp,
   source: AsyncIterable<Buffer> | string | Buffer,
@@ -29,7 +29,7 @@ export function importInto(
   });
 }
 
-/** What is blocked: address, reason and since when, in alphabetical order. */
+/** Lists address, reason and creation time of each block, in alphabetical order. */
 export async function blocked({ app, caller }: { app: TestApp['app']; caller: Caller }) {
   const { items } = await listBlocks(app, caller, listBlocksQuery.parse({ limit: 100 }));
   return items

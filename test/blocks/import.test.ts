@@ -1,4 +1,4 @@
-// Imports and exports over the store: what changes and what does not, and the way there and back.
+// Imports and exports on the store: changes, and an export imported again.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { exportBlocks } from '../../src/blocks/export.ts';
@@ -10,7 +10,7 @@ import { blocked, importInto, today } from './import-support.ts';
 let test: TestApp;
 afterEach(() => test.close());
 
-describe.each(stores)('an import on %s', (store) => {
+describe.each(stores)('an import of blocks on %s', (store) => {
   beforeEach(async () => {
     test = await testApp({ store });
   });
@@ -18,7 +18,7 @@ describe.each(stores)('an import on %s', (store) => {
   const list = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, i) => `a${from + i}@example.com\n`).join('');
 
-  it('counts what is there already and what the file repeats, over many batches', async () => {
+  it('counts existing and repeated addresses over many batches', async () => {
     const address = 'A7@example.com';
     await createBlock(test.app, test.caller, createBlockInput.parse({ address }));
     const file = `${list(0, 1_300)}${list(600, 700)}A1299@EXAMPLE.com\n`;
@@ -41,14 +41,14 @@ describe.each(stores)('an import on %s', (store) => {
     }
   });
 
-  it('leaves the block that is there as it is', async () => {
+  it('leaves an existing block as it is', async () => {
     const address = 'ada@example.com';
     await createBlock(test.app, test.caller, createBlockInput.parse({ address, reason: 'bounce' }));
     await importInto(test, 'email,reason\nADA@example.com,unsubscribe\n');
     expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
   });
 
-  it('takes a block of an unsubscribe group for that group, beside others of the address', async () => {
+  it('adds a block per unsubscribe group, beside other blocks of the address', async () => {
     const [news, offers] = [0, 1].map(() => test.app.newId('unsubscribeGroup'));
     const line = (reason: string, group: string) => `ada@example.com,${reason},${group}\n`;
     const file =
@@ -59,7 +59,7 @@ describe.each(stores)('an import on %s', (store) => {
       expect(await importInto(test, file, { dryRun })).toMatchObject({
         added: { count: 3, reasons: { unsubscribe: 2, bounce: 1 } },
         existing: { count: 1 },
-        rejected: { count: 1, first: [{ reason: 'names no unsubscribe group: usg_x' }] },
+        rejected: { count: 1, first: [{ reason: 'names an unknown unsubscribe group: usg_x' }] },
       });
     }
     for (const dryRun of [true, false]) {
@@ -70,18 +70,18 @@ describe.each(stores)('an import on %s', (store) => {
     }
     const query = listBlocksQuery.parse({ address: 'ada@example.com' });
     const { items } = await listBlocks(test.app, test.caller, query);
-    expect(new Set(items.map((one) => one.unsubscribeGroupId))).toEqual(
+    expect(new Set(items.map((block) => block.unsubscribeGroupId))).toEqual(
       new Set([news, offers, null]),
     );
   });
 
-  it('of another organization is its own', async () => {
+  it("adds to the caller's organization only", async () => {
     const { caller } = await otherOrganization(test.app);
     await importInto(test, 'ada@example.com\n');
     expect(await blocked({ app: test.app, caller })).toEqual([]);
   });
 
-  it('beside another of the same addresses adds each once', async () => {
+  it('adds each address once beside a concurrent import of the same addresses', async () => {
     const backwards = list(0, 900).trim().split('\n').reverse().join('\n');
     const reports = await Promise.all([
       importInto(test, list(0, 900)),
@@ -109,31 +109,34 @@ describe.each(stores)('an import on %s', (store) => {
     '{$&*}@example.com',
   ];
 
-  it.each(['csv', 'ndjson'] as const)('of our own export as %s brings all back', async (format) => {
-    const file = odd.map((email) => JSON.stringify({ email, reason: 'complaint' })).join('\n');
-    expect(await importInto(test, file)).toMatchObject({ added: { count: odd.length } });
-    await importInto(test, list(0, 1_100));
-    const before = await exported(format);
-    const away = await testApp({ store, start: test.clock.now() + 86_400_000, seed: 2 });
-    const home = test;
-    test = away;
-    try {
-      const report = await importInto(test, before);
-      expect(report).toMatchObject({ format: 'svc', added: { count: odd.length + 1_100 } });
-      expect(await importInto(test, before)).toMatchObject({ added: { count: 0 } });
-      const strip = (text: string) =>
-        text
-          .replace(/blk_[0-9a-z]+/g, 'blk')
-          .split('\n')
-          .sort();
-      expect(strip(await exported(format))).toEqual(strip(before));
-    } finally {
-      await away.close();
-      test = home;
-    }
-  });
+  it.each(['csv', 'ndjson'] as const)(
+    'restores every block from our own export as %s',
+    async (format) => {
+      const file = odd.map((email) => JSON.stringify({ email, reason: 'complaint' })).join('\n');
+      expect(await importInto(test, file)).toMatchObject({ added: { count: odd.length } });
+      await importInto(test, list(0, 1_100));
+      const before = await exported(format);
+      const away = await testApp({ store, start: test.clock.now() + 86_400_000, seed: 2 });
+      const home = test;
+      test = away;
+      try {
+        const report = await importInto(test, before);
+        expect(report).toMatchObject({ format: 'svc', added: { count: odd.length + 1_100 } });
+        expect(await importInto(test, before)).toMatchObject({ added: { count: 0 } });
+        const strip = (text: string) =>
+          text
+            .replace(/blk_[0-9a-z]+/g, 'blk')
+            .split('\n')
+            .sort();
+        expect(strip(await exported(format))).toEqual(strip(before));
+      } finally {
+        await away.close();
+        test = home;
+      }
+    },
+  );
 
-  it('as CSV leaves no cell that a spreadsheet would run', async () => {
+  it('leaves no cell in a CSV export that a spreadsheet would run', async () => {
     await importInto(test, odd.map((email) => JSON.stringify({ email })).join('\n'));
     const [header, ...lines] = (await exported('csv')).trimEnd().split('\n');
     expect(header).toBe('id,address,reason,unsubscribeGroupId,messageId,createdAt');
@@ -148,7 +151,7 @@ describe.each(stores)('an import on %s', (store) => {
     expect(cells.every((cell) => /^[^=+\-@]/.test(cell))).toBe(true);
   });
 
-  it('is exported oldest first, by reason if asked, and empty as a header alone', async () => {
+  it('is exported oldest first, by reason, and as a header when empty', async () => {
     expect(await exported('csv')).toBe(
       'id,address,reason,unsubscribeGroupId,messageId,createdAt\n',
     );

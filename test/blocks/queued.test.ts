@@ -1,5 +1,5 @@
-// A block that is made while mail to its address waits in the queue: the mail ends when its turn comes,
-// as it would have at its acceptance, and whatever it waits for.
+// A block made while mail to its address is queued: the mail ends at its turn like it would have at
+// acceptance, for each reason to wait.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock, deleteBlock } from '../../src/blocks/blocks.ts';
 import { createBlockInput } from '../../src/blocks/schema.ts';
@@ -38,7 +38,7 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
     await pipeline.idle();
   };
 
-  it('stops what has not been attempted: failed, suppressed, in the words of the accept', async () => {
+  it('fails an unattempted delivery as suppressed, in the words used at acceptance', async () => {
     const { id } = await send(test.app, test.caller, 'Ada@example.com');
     const { id: blockId } = await block('aDA@example.com');
     await test.clock.advance(minute);
@@ -66,7 +66,7 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
     expect(sink.received).toBe(0);
   });
 
-  it('stops a retry, and keeps what the attempts before it said', async () => {
+  it('stops a retry, and keeps the earlier attempts', async () => {
     sink.on({ verb: 'RCPT', times: 1 }, '451 4.3.0 later');
     const { id } = await send(test.app, test.caller, 'ada@example.com');
     await run();
@@ -84,7 +84,7 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
     expect(sink.received).toBe(0);
   });
 
-  it('stops what is held, once it is released', async () => {
+  it('stops a held delivery once it is released', async () => {
     const hold = await holdQueue(test.app, { domain: 'example.com' }, null);
     const { id } = await send(test.app, test.caller, 'ada@example.com');
     await run();
@@ -108,7 +108,7 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
     expect(sink.messages[0]?.recipients).toEqual(['bob@example.com']);
   });
 
-  it('that is lifted before the turn comes stops nothing', async () => {
+  it('stops nothing when deleted before the turn', async () => {
     const { id } = await send(test.app, test.caller, 'ada@example.com');
     await deleteBlock(test.app, test.caller, (await block('ada@example.com')).id);
     await run();

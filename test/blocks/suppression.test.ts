@@ -1,4 +1,4 @@
-// What blocks do to sends: accepted, and the delivery failed at once, never attempted.
+// Sends to blocked addresses: accepted, and the delivery failed at once, never attempted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock, deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { createBlockInput, listBlocksQuery } from '../../src/blocks/schema.ts';
@@ -31,7 +31,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
 
   const message = (id: string) => getMessage(test.app, test.caller, id);
 
-  it('ends a delivery at once, saying which block it was and how to lift it', async () => {
+  it('fails the delivery at once, naming the block and the command that deletes it', async () => {
     const { id: blockId } = await block('Ada@example.com', 'complaint');
     await test.clock.advance(60_000);
     const sent = await send(test.app, test.caller, 'ADA@example.com');
@@ -49,7 +49,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
         errorCode: 'suppressed',
         errorMessage:
           'ADA@example.com is blocked (complaint) since 2026-01-05T12:00:00.000Z, so nothing was ' +
-          `sent. Once the address takes mail again, \`svc blocks delete ${blockId}\` lifts the block`,
+          `sent. If the address can receive mail again, lift the block: \`svc blocks delete ${blockId}\``,
         errorDetails: { blockId, reason: 'complaint', blockedSince: '2026-01-05T12:00:00.000Z' },
         scheduling: null,
         attempts: [],
@@ -58,7 +58,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     expect(await message(sent.id)).toEqual(sent);
   });
 
-  it('tells the timeline: accepted, then failed with the block', async () => {
+  it('has `accepted` and `failed` with the block in the timeline', async () => {
     const { id: blockId } = await block('ada@example.com');
     const { id, deliveries } = await send(test.app, test.caller, 'ada@example.com');
     expect(await timeline(test.app, test.caller, id)).toEqual([
@@ -76,7 +76,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     });
   });
 
-  it('is never attempted; the other recipients of the message get it', async () => {
+  it('is never attempted, while the other recipients get the message', async () => {
     await block('ada@example.com');
     await block('cy@example.com');
     const sent = await send(test.app, test.caller, [
@@ -106,7 +106,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     ]);
   });
 
-  it('with every recipient blocked the message ends with the last of them', async () => {
+  it('fails the message with the last of only blocked recipients', async () => {
     await block('ada@example.com');
     await block('bob@example.com');
     const { id } = await send(test.app, test.caller, ['ada@example.com', 'bob@example.com']);
@@ -117,7 +117,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     ]);
   });
 
-  it('is matched in cc and bcc, folded, and beyond ASCII', async () => {
+  it('is matched in cc and bcc, in any letter case and beyond ASCII', async () => {
     await block('JÖRG@example.com');
     await block('bob@bücher.example');
     const { deliveries } = await send(test.app, test.caller, 'ada@example.com', {
@@ -131,7 +131,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     ]);
   });
 
-  it('gets mail again once the block is lifted; what was suppressed stays unsent', async () => {
+  it('gets later mail once the block is deleted, not the suppressed mail', async () => {
     const { id } = await block('ada@example.com');
     const before = await send(test.app, test.caller, 'ada@example.com');
     await deleteBlock(test.app, test.caller, id);
@@ -151,7 +151,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
     expect(sent.map(({ status }) => status)).toEqual(['pending', 'failed', 'pending']);
   });
 
-  it('a repeated idempotency key replays the suppressed answer', async () => {
+  it('gives the suppressed answer again for a repeated idempotency key', async () => {
     const { id } = await block('ada@example.com');
     const claim = 'order-7';
     const first = await sendMessage(test.app, test.caller, payloadFor('ada@example.com'), claim);
@@ -163,17 +163,17 @@ describe.each(stores)('a blocked address on %s', (store) => {
   });
 
   describe('findBlocked', () => {
-    it('gives the blocks among the addresses asked for', async () => {
+    it('returns the blocks among the given addresses', async () => {
       const { id } = await block('Ada@example.com', 'manual');
       await block('bob@example.com');
-      const asked = ['ada@example.com', 'cy@example.com'];
-      const found = await findBlocked(test.app.store.db, test.caller.organizationId, asked);
+      const wanted = ['ada@example.com', 'cy@example.com'];
+      const found = await findBlocked(test.app.store.db, test.caller.organizationId, wanted);
       expect([...found]).toEqual([
         ['ada@example.com', { id, reason: 'manual', createdAt: test.clock.now() }],
       ]);
     });
 
-    it('names of several blocks of an address the one that was made first', async () => {
+    it('returns the first of several blocks of an address', async () => {
       const { app, clock, caller } = test;
       const { organizationId } = caller;
       const reported = async (address: string, reason: 'bounce' | 'complaint') => {
@@ -185,13 +185,13 @@ describe.each(stores)('a blocked address on %s', (store) => {
       await reported('ada@example.com', 'complaint');
       await reported('bob@example.com', 'complaint');
       await reported('bob@example.com', 'bounce');
-      const asked = ['ada@example.com', 'bob@example.com'];
-      const found = await findBlocked(app.store.db, organizationId, asked);
+      const wanted = ['ada@example.com', 'bob@example.com'];
+      const found = await findBlocked(app.store.db, organizationId, wanted);
       expect(found.get('ada@example.com')?.reason).toBe('bounce');
       expect(found.get('bob@example.com')?.reason).toBe('complaint');
     });
 
-    it('asks nothing of nobody, and thousands at once', async () => {
+    it('accepts no addresses and thousands of them', async () => {
       const { db } = test.app.store;
       const { organizationId } = test.caller;
       await block('a2999@example.com');
@@ -215,7 +215,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
         }),
       );
 
-    it('blocks once: the first block stays as it is', async () => {
+    it('keeps the first block of an address', async () => {
       const first = 'msg_01kdxxxx000000000000aaaa';
       expect(await bounced('Ada@example.com', first)).toBe(true);
       await test.clock.advance(1_000);
@@ -232,7 +232,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
       ]);
     });
 
-    it('is seen by a send in the same transaction', async () => {
+    it('is visible to a send in the same transaction', async () => {
       const { organizationId } = test.caller;
       const seen = await test.app.store.write(async (trx) => {
         await blockAddress(test.app, trx, {

@@ -1,4 +1,4 @@
-// svc backup and restore: a round trip, and what they refuse so that nothing is lost.
+// svc backup and restore: a round trip, and the requests that they refuse to protect data.
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrate.ts';
 import { saveBackup } from '../../src/store/restore.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
@@ -36,7 +36,7 @@ async function organizations(): Promise<string[]> {
   return items.map(({ name }) => name);
 }
 
-test('what was backed up is back after a restore, and the store it replaced is kept', async () => {
+it('a restore brings back the backed-up store, and keeps the replaced one', async () => {
   const made = await cli.json<{ file: string; bytes: number }>(['backup', 'backup.db']);
   expect(made).toMatchObject({ success: true, file: backup, bytes: statSync(backup).size });
   expect(statSync(backup).mode & 0o777).toBe(0o600);
@@ -56,10 +56,10 @@ test('what was backed up is back after a restore, and the store it replaced is k
   ]);
 });
 
-test('a backup, its journal and its log are for its owner alone from their first byte', async () => {
+it('a backup, its journal and its log have mode 600 from their first byte', async () => {
   const modes = new Set<string>();
   const note = () => {
-    for (const name of readdirSync(cli.directory).filter((one) => one.startsWith('backup.db'))) {
+    for (const name of readdirSync(cli.directory).filter((file) => file.startsWith('backup.db'))) {
       modes.add((statSync(join(cli.directory, name)).mode & 0o777).toString(8));
     }
   };
@@ -78,7 +78,7 @@ test('a backup, its journal and its log are for its owner alone from their first
   expect([...modes]).toEqual(['600']);
 });
 
-test('a backup works on a store that is being written, and leaves no part file', async () => {
+it('a backup of a store under writes succeeds, and leaves no partial file', async () => {
   const writers = ['a', 'b', 'c'].map((name) =>
     cli.json(['orgs', 'create', '--name', name, '--plan', 'free']),
   );
@@ -93,7 +93,7 @@ test('a backup works on a store that is being written, and leaves no part file',
   copy.close();
 });
 
-test('a backup replaces a file only when told', async () => {
+it('a backup replaces a file only with --overwrite', async () => {
   writeFileSync(backup, 'precious');
   expect((await cli.run(['backup', 'backup.db'])).code).toBe(5);
   expect(readFileSync(backup, 'utf8')).toBe('precious');
@@ -101,7 +101,7 @@ test('a backup replaces a file only when told', async () => {
   expect(statSync(backup).size).toBeGreaterThan(100_000);
 });
 
-test('a restore into an empty data directory makes the store', async () => {
+it('a restore creates the store in an empty data directory', async () => {
   await cli.run(['backup', 'backup.db', '--with-secret']);
   const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
   expect(await cli.json(['restore', 'backup.db', '--yes'], { env })).toMatchObject({
@@ -114,16 +114,16 @@ test('a restore into an empty data directory makes the store', async () => {
 describe('secret.key', () => {
   const secretIn = (name: string) => join(cli.directory, name, 'secret.key');
 
-  test('is not in a backup, which reminds of it', async () => {
+  it('is left out of a backup, which names it', async () => {
     const { stdout } = await cli.run(['backup', 'backup.db']);
-    expect(stdout).toContain(`${secretIn('data')} is not in it`);
+    expect(stdout).toContain(`The backup lacks ${secretIn('data')}`);
     expect(readFileSync(backup).includes(readFileSync(secretIn('data')))).toBe(false);
   });
 
-  test('goes along with --with-secret, back into its own file and out of the store', async () => {
+  it('is carried with --with-secret, into its own file and out of the store', async () => {
     const secret = readFileSync(secretIn('data'));
     const made = await cli.run(['backup', 'backup.db', '--with-secret']);
-    expect(made.stdout).not.toContain('is not in it');
+    expect(made.stdout).not.toContain('The backup lacks');
     const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
     await cli.json(['init'], { env });
     const other = readFileSync(secretIn('new'));
@@ -137,19 +137,19 @@ describe('secret.key', () => {
     expect(readFileSync(join(cli.directory, 'new', kept ?? ''))).toEqual(other);
   });
 
-  test('that is missing after a restore is asked for', async () => {
+  it('is reported as missing after a restore without it', async () => {
     await cli.run(['backup', 'backup.db']);
     const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
     const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes'], { env });
     expect(code).toBe(0);
-    expect(stderr).toContain(`there is no ${secretIn('new')}`);
+    expect(stderr).toContain(`${secretIn('new')} is missing`);
     copyFileSync(secretIn('data'), secretIn('new'));
     chmodSync(secretIn('new'), 0o600);
     expect((await cli.run(['orgs', 'show', 'before'], { env })).code).toBe(0);
   });
 });
 
-test('backup - writes the copy to standard output, and leaves none beside the store', async () => {
+it('backup - writes to standard output, and leaves no copy beside the store', async () => {
   const script = `"${svc}" backup - --with-secret > piped.db`;
   await promisify(execFile)('sh', ['-c', script], { cwd: cli.directory, env: { ...cli.env } });
   expect(await cli.json(['backup', 'verify', 'piped.db'])).toMatchObject({ hasSecret: true });
@@ -158,7 +158,7 @@ test('backup - writes the copy to standard output, and leaves none beside the st
   expect((await cli.run(['backup', '-', '--json'])).code).toBe(2);
 });
 
-test('backup verify says what could be restored', async () => {
+it("backup verify reports a backup's migration and secret, and does not change it", async () => {
   await cli.run(['backup', 'backup.db']);
   const before = readFileSync(backup);
   expect(await cli.json(['backup', 'verify', 'backup.db'])).toEqual({
@@ -171,7 +171,7 @@ test('backup verify says what could be restored', async () => {
   expect((await cli.run(['backup', 'verify', 'nowhere.db'])).code).toBe(2);
 });
 
-test.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
+it.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
   await cli.run(['backup', 'backup.db', '--with-secret']);
   rmSync(join(cli.directory, 'data/secret.key'));
   chownSync(store, 1234, 2345);
@@ -189,7 +189,7 @@ test.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', 
   ]);
 });
 
-test('a damaged store can be replaced', async () => {
+it('a restore replaces a damaged store', async () => {
   await cli.run(['backup', 'backup.db']);
   writeFileSync(store, 'no database at all\n'.repeat(1_000));
   expect((await cli.run(['orgs', 'list'])).code).toBe(7);
@@ -198,11 +198,11 @@ test('a damaged store can be replaced', async () => {
 });
 
 const unsound: [string, (file: string) => void, RegExp][] = [
-  ['is no database', (file) => writeFileSync(file, 'text\n'.repeat(9_000)), /cannot be read/],
+  ['is not a database', (file) => writeFileSync(file, 'text\n'.repeat(9_000)), /cannot be read/],
   [
     'is another program’s',
     (file) => new Database(file).exec('create table t (a)').close(),
-    /no store of svc/,
+    /not a store of svc/,
   ],
   [
     'is damaged',
@@ -236,22 +236,19 @@ const unsound: [string, (file: string) => void, RegExp][] = [
   ],
 ];
 
-test.each(unsound)(
-  'a file that %s is not restored, and nothing is changed',
-  async (_, make, why) => {
-    make(backup);
-    const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(why);
-    const verified = await cli.run(['backup', 'verify', 'backup.db']);
-    expect(verified.code).toBe(8);
-    expect(verified.stderr).toMatch(why);
-    expect(await organizations()).toEqual(['default', 'before']);
-    expect(existsSync(`${store}.restoring`)).toBe(false);
-  },
-);
+it.each(unsound)('a restore refuses a file that %s, and changes nothing', async (_, make, why) => {
+  make(backup);
+  const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(why);
+  const verified = await cli.run(['backup', 'verify', 'backup.db']);
+  expect(verified.code).toBe(8);
+  expect(verified.stderr).toMatch(why);
+  expect(await organizations()).toEqual(['default', 'before']);
+  expect(existsSync(`${store}.restoring`)).toBe(false);
+});
 
-test('a restore is refused while another command uses the store', async () => {
+it('a restore is refused while another command uses the store', async () => {
   await cli.run(['backup', 'backup.db']);
   const other = new Database(store);
   other.prepare('select count(*) from organizations').get();
@@ -262,7 +259,7 @@ test('a restore is refused while another command uses the store', async () => {
   expect(await organizations()).toEqual(['default', 'before']);
 });
 
-test('on PostgreSQL both say what to use instead', async () => {
+it('backup and restore on PostgreSQL name pg_dump and pg_restore', async () => {
   const env = { SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
   const backedUp = await cli.run(['backup', 'backup.db'], { env });
   expect(backedUp.code).toBe(2);
@@ -272,7 +269,7 @@ test('on PostgreSQL both say what to use instead', async () => {
   expect(restored.stderr).toContain('pg_restore');
 });
 
-test('migrate status lists the migrations of the store with their times', async () => {
+it('migrate status lists the migrations of the store with their times', async () => {
   const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
   expect(items).toEqual([{ name: '0001-schema', appliedAt: expect.stringMatching(/Z$/) }]);
 });

@@ -1,7 +1,7 @@
 // Bodies on the command line: --data in its three forms, and flags laid over it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendPayloadFrom } from '../../commands/base/send-payload.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 describe('--data', () => {
-  test.each([
+  it.each([
     ['a file', '@message.json', ''],
     ['standard input', '-', JSON.stringify(message)],
     ['the flag itself', JSON.stringify(message), ''],
@@ -32,7 +32,7 @@ describe('--data', () => {
     });
   });
 
-  test('gives way to flags, part by part', async () => {
+  it('is overridden by flags, field by field', async () => {
     const flags = ['--subject', 'From the flag', '--to', 'bob@example.com'];
     const args = ['messages', 'send', '--data', '@message.json', ...flags];
     const { id } = await cli.json<{ id: string }>(args);
@@ -43,19 +43,19 @@ describe('--data', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['{"name": }', /--data: not valid JSON/],
     ['[]', /--data: must be a JSON object/],
     ['@nowhere.json', /nowhere\.json: cannot be read/],
     ['{"nmae": "ci"}', /^svc: nmae: unknown field$/m],
     ['{"description": "a\\u0000b"}', /^svc: description: must not contain NUL characters$/m],
-  ])('%s is refused with 2, naming the fault', async (data, text) => {
+  ])('is refused with 2 and the fault as %s', async (data, text) => {
     const { code, stderr } = await cli.run(['keys', 'create', '--data', data]);
     expect(code).toBe(2);
     expect(stderr).toMatch(text);
   });
 
-  test('every problem is listed when there are several', async () => {
+  it('reports every problem when there are several', async () => {
     const { stderr } = await cli.run(['messages', 'send', '--to', 'nobody', '--text', 'x']);
     expect(stderr).toContain('\n  to.0.email: is not a valid email address');
     expect(stderr).toContain('\n  email.subject: is required for inline content');
@@ -63,7 +63,7 @@ describe('--data', () => {
 });
 
 describe('the flags of messages send', () => {
-  test('make the payload that HTTP takes', async () => {
+  it('build the payload of the HTTP API', async () => {
     const page = join(cli.directory, 'page.html');
     const payload = await sendPayloadFrom(
       {},
@@ -106,18 +106,18 @@ describe('the flags of messages send', () => {
     });
   });
 
-  test('repeat with an idempotency key without a second message', async () => {
+  it('send one message for a repeated idempotency key', async () => {
     const args = ['messages', 'send', '--data', '@message.json', '--idempotency-key', 'k1'];
     const first = await cli.json<{ id: string }>(args);
     expect(await cli.json(args)).toEqual(first);
     expect((await cli.run([...args, '--subject', 'Other'])).code).toBe(5);
   });
 
-  test.each([
+  it.each([
     [['--header', 'X-Campaign'], /--header X-Campaign: expected NAME:VALUE/],
     [['--attach', 'nowhere.pdf'], /nowhere\.pdf: cannot be read/],
-    [['--timeout', 'soon'], /--timeout soon: expected seconds/],
-  ])('%j is refused with 2', async (flags, text) => {
+    [['--timeout', 'soon'], /--timeout soon: expected a number of seconds/],
+  ])('are refused with 2 as %j', async (flags, text) => {
     const { code, stderr } = await cli.run([
       'messages',
       'send',

@@ -1,7 +1,7 @@
-// svc config check reads the files that the configuration names, as the daemon would at its start.
+// svc config check reads the files that the configuration names, like the daemon at its start.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { checkFiles } from '../../src/config/files.ts';
 import { mxTls } from '../smtp/smtp-certificates.ts';
@@ -41,14 +41,14 @@ const isRoot = process.getuid?.() === 0;
 
 const problems: [string, string, RegExp][] = [
   [
-    'a missing one',
+    'a missing file',
     providers('none.yaml'),
     /^config\.yaml:2: delivery\.providersFile: \/.*\/none\.yaml: there is no such file$/,
   ],
   [
     'a directory',
     providers('folder'),
-    /^config\.yaml:2: delivery\.providersFile: .*folder: it is a directory/,
+    /^config\.yaml:2: delivery\.providersFile: .*folder: is a directory/,
   ],
   [
     'broken YAML',
@@ -56,27 +56,27 @@ const problems: [string, string, RegExp][] = [
     /^config\.yaml:2: delivery\.providersFile: \/.*broken\.yaml: .*line 2/s,
   ],
   [
-    'another shape',
+    'a wrong structure',
     providers('shape.yaml'),
     /^config\.yaml:2: delivery\.providersFile: \/.*shape\.yaml: .*mx/s,
   ],
   [
-    'no certificate there',
+    'a missing certificate',
     tls('none.pem', 'key.pem'),
     /^config\.yaml:4: smtp\.inbound\.tls\.certFile: .*none\.pem: there is no such file$/,
   ],
   [
-    'no key there',
+    'a missing key',
     tls('cert.pem', 'none.pem'),
     /^config\.yaml:5: smtp\.inbound\.tls\.keyFile: .*none\.pem: there is no such file$/,
   ],
   [
-    'what is no certificate',
+    'an invalid certificate',
     tls('text.pem', 'key.pem'),
     /^config\.yaml:4: smtp\.inbound\.tls\.certFile: .*text\.pem: ./,
   ],
   [
-    'what is no key',
+    'an invalid key',
     tls('cert.pem', 'text.pem'),
     /^config\.yaml:5: smtp\.inbound\.tls\.keyFile: .*text\.pem: ./,
   ],
@@ -87,25 +87,25 @@ const problems: [string, string, RegExp][] = [
   ],
 ];
 
-test.each(problems)('%s is one problem, with line and key', (_name, text, expected) => {
+it.each(problems)('reports %s as one problem, with line and key', (_case, text, expected) => {
   const { problems: found } = check(text);
   expect(found).toEqual([expect.stringMatching(expected)]);
 });
 
-test.skipIf(isRoot)('one that may not be read is a problem', () => {
+it.skipIf(isRoot)('reports a file without read permission', () => {
   expect(check(providers('secret.yaml')).problems[0]).toContain('permission denied');
 });
 
-test('files that can be used are none, a certificate that ran out is a warning', () => {
+it('reports no problem for usable files, and warns of an expired certificate', () => {
   const both = `${providers('good.yaml')}${tls('cert.pem', 'key.pem')}`;
   expect(check(both)).toEqual({ problems: [], warnings: [] });
   const { problems: found, warnings } = check(both, Date.UTC(2200, 0, 1));
   expect(found).toEqual([]);
-  expect(warnings).toEqual([expect.stringMatching(/certFile: .*the certificate ran out at 2/)]);
+  expect(warnings).toEqual([expect.stringMatching(/certFile: .*the certificate expired at 2/)]);
 });
 
-describe('the command', () => {
-  test('ends with 2 and says all of them, whether they come by file or by variable', async () => {
+describe('config check', () => {
+  it('ends with 2 and reports the problems from the file and from variables', async () => {
     writeFileSync(join(cli.directory, 'config.yaml'), tls('none.pem', 'key.pem'));
     const env = { SVC_DELIVERY_PROVIDERS_FILE: 'none.yaml' };
     const { code, stdout, stderr } = await cli.run(['config', 'check'], { env });

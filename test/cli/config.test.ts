@@ -1,7 +1,7 @@
-// svc config: what would be used, where it comes from, and whether it can be.
+// svc config: the values in use, their origins, and the check.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => cli.close());
 
-test('config show prints every value, secrets hidden', async () => {
+it('config show prints every value, and hides secrets', async () => {
   const shown = await cli.run(['config', 'show']);
   expect(shown.code).toBe(0);
   expect(shown.stdout).toMatch(/^delivery\.mode +relay$/m);
@@ -20,14 +20,14 @@ test('config show prints every value, secrets hidden', async () => {
   expect(shown.stdout).not.toContain('hunter2');
 });
 
-test('config show --json is a tree as in the file', async () => {
+it('config show --json prints the tree of the file', async () => {
   expect(await cli.json(['config', 'show'])).toMatchObject({
     http: { host: '127.0.0.1', port: 0 },
     delivery: { mode: 'relay', relay: { host: 'smtp.example.com', password: '***' } },
   });
 });
 
-test('config show --origin says where each value comes from', async () => {
+it('config show --origin prints the origin of each value', async () => {
   const { stdout } = await cli.run(['config', 'show', '--origin']);
   expect(stdout).toMatch(/^delivery\.mode +relay +config\.yaml:2$/m);
   expect(stdout).toMatch(/^http\.port +0 +env SVC_HTTP_PORT$/m);
@@ -40,7 +40,7 @@ test('config show --origin says where each value comes from', async () => {
   });
 });
 
-test('config check names the file that can be used, and doubts about it', async () => {
+it('config check names the usable file, and its warnings', async () => {
   const { code, stdout } = await cli.run(['config', 'check']);
   expect(code).toBe(0);
   expect(stdout).toContain(`${join(cli.directory, 'config.yaml')} can be used.`);
@@ -53,7 +53,7 @@ test('config check names the file that can be used, and doubts about it', async 
   });
 });
 
-test('config check stops at a mistake in the environment with 2', async () => {
+it('config check ends with 2 for an invalid variable', async () => {
   const env = { SVC_HTTP_PORT: 'x' };
   const { code, stderr } = await cli.run(['config', 'check', '--json'], { env });
   expect(code).toBe(2);
@@ -63,7 +63,7 @@ test('config check stops at a mistake in the environment with 2', async () => {
   });
 });
 
-test('config example prints config.example.yaml', async () => {
+it('config example prints config.example.yaml', async () => {
   const { stdout } = await cli.run(['config', 'example']);
   expect(stdout).toBe(readFileSync(join(repository, 'config.example.yaml'), 'utf8'));
 });

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 interface Ready {
@@ -18,11 +18,11 @@ interface Running {
   child: ChildProcess;
   ready: Ready;
   ended: Promise<number | null>;
-  /** What it has written so far. */
+  /** Output so far. */
   output: { stdout: string; stderr: string };
 }
 
-/** Resolves when the log says ready. @throws Error with the log if it ends before. */
+/** Resolves once the log reports ready. @throws Error with the log if the process ends before. */
 function startDaemon(cli: CliWorkspace, args: readonly string[] = []): Promise<Running> {
   const child = cli.start(['daemon', ...args]);
   const output = { stdout: '', stderr: '' };
@@ -34,14 +34,14 @@ function startDaemon(cli: CliWorkspace, args: readonly string[] = []): Promise<R
     void ended.then((code) => reject(new Error(`ended with ${code}: ${output.stderr}`)));
     child.stderr?.on('data', (text) => {
       output.stderr += text;
-      const line = output.stderr.split('\n').find((each) => each.includes('"msg":"ready"'));
+      const line = output.stderr.split('\n').find((logged) => logged.includes('"msg":"ready"'));
       if (line?.endsWith('}')) resolve({ child, ready: JSON.parse(line), ended, output });
     });
   });
 }
 
-describe('the process', () => {
-  // The first start, asked to end, and the second, where the user types Ctrl-C.
+describe('the daemon process', () => {
+  // The first start, ended by SIGTERM, and the second, ended by Ctrl-C.
   let home: CliWorkspace;
   let dataDir: string;
   let first: Running;
@@ -71,7 +71,7 @@ describe('the process', () => {
   });
   afterAll(() => home.close());
 
-  test('writes the ready file, stops in order at SIGTERM with 0 and removes it', () => {
+  it('writes the ready file, and removes it when it ends with 0 on SIGTERM', () => {
     const { httpUrl, smtpPort } = first.ready;
     expect(seen.readyz).toBe(200);
     expect(JSON.parse(seen.readyFile)).toMatchObject({ msg: 'ready', httpUrl, smtpPort });
@@ -80,11 +80,11 @@ describe('the process', () => {
     expect(first.output.stderr).toContain('"msg":"stopped"');
   });
 
-  test('takes the Ctrl-C of a terminal that npm repeats for one', () => {
+  it('ends in order on a Ctrl-C that npm repeats', () => {
     expect(seen.codes[1]).toBe(0);
   });
 
-  test('leaves the first key in a file of its owner, once, and never logs it', () => {
+  it('writes the first key once, to a file of its owner, and never logs it', () => {
     const file = join(dataDir, 'first-key');
     const [key = ''] = firstKey.exec(seen.keyFile) ?? [];
     expect(seen.keyFile).toMatch(/^ +curl .*X-API-Key: svc_live_/m);
@@ -98,20 +98,20 @@ describe('the process', () => {
   });
 });
 
-describe('a start that fails', () => {
+describe('a failing start', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
     cli = cliWorkspace();
   });
   afterAll(() => cli.close());
 
-  test('stops at a mistake in the configuration with one readable line: 2', async () => {
+  it('ends with 2 and one readable line for an invalid configuration', async () => {
     const { code, stderr } = await cli.run(['daemon'], { env: { SVC_LOG_LEVEL: 'loud' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^svc: SVC_LOG_LEVEL: log\.level: found "loud", expected [^\n]+\n$/);
   });
 
-  test('says which address is taken: 7', async () => {
+  it('ends with 7 and names the address in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };
@@ -120,14 +120,14 @@ describe('a start that fails', () => {
     expect(code).toBe(7);
     expect(stderr).toContain(String(port));
     expect(stderr).toContain('set http.port');
-    // The system tells of processes of one's own.
+    // The system shows the caller's own processes.
     if (existsSync('/proc/net/tcp')) expect(stderr).toContain(`, pid ${process.pid})`);
   });
 });
 
 const hello = ['--to', 'inbox@sandbox.test', '--subject', 'Hello', '--text', 'Hello'];
 
-describe('where a daemon runs', () => {
+describe('beside a running daemon', () => {
   let beside: CliWorkspace;
   let daemon: Running;
   beforeAll(async () => {
@@ -136,27 +136,27 @@ describe('where a daemon runs', () => {
   });
   afterAll(() => beside.close());
 
-  test('another one is refused: 7', async () => {
+  it('another daemon is refused with 7', async () => {
     const { code, stderr } = await beside.run(['daemon']);
     expect(code).toBe(7);
     expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs/);
   });
 
-  test('a restore is refused: 5', async () => {
+  it('a restore is refused with 5', async () => {
     await beside.json(['backup', 'backup.db']);
     const { code, stderr } = await beside.run(['restore', 'backup.db', '--yes']);
     expect(code).toBe(5);
     expect(stderr).toContain('daemon');
   });
 
-  test('messages send --wait follows a message to its delivery and ends with 0', async () => {
+  it('messages send --wait follows a message to its delivery and ends with 0', async () => {
     const { code, stdout } = await beside.run(['messages', 'send', ...hello, '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ +\d+\.\d s {2}inbox@sandbox\.test {2}delivered\b/m);
     expect(stdout).toMatch(/^status +delivered$/m);
   });
 
-  test('… and with 8 when it bounces, in the words of the remote server', async () => {
+  it('messages send --wait ends with 8 for a bounce, in the words of the remote server', async () => {
     const bounced = ['--to', 'bounced@simulator.test', ...hello.slice(2), '--wait'];
     const text = await beside.run(['messages', 'send', ...bounced]);
     expect(text.code).toBe(8);
@@ -167,7 +167,7 @@ describe('where a daemon runs', () => {
     expect(JSON.parse(json.stderr)).toMatchObject({ _tag: 'ExpectationError' });
   });
 
-  test('… and never suspects the daemon, though it does not get the message away', async () => {
+  it('messages send --wait ends with 8 at its time-out, without suspecting the daemon', async () => {
     await beside.json(['queue', 'hold', '--domain', 'sandbox.test']);
     const short = ['--wait', '--timeout', '0.2'];
     const { code, stderr } = await beside.run(['messages', 'send', ...hello, ...short]);
@@ -177,35 +177,35 @@ describe('where a daemon runs', () => {
     expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
   });
 
-  test('a message is queued without a warning, and with one once the daemon was killed', async () => {
+  it('messages send warns once the daemon was killed, not before', async () => {
     expect((await beside.run(['messages', 'send', ...hello])).stdout).not.toContain('no daemon');
     daemon.child.kill('SIGKILL');
     await daemon.ended;
     const { stdout } = await beside.run(['messages', 'send', ...hello]);
     daemon = await startDaemon(beside);
-    expect(stdout).toContain('It is queued, but no daemon runs');
+    expect(stdout).toContain('The mail is queued, but no daemon runs');
   });
 });
 
-describe('where no daemon ever ran', () => {
+describe('without any daemon', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 
-  test('messages send says that it is queued', async () => {
+  it('messages send reports that the message is queued', async () => {
     const { stdout } = await cli.run(['messages', 'send', ...hello]);
-    expect(stdout).toContain('It is queued, but no daemon runs');
+    expect(stdout).toContain('The mail is queued, but no daemon runs');
     expect(await cli.json(['messages', 'send', ...hello])).toMatchObject({ status: 'pending' });
   });
 
-  test('… and with --wait ends with 8 when the time is over, and nothing is lost', async () => {
+  it('messages send --wait ends with 8 at its time-out', async () => {
     const short = ['--wait', '--timeout', '0.2'];
     const { code, stderr } = await cli.run(['messages', 'send', ...hello, ...short]);
     expect(code).toBe(8);
     const [atOnce, atTheEnd] = stderr.split('\n');
-    expect(atOnce).toMatch(/^warning: It is queued, but no daemon runs on this store/);
+    expect(atOnce).toMatch(/^warning: The mail is queued, but no daemon runs on this store/);
     expect(atTheEnd).toMatch(/^svc: msg_\w+ is still pending: no daemon runs$/);
   });
 });

@@ -1,7 +1,7 @@
-// The exit codes, with and without --json, and where errors are written.
+// The exit codes, with and without --json, and the stream that errors are written to.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
 import * as errors from '../../src/errors.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
@@ -11,7 +11,7 @@ const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 let cli: CliWorkspace;
 beforeAll(async () => {
   cli = await initializedWorkspace();
-  // One that could be restored: only --yes is missing.
+  // A backup that could be restored: only --yes is missing.
   await cli.json(['backup', 'backup.db']);
 });
 afterAll(() => cli.close());
@@ -23,30 +23,25 @@ const refusals: [string, number, string[], string][] = [
   ['an argument too many', 2, ['keys', 'list', 'all'], 'ValidationError'],
   ['a value that the schema refuses', 2, ['keys', 'list', '--limit', '101'], 'ValidationError'],
   ['a malformed id', 2, ['keys', 'show', 'key_1'], 'ValidationError'],
-  ['a body that is no JSON', 2, ['keys', 'create', '--data', '{'], 'ValidationError'],
+  ['a body that is not JSON', 2, ['keys', 'create', '--data', '{'], 'ValidationError'],
   ['a destructive command without --yes', 2, ['restore', 'backup.db'], 'ValidationError'],
-  ['a configuration that is missing', 2, ['orgs', 'list', '--config', 'no.yaml'], 'ConfigError'],
-  ['something that is not there', 3, ['keys', 'show', noKey], 'ResourceNotFoundError'],
-  ['an organization that is not there', 3, ['keys', 'list', '--org', 'x'], 'ResourceNotFoundError'],
-  [
-    'a name that is taken',
-    5,
-    ['orgs', 'create', '--name', 'default', '--plan', 'free'],
-    'ConflictError',
-  ],
+  ['a missing configuration', 2, ['orgs', 'list', '--config', 'no.yaml'], 'ConfigError'],
+  ['an unknown key', 3, ['keys', 'show', noKey], 'ResourceNotFoundError'],
+  ['an unknown organization', 3, ['keys', 'list', '--org', 'x'], 'ResourceNotFoundError'],
+  ['a name in use', 5, ['orgs', 'create', '--name', 'default', '--plan', 'free'], 'ConflictError'],
 ];
 
-/** One of each code, and of each place that finds the mistake: oclif, the session, the command. */
+/** Covers each code, and each part that reports errors: oclif, the session, the command. */
 const ofProcesses = [
   'an unknown command',
   'a destructive command without --yes',
-  'a configuration that is missing',
-  'something that is not there',
-  'a name that is taken',
+  'a missing configuration',
+  'an unknown key',
+  'a name in use',
 ];
 
 describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
-  test('and text on standard error, for some as a process of its own', async () => {
+  it('with one line on standard error, for some as a process of its own', async () => {
     const isAlone = ofProcesses.includes(name);
     const result = await (isAlone ? finished(cli.start(args)) : cli.run(args));
     expect(result).toMatchObject({ code, stdout: '' });
@@ -54,18 +49,18 @@ describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
     expect(result.stderr).not.toContain('    at ');
   });
 
-  test('and with --json the flat error object, alone', async () => {
+  it('with only the error object for --json', async () => {
     const result = await cli.run([...args, '--json']);
     expect(result).toMatchObject({ code, stdout: '' });
     expect(JSON.parse(result.stderr)).toMatchObject({ _tag: tag });
   });
 });
 
-describe('the store cannot be reached: 7', () => {
+describe('an unreachable store ends with 7', () => {
   const unreachable: [string, (directory: string) => Record<string, string>][] = [
-    ['a store in no directory', () => ({ SVC_DATABASE_URL: 'sqlite:/nowhere/svc.db' })],
+    ['in a missing directory', () => ({ SVC_DATABASE_URL: 'sqlite:/nowhere/svc.db' })],
     [
-      'a store that is no database',
+      'in a file that is not a database',
       (directory) => {
         mkdirSync(join(directory, 'garbage'), { mode: 0o700 });
         writeFileSync(join(directory, 'garbage/svc.db'), 'no database at all\n'.repeat(1_000));
@@ -73,12 +68,12 @@ describe('the store cannot be reached: 7', () => {
       },
     ],
     [
-      'a PostgreSQL that does not answer',
+      'on a PostgreSQL that does not answer',
       () => ({ SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }),
     ],
   ];
 
-  test.each(unreachable)('%s', async (_, prepare) => {
+  it.each(unreachable)('%s', async (_, prepare) => {
     const env = prepare(cli.directory);
     const text = await cli.run(['orgs', 'list'], { env });
     expect(text).toMatchObject({ code: 7, stdout: '' });
@@ -89,34 +84,36 @@ describe('the store cannot be reached: 7', () => {
   });
 });
 
-test('what is there is not taken away without --yes where nobody can be asked', async () => {
+it('a destructive command without --yes and without a terminal deletes nothing', async () => {
   const words = ['--to', 'a@example.com', '--subject', 'Hi', '--text', 'Hi'];
   const { id } = await cli.json<{ id: string }>(['messages', 'send', ...words]);
   const result = await cli.run(['messages', 'delete', id]);
   expect(result).toMatchObject({ code: 2, stdout: '' });
-  expect(result.stderr).toMatch(/say --yes to do it/);
+  expect(result.stderr).toMatch(/add --yes to confirm/);
   expect(await cli.json(['messages', 'show', id])).toMatchObject({ id });
 });
 
 describe('--json after --', () => {
-  test('is a word, so that errors are text', async () => {
+  it('is an argument: errors stay text', async () => {
     const result = await cli.run(['keys', 'show', '--', '--json']);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(/^svc: \S/);
   });
 
-  test('does not undo the one before it', () => {
-    const said = (...argv: string[]) => describeError(new UsageError('no'), argv);
-    expect(said('keys', 'show', '--', '--json')).toBe('svc: no');
-    expect(JSON.parse(said('keys', 'show', '--json', '--', '--json'))).toMatchObject({
+  it('keeps the effect of an earlier --json', () => {
+    const described = (...argv: string[]) => describeError(new UsageError('no'), argv);
+    expect(described('keys', 'show', '--', '--json')).toBe('svc: no');
+    expect(JSON.parse(described('keys', 'show', '--json', '--', '--json'))).toMatchObject({
       _tag: 'ValidationError',
       message: 'no',
     });
-    expect(JSON.parse(said('--json', 'keys', 'show', '--', 'x'))).toMatchObject({ message: 'no' });
+    expect(JSON.parse(described('--json', 'keys', 'show', '--', 'x'))).toMatchObject({
+      message: 'no',
+    });
   });
 });
 
-test('every class of errors has its code', () => {
+it('every class of errors has its exit code', () => {
   const usage = { resource: 'daily-emails', currentUsage: 1, limit: 1, operation: 'send' };
   const codes: [Error, number][] = [
     [new errors.ValidationError('x'), 2],
@@ -137,14 +134,14 @@ test('every class of errors has its code', () => {
   for (const [error, code] of codes) expect(exitCodeOf(error), error.constructor.name).toBe(code);
 });
 
-test('a mistake in the configuration names the key, the line and what was expected', async () => {
+it('a mistake in the configuration is reported with its line, key and the expected value', async () => {
   writeFileSync(join(cli.directory, 'bad.yaml'), 'log:\n  level: loud\n');
   const { code, stderr } = await cli.run(['config', 'check', '--config', 'bad.yaml']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^svc: bad\.yaml:2:10: log\.level: found "loud", expected /);
 });
 
-test('a closed pipe is no fault', async () => {
+it('a closed pipe ends a command with 0', async () => {
   const child = cli.start(['openapi']);
   child.stdout?.once('data', () => child.stdout?.destroy());
   let stderr = '';
@@ -155,20 +152,20 @@ test('a closed pipe is no fault', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('Ctrl-C ends a waiting command with 130', async () => {
+it('Ctrl-C ends a waiting command with 130', async () => {
   const message = ['--to', 'inbox@sandbox.test', '--subject', 'x', '--text', 'x'];
   const child = cli.start(['messages', 'send', ...message, '--wait', '--timeout', '0']);
-  // No daemon runs, so after its first line it waits for ever.
+  // No daemon runs, so the command waits forever after its first line.
   child.stdout?.once('data', () => child.kill('SIGINT'));
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
 });
 
-test.each([
+it.each([
   [['domains', 'verify'], 'svc: give the domain: svc domains verify example.com\n'],
   [['domains', 'add'], 'svc: give the domain: svc domains add example.com\n'],
   [['keys', 'list', '--limt', '3'], 'svc: there is no flag --limt. Did you mean --limit?\n'],
   [['keys', 'list', '--jsn'], 'svc: there is no flag --jsn. Did you mean --json?\n'],
   [['keys', 'list', '--colour'], 'svc: there is no flag --colour ("--help" lists them)\n'],
-])('what was typed wrongly is answered in words: %j', async (args, words) => {
+])('the mistyped %j is answered with a hint', async (args, words) => {
   expect(await cli.run(args)).toEqual({ code: 2, stdout: '', stderr: words });
 });

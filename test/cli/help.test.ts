@@ -1,8 +1,8 @@
-// The help of every command: what it does and examples that would be understood as they stand.
+// The help of every command: its summary, and examples that parse as they stand.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Parser } from '@oclif/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
 import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
@@ -20,7 +20,7 @@ interface Example {
   command: string;
 }
 
-/** Words as a shell would split them, up to the first pipe or redirection. */
+/** Splits a line into words like a shell, up to the first pipe or redirection. */
 function shellWords(line: string): string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
@@ -30,12 +30,12 @@ function shellWords(line: string): string[] {
 }
 
 describe.each(ids)('svc %s', (id) => {
-  test('says in one line what it does', async () => {
+  it('has a summary of one line', async () => {
     const { summary } = await commandClass(id);
     expect(summary).toMatch(/^[A-Z][^\n]{10,90}[^.]$/);
   });
 
-  test('shows examples that parse as they stand', async () => {
+  it('shows examples that parse as they stand', async () => {
     const Command = await commandClass(id);
     const flags = { ...BaseCommand.baseFlags, ...Command.flags };
     const commands: string[] = [];
@@ -51,35 +51,35 @@ describe.each(ids)('svc %s', (id) => {
     expect(commands).toContain(id);
   });
 
-  test('takes the common flags', async () => {
+  it('takes the common flags', async () => {
     const Command = await commandClass(id);
     expect(Object.keys(Command.baseFlags)).toEqual(['config', 'org', 'json']);
   });
 });
 
-describe('help as printed', () => {
+describe('printed help', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
     cli = cliWorkspace({}, { inProcesses: true });
   });
   afterAll(() => cli.close());
 
-  test('svc help lists every topic and command', async () => {
+  it('lists every topic and command in svc help', async () => {
     const { code, stdout } = await cli.run(['help']);
     expect(code).toBe(0);
     for (const id of ids) expect(stdout).toMatch(new RegExp(`^  ${id.split(':')[0]} +\\S`, 'm'));
   });
 
-  test('svc keys --help lists its commands', async () => {
+  it('lists the commands of a topic in svc keys --help', async () => {
     const { code, stdout } = await cli.run(['keys', '--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^API keys and what they may do$/m);
-    for (const id of ids.filter((each) => each.startsWith('keys:'))) {
+    expect(stdout).toMatch(/^API keys and their permissions$/m);
+    for (const id of ids.filter((command) => command.startsWith('keys:'))) {
       expect(stdout).toContain(`  ${id.replace(':', ' ')} `);
     }
   });
 
-  test('the help of a command has its flags, the common ones and its examples', async () => {
+  it('has the flags, the common flags and the examples of a command', async () => {
     const { code, stdout } = await cli.run(['help', 'domains', 'verify']);
     expect(code).toBe(0);
     for (const part of ['--force', 'GLOBAL FLAGS', '--config=FILE', '--org=ORG', '--json']) {
@@ -89,7 +89,7 @@ describe('help as printed', () => {
     expect(stdout).not.toContain('\u001b[');
   });
 
-  test('works in a shell that is set up for development', async () => {
+  it('works in a shell with NODE_ENV=development', async () => {
     const help = await cli.run(['keys', 'list', '--help'], { env: { NODE_ENV: 'development' } });
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });

@@ -1,4 +1,4 @@
-// bin/svc and bin/run.js: the right Node is found, a wrong one is turned away in plain words.
+// bin/svc and bin/run.js: they find the right Node, and refuse an older one with an explanation.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finished, repository, svc } from '../support/cli.ts';
 
 const versionLine = /^svc\/\d+\.\d+\.\d+ \S+ node-v24\.\d+\.\d+\n$/;
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A directory to put first on the PATH, with a `node` that says it is of this version. */
+/** Creates a directory for the PATH, with a `node` that reports this version. */
 function fakeNode(version: string): string {
   const folder = join(directory, version);
   mkdirSync(folder, { recursive: true });
@@ -38,14 +38,14 @@ esac
   return folder;
 }
 
-/** A clone without node_modules. */
+/** Copies bin/ into a clone without node_modules. */
 function bareClone(): string {
   const clone = join(directory, 'clone');
   cpSync(join(repository, 'bin'), join(clone, 'bin'), { recursive: true });
   return join(clone, 'bin/svc');
 }
 
-test('works through symbolic links, absolute and relative, from anywhere', async () => {
+it('svc works through absolute and relative symbolic links, from any directory', async () => {
   const folder = join(directory, 'links');
   mkdirSync(folder);
   symlinkSync(svc, join(folder, 'absolute'));
@@ -59,7 +59,7 @@ test('works through symbolic links, absolute and relative, from anywhere', async
   expect(stdout).toMatch(versionLine);
 });
 
-test('without installed packages it takes a system Node that is new enough', async () => {
+it('svc without installed packages uses a system Node that is new enough', async () => {
   const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
   const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
   expect(stdout).toMatch(
@@ -67,8 +67,8 @@ test('without installed packages it takes a system Node that is new enough', asy
   );
 });
 
-test.each(['20.20.2', '22.18.0'])(
-  'a system Node %s is turned away, with a way out',
+it.each(['20.20.2', '22.18.0'])(
+  'svc refuses a system Node %s, and names npm ci',
   async (version) => {
     const env = { PATH: `${fakeNode(version)}:/usr/bin:/bin` };
     const { code, stdout, stderr } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
@@ -78,7 +78,7 @@ test.each(['20.20.2', '22.18.0'])(
   },
 );
 
-test('run.js turns an old Node away by itself too', async () => {
+it('run.js refuses an old Node by itself', async () => {
   const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
   const code = `${pretend} await import(${JSON.stringify(join(repository, 'bin/run.js'))})`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code]);
@@ -87,7 +87,7 @@ test('run.js turns an old Node away by itself too', async () => {
   expect(result.stderr).toContain('needs Node.js 22.19 or newer, found 20.20.2');
 });
 
-test('svc --version answers at once', async () => {
+it('svc --version answers within 500 ms', async () => {
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {
     const startedAt = performance.now();
@@ -97,6 +97,6 @@ test('svc --version answers at once', async () => {
   }
   const best = Math.min(...times);
   console.info(`svc --version: best ${best} ms of ${times.join(', ')}`);
-  // It is to take 500 ms at most; other tests run beside this one.
+  // The bound is 500 ms; other tests run beside this one.
   expect(best).toBeLessThan(500);
 });

@@ -1,7 +1,7 @@
-// Commands where nobody has made a store: none makes one, and what they say leads to the right one.
+// Commands without a store: none creates one, and their errors lead to the right one.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { postgresSchema } from '../support/postgres.ts';
 
@@ -13,8 +13,8 @@ afterEach(() => cli.close());
 
 const inData = (name: string) => join(cli.directory, 'data', name);
 
-describe('without a store', () => {
-  test.each([
+describe('a missing store', () => {
+  it.each([
     'senders list',
     'keys create --role owner',
     'domains add example.com',
@@ -23,14 +23,14 @@ describe('without a store', () => {
     'orgs list',
     'migrate status',
     'backup copy.db',
-  ])('svc %s ends with 7 and makes none', async (words) => {
+  ])('makes svc %s end with 7, and is not created', async (words) => {
     const { code, stdout, stderr } = await cli.run(words.split(' '));
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toContain(`There is no store at ${inData('svc.db')}.`);
     expect(existsSync(inData(''))).toBe(false);
   });
 
-  test('says where a configuration was looked for, and how to name the daemon’s', async () => {
+  it('is reported with the searched configuration files, and the ways to name another', async () => {
     const { stderr } = await cli.run(['keys', 'list']);
     expect(stderr).toContain(join(cli.directory, 'config.yaml'));
     expect(stderr).toContain(join(cli.directory, '.config/svc/config.yaml'));
@@ -49,11 +49,11 @@ describe('without a store', () => {
     });
   });
 
-  test('config show --origin says which store would be used, and that it is not there', async () => {
+  it('is named by config show --origin before it exists', async () => {
     const { stdout } = await cli.run(['config', 'show', '--origin']);
     const [store, file] = stdout.split('\n');
-    expect(store).toBe(`store: ${inData('svc.db')} (not made yet)`);
-    expect(file).toMatch(/^file: +none, the defaults hold; looked for \//);
+    expect(store).toBe(`store: ${inData('svc.db')} (does not exist yet)`);
+    expect(file).toMatch(/^file: +none, using the defaults; looked for \//);
     await cli.json(['init']);
     expect(await cli.json(['config', 'show', '--origin'])).toMatchObject({
       store: inData('svc.db'),
@@ -61,7 +61,7 @@ describe('without a store', () => {
     });
   });
 
-  test('an empty file is no store', async () => {
+  it('is also an empty file', async () => {
     await cli.json(['init']);
     writeFileSync(inData('svc.db'), '');
     rmSync(inData('svc.db-wal'), { force: true });
@@ -70,7 +70,7 @@ describe('without a store', () => {
     expect(stderr).toContain('There is no store at');
   });
 
-  test('on PostgreSQL the database stays empty', async () => {
+  it('leaves the database on PostgreSQL empty', async () => {
     const schema = await postgresSchema(inject('postgresUrl'));
     const env = { SVC_DATABASE_URL: schema.url };
     try {
@@ -85,18 +85,18 @@ describe('without a store', () => {
   });
 });
 
-test('without its secret a store is not used, and no secret is made', async () => {
+it('a store without its secret is not used, and no secret is created', async () => {
   await cli.json(['init']);
   rmSync(inData('secret.key'));
   const { code, stderr } = await cli.run(['keys', 'list']);
   expect(code).toBe(7);
-  expect(stderr).toContain(`its secret is missing: no file ${inData('secret.key')}`);
+  expect(stderr).toContain(`its secret is missing: ${inData('secret.key')} does not exist`);
   expect(stderr).not.toContain('svc init');
   expect((await cli.run(['init'])).code).toBe(7);
   expect(existsSync(inData('secret.key'))).toBe(false);
 });
 
-test('a secret that only the daemon has is needed by no command but config check', async () => {
+it('only the daemon and config check need a secret of the daemon', async () => {
   const file = 'delivery:\n  mode: relay\n  relay: {host: smtp.example.com, username: u}\n';
   writeFileSync(join(cli.directory, 'config.yaml'), file);
   await cli.json(['init']);
@@ -114,7 +114,7 @@ test('a secret that only the daemon has is needed by no command but config check
 });
 
 describe('svc init', () => {
-  test('makes the store, the secret and an owner key, which it prints', async () => {
+  it('creates the store, the secret and an owner key, which it prints', async () => {
     const made = await cli.json<{ apiKey: string }>(['init']);
     expect(made).toEqual({
       created: true,
@@ -131,7 +131,7 @@ describe('svc init', () => {
     expect(senders.items.map(({ email }) => email)).toEqual(['hello@sandbox.test']);
   });
 
-  test('says what it made, and the next step', async () => {
+  it('prints the created files, and the next step', async () => {
     const { code, stdout } = await cli.run(['init']);
     expect(code).toBe(0);
     expect(stdout).toContain(inData('svc.db'));
@@ -139,11 +139,11 @@ describe('svc init', () => {
     expect(stdout).toContain('Next: svc daemon');
   });
 
-  test('changes nothing where all is there', async () => {
+  it('changes nothing when everything exists', async () => {
     await cli.json(['init']);
     const secret = readFileSync(inData('secret.key'));
     expect(await cli.json(['init'])).toMatchObject({ created: false, apiKey: null });
-    expect((await cli.run(['init'])).stdout).toBe(`${inData('svc.db')} is there already.\n`);
+    expect((await cli.run(['init'])).stdout).toBe(`${inData('svc.db')} exists already.\n`);
     expect(readFileSync(inData('secret.key'))).toEqual(secret);
     expect(await cli.json(['keys', 'list'])).toMatchObject({ pagination: { total: 1 } });
   });

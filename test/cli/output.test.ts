@@ -1,5 +1,5 @@
-// What commands print: the API's object with --json, text that is safe and plain otherwise.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Output of commands: the API's object with --json, otherwise plain text that cannot steer the terminal.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { card, inWords, plainText, table } from '../../commands/base/format.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 describe('--json', () => {
-  test('prints the object of the API and nothing else', async () => {
+  it('prints the object of the API and nothing else', async () => {
     const result = await cli.run(['orgs', 'show', 'default', '--json']);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(Object.keys(JSON.parse(result.stdout))).toEqual([
@@ -33,7 +33,7 @@ describe('--json', () => {
     ]);
   });
 
-  test('prints lists as items and pagination, events as the array that they are', async () => {
+  it('prints lists as items with pagination, and events as an array', async () => {
     expect(await cli.json(['domains', 'list', '--limit', '5'])).toMatchObject({
       items: [{ domain: 'sandbox.test', status: 'verified' }],
       pagination: { page: 1, limit: 5, total: 1, totalPages: 1 },
@@ -47,7 +47,7 @@ describe('--json', () => {
 });
 
 describe('the fixed forms', () => {
-  test('orgs create, keys create and senders create answer with what was made', async () => {
+  it('orgs create, keys create and senders create print the created object', async () => {
     const organization = await cli.json<Item>([
       ...['orgs', 'create', '--name', 'acme', '--plan', 'free', '--payment-method'],
       ...['--created-at', '2025-01-02T03:04:05Z'],
@@ -78,7 +78,7 @@ describe('the fixed forms', () => {
     });
   });
 
-  test('a key is shown, renamed, rotated and revoked by its id', async () => {
+  it('keys show, update, rotate and revoke take an id', async () => {
     const made = await cli.json<Item>(['keys', 'create', '--name', 'x', '--role', 'viewer']);
     expect(await cli.json(['keys', 'update', made.id, '--name', 'y'])).toMatchObject({
       name: 'y',
@@ -92,7 +92,7 @@ describe('the fixed forms', () => {
     expect((await cli.run(['keys', 'rotate', rotated.id])).code).toBe(5);
   });
 
-  test('a domain is added, shown by name, verified by force and deleted', async () => {
+  it('domains add, show, verify --force and delete take a name', async () => {
     const domain = await cli.json<Item>(['domains', 'add', 'Example.COM', '--dkim', 'ed25519']);
     expect(domain).toMatchObject({ domain: 'example.com', status: 'pending' });
     const dns = await cli.json<{ items: Item[] }>(['domains', 'dns', domain.id]);
@@ -105,7 +105,7 @@ describe('the fixed forms', () => {
     expect((await cli.run(['domains', 'show', 'example.com'])).code).toBe(3);
   });
 
-  test('a domain that is not verified after the look-up ends with 8, and is printed', async () => {
+  it('domains verify ends with 8 and prints the domain when it is not verified', async () => {
     const env = { SVC_DNS_SERVERS: '["127.0.0.1:1"]' };
     await cli.json(['domains', 'add', 'example.org', '--dkim', 'ed25519']);
     const result = await cli.run(['domains', 'verify', 'example.org', '--json'], { env });
@@ -114,7 +114,7 @@ describe('the fixed forms', () => {
     expect(JSON.parse(result.stderr)).toMatchObject({ _tag: 'ExpectationError' });
   });
 
-  test('a message is shown with and without what it says, and deleted', async () => {
+  it('messages show prints a message, --email its text, and messages delete removes it', async () => {
     const args = ['--to', 'Ada <ada@example.com>', '--cc', 'b@example.com', '--subject', 'Hä?'];
     const { id } = await cli.json<Item>(['messages', 'send', ...args, '--text', 'Body\nof two']);
     const shown = await cli.run(['messages', 'show', id]);
@@ -129,7 +129,7 @@ describe('the fixed forms', () => {
 });
 
 describe('the next step', () => {
-  test('is said after an organization was made, not with --json', async () => {
+  it('is printed for a created organization, not with --json', async () => {
     const args = ['orgs', 'create', '--plan', 'free', '--name'];
     const { stdout } = await cli.run([...args, 'stepping']);
     expect(stdout).toContain('svc keys create --org stepping --name first --role owner\n');
@@ -137,7 +137,7 @@ describe('the next step', () => {
   });
 });
 
-test('domains verify warns where bounces cannot come back', async () => {
+it('domains verify warns when bounces cannot come back', async () => {
   const env = { SVC_DELIVERY_MODE: 'direct', SVC_DNS_SERVERS: '["127.0.0.1:1"]' };
   await cli.json(['domains', 'add', 'bounces.example', '--dkim', 'ed25519']);
   const direct = await cli.run(['domains', 'verify', 'bounces.example', '--force'], { env });
@@ -146,8 +146,8 @@ test('domains verify warns where bounces cannot come back', async () => {
   expect(captured.stderr).toBe('');
 });
 
-describe('text for people', () => {
-  test('is a table with the names of the API, without colours in a pipe', async () => {
+describe('text output', () => {
+  it("is a table with the API's field names, without colours in a pipe", async () => {
     const { stdout } = await cli.run(['senders', 'list']);
     const [head] = stdout.split('\n');
     expect(head?.split(/ +/)).toEqual([
@@ -161,29 +161,31 @@ describe('text for people', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  test('says how to get the first item of an empty list', async () => {
+  it('names the command that creates the first item of an empty list', async () => {
     await cli.run(['orgs', 'create', '--name', 'empty', '--plan', 'free']);
     const { stdout } = await cli.run(['keys', 'list', '--org', 'empty']);
-    expect(stdout).toBe('No keys yet: svc keys create --name NAME\n');
+    expect(stdout).toBe('No keys found. Create one: svc keys create --name NAME\n');
   });
 
-  test('counts the pages when there are several', async () => {
+  it('counts the pages when there are several', async () => {
     const { stdout } = await cli.run(['orgs', 'list', '--limit', '1', '--page', '2']);
     expect(stdout).toMatch(/\n\nPage 2 of \d+, \d+ in all\.\n$/);
   });
 
-  test('never lets a value steer the terminal', () => {
+  it('replaces characters that steer the terminal', () => {
     const hostile = 'a\u001b]0;x\u0007b\u009b31mc\u202Ed\r\ne';
     expect(inWords(hostile)).toBe('a\uFFFD]0;x\uFFFDb\uFFFD31mc\uFFFDd\uFFFD\uFFFDe');
     expect(plainText(hostile)).toBe('a\uFFFD]0;x\uFFFDb\uFFFD31mc\uFFFDd\ne');
     const rows = [{ subject: hostile, tags: [hostile], metadata: { [hostile]: hostile } }];
     const fields = ['subject', 'tags', 'metadata'];
     for (const text of [table(rows, fields), card(rows[0] ?? {}, fields)]) {
-      expect([...text].filter((each) => '\u001b\u0007\u009b\u202E\r'.includes(each))).toEqual([]);
+      expect(
+        [...text].filter((character) => '\u001b\u0007\u009b\u202E\r'.includes(character)),
+      ).toEqual([]);
     }
   });
 
-  test('writes nothing, lists, maps and people in one line', () => {
+  it('prints null, lists, maps and people in one line', () => {
     expect([null, '', [], undefined].map(inWords)).toEqual(['-', '-', '-', '-']);
     expect(inWords(['a', 'b'])).toBe('a, b');
     expect(inWords({ messages: ['send', 'read'], order: 7 })).toBe(
@@ -196,7 +198,7 @@ describe('text for people', () => {
   });
 });
 
-test('text from outside keeps its lines and turns no writing around', () => {
+it('text from outside keeps its lines, and cannot turn the writing direction', () => {
   for (const steering of ['\u0007', '\u001b', '\u202a', '\u202e', '\u2066', '\u2069']) {
     expect(plainText(`a${steering}b\r\n\tc`)).toBe('a\uFFFDb\n\tc');
     expect(inWords(`a${steering}b`)).toBe('a\uFFFDb');

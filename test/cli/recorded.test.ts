@@ -1,12 +1,12 @@
-// Every command that changes something says so, as routes do (test/http/recorded.test.ts). The list of
-// commands is the files'.
+// Every command that changes data records the change, like routes do (test/http/recorded.test.ts). The list
+// of commands is read from the files.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace, repository } from '../support/cli.ts';
 
-/** Read, or change nothing that is an organization's. */
+/** Commands that only read, or change nothing of an organization. */
 const changesNothing = [
   ...['audit', 'backup', 'backup verify', 'daemon', 'openapi', 'restore', 'stats', 'usage'],
   'plan show',
@@ -21,9 +21,9 @@ const changesNothing = [
   ...['contacts export', 'contacts list', 'contacts show'],
   ...['conversations list', 'conversations show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
-  // A look at DNS, which changes what DNS shows.
+  // Asks DNS, and changes only the stored results.
   ...['tracking recheck', 'tracking show', 'warming show'],
-  // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
+  // It warns on standard error when no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
   ...[
     'mailboxes actions',
@@ -45,17 +45,17 @@ const changesNothing = [
 type Table = 'audit_entries' | 'events' | 'resource_events';
 type Ids = (name: string) => string;
 
-/** A change: its command line, standard input, and which table tells of it (the audit). */
+/** A change: its command line, standard input, and the table that records it (default: the audit log). */
 interface Change {
   args: (idOf: Ids) => string[];
   input?: string;
-  told?: Table;
+  recordedIn?: Table;
 }
 
 const entry = { channel: 'email', email: { subject: 'a', text: 'b' } };
 const batch = [{ ...entry, to: [{ email: 'delivered@simulator.test' }] }];
 
-/** In the order in which they are made: each leaves what later ones need. */
+/** In the order of execution: each creates data that later ones need. */
 const changes: Readonly<Record<string, Change>> = {
   'orgs create': { args: () => ['--name', 'acme', '--plan', 'growth', '--onboarding', 'pending'] },
   'orgs review': { args: () => ['acme', '--reject'] },
@@ -124,13 +124,17 @@ const changes: Readonly<Record<string, Change>> = {
   'webhooks create': { args: () => ['--url', 'https://hooks.example.com/', '--event', '*'] },
   'webhooks update': { args: (idOf) => [idOf('webhooks create'), '--name', 'shop'] },
   'webhooks rotate-secret': { args: (idOf) => [idOf('webhooks create')] },
-  'webhooks test': { args: (idOf) => [idOf('webhooks create')], told: 'resource_events' },
+  'webhooks test': { args: (idOf) => [idOf('webhooks create')], recordedIn: 'resource_events' },
   'webhooks delete': { args: (idOf) => [idOf('webhooks create'), '--yes'] },
   'messages send': {
     args: () => ['--to', 'a@simulator.test', '--subject', 'a', '--text', 'b'],
-    told: 'events',
+    recordedIn: 'events',
   },
-  'messages batch': { args: () => ['--data', '-'], input: JSON.stringify(batch), told: 'events' },
+  'messages batch': {
+    args: () => ['--data', '-'],
+    input: JSON.stringify(batch),
+    recordedIn: 'events',
+  },
   'queue hold': { args: () => ['--domain', 'simulator.test'] },
   'queue release': { args: () => ['--domain', 'simulator.test'] },
   'queue flush': { args: () => [] },
@@ -151,15 +155,15 @@ const changes: Readonly<Record<string, Change>> = {
   'mailboxes receive': {
     args: () => ['desk'],
     input: 'From: ada@example.org\nSubject: A question\n\nHello\n',
-    told: 'resource_events',
+    recordedIn: 'resource_events',
   },
   'threads reply': {
     args: () => [threadOf('desk'), '--text', 'Hello'],
-    told: 'resource_events',
+    recordedIn: 'resource_events',
   },
   'threads forward': {
     args: () => [threadOf('desk'), '--to', 'boss@example.org', '--text', 'For you'],
-    told: 'resource_events',
+    recordedIn: 'resource_events',
   },
   'mailboxes approve': {
     args: (idOf) => [proposalIn(idOf('mailboxes create'))],
@@ -182,12 +186,12 @@ const changes: Readonly<Record<string, Change>> = {
 
 let workspace: CliWorkspace;
 beforeAll(async () => {
-  // Nothing is asked of any resolver.
+  // No resolver is asked.
   workspace = await initializedWorkspace({ SVC_DNS_SERVERS: '["127.0.0.1:1"]' });
 });
 afterAll(() => workspace.close());
 
-/** What a look at the store answers, which is open for that alone. */
+/** Opens the store for `work`, and returns its result. */
 function inStore<T>(work: (db: Database.Database) => T): T {
   const db = new Database(join(workspace.directory, 'data', 'svc.db'));
   try {
@@ -201,7 +205,7 @@ function countOf(table: Table): number {
   return inStore((db) => Number(db.prepare(`select count(*) from ${table}`).pluck().get()));
 }
 
-/** As a day of bounces would: only a daemon counts them. */
+/** Holds the domain like a day of bounces: only a daemon counts them. */
 function holdDomain(): void {
   inStore((db) =>
     db
@@ -213,7 +217,7 @@ function holdDomain(): void {
   );
 }
 
-/** The id of an address of a mailbox. */
+/** Finds the id of a mailbox address. */
 function mailboxAddress(address: string): string {
   const ids = 'select id from mailbox_addresses where address = ?';
   return inStore((db) => String(db.prepare(ids).pluck().get(address)));
@@ -221,7 +225,7 @@ function mailboxAddress(address: string): string {
 
 let proposals = 0;
 
-/** As the key of a program would make it. */
+/** Inserts a proposal as if a program's key had made it. */
 function proposalIn(mailboxId: string): string {
   const mail = {
     type: 'sendMessage',
@@ -253,7 +257,7 @@ function proposalIn(mailboxId: string): string {
   return id;
 }
 
-/** The id of the thread of a mailbox, which gets one as if by SMTP where it has none. */
+/** Finds the thread of a mailbox, or inserts one as if by SMTP. */
 function threadOf(slug: string): string {
   const ids = 'select t.id from threads t join mailboxes m on m.id = mailbox_id where slug = ?';
   return inStore((db) => {
@@ -269,20 +273,20 @@ function threadOf(slug: string): string {
   });
 }
 
-/** As a server that answers 4xx would. */
+/** Defers all deliveries, like a server that answers 4xx. */
 function putOff(): void {
   inStore((db) => db.prepare('update deliveries set turn = null, due_at = 4e12').run());
 }
 
-/** The id of what a command made, in whatever its object says it. */
+/** Extracts the id of the created object. */
 function idIn(printed: string): string {
   return /"(?:id|messageId)": "(\w+)"/.exec(printed)?.[1] ?? '';
 }
 
-describe('every command that changes something', () => {
+describe('the commands that change data', () => {
   const made = new Map<string, string>();
 
-  it('is one of these: a new one belongs in one of the two lists of this test', () => {
+  it('are all listed in this test', () => {
     const files = readdirSync(join(repository, 'commands'), { recursive: true, encoding: 'utf8' });
     const commands = files
       .filter((path) => path.endsWith('.ts') && !path.startsWith('base'))
@@ -290,15 +294,15 @@ describe('every command that changes something', () => {
     expect([...changesNothing, ...Object.keys(changes)].sort()).toEqual(commands.sort());
   });
 
-  it.each(Object.entries(changes))('svc %s is told', async (name, change) => {
-    const { args, input = '', told = 'audit_entries' } = change;
+  it.each(Object.entries(changes))('svc %s is recorded', async (name, change) => {
+    const { args, input = '', recordedIn = 'audit_entries' } = change;
     if (name === 'domains resume') holdDomain();
     if (name === 'queue retry') putOff();
-    const before = countOf(told);
-    const words = [...name.split(' '), ...args((of) => made.get(of) ?? ''), '--json'];
+    const before = countOf(recordedIn);
+    const words = [...name.split(' '), ...args((command) => made.get(command) ?? ''), '--json'];
     const { code, stdout, stderr } = await workspace.run(words, { input });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     made.set(name, idIn(stdout));
-    expect(countOf(told)).toBeGreaterThan(before);
+    expect(countOf(recordedIn)).toBeGreaterThan(before);
   });
 });

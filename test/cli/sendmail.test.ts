@@ -1,4 +1,4 @@
-// bin/sendmail as other programs call it: cron, PHP, git send-email, scripts. Exit codes are those of
+// bin/sendmail, called by other programs: cron, PHP, git send-email, scripts. Exit codes are those of
 // sysexits.h.
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
@@ -18,13 +18,13 @@ interface Page {
 }
 
 let home: DaemonHome;
-/** Null where a test has ended it. */
+/** Null after a test has ended it. */
 let running: DaemonProcess | null = null;
 let daemon: DaemonProcess;
 let sendmail: string;
 beforeAll(() => {
   home = daemonHome();
-  // As it would stand in for /usr/sbin/sendmail.
+  // Named like the /usr/sbin/sendmail that it replaces.
   sendmail = join(home.cli.directory, 'sendmail');
   symlinkSync(join(repository, 'bin/sendmail'), sendmail);
 });
@@ -46,7 +46,7 @@ async function call(args: readonly string[], input: string, env: Record<string, 
   return result;
 }
 
-/** The same by `svc sendmail`, which bin/sendmail becomes, in the process of all commands. */
+/** Calls `svc sendmail`, which bin/sendmail becomes, in the process of all commands. */
 function callHere(args: readonly string[], input: string, env: Record<string, string> = {}) {
   return home.cli.run(['sendmail', ...args], { input, env });
 }
@@ -71,8 +71,8 @@ const cron = [
   '',
 ].join('\n');
 
-describe('a mail is taken in silence and delivered', () => {
-  it('from cron, by the ways of Debian and of cronie', async () => {
+describe('sendmail', () => {
+  it('accepts the mail of cron, in the forms of Debian and of cronie', async () => {
     const debian = ['-i', '-FCronDaemon', '-B8BITMIME', '-oem', 'root'];
     const cronie = ['-FCronDaemon', '-i', '-odi', '-oem', '-oi', '-t', '-f', 'root'];
     for (const args of [debian, cronie]) {
@@ -89,7 +89,7 @@ describe('a mail is taken in silence and delivered', () => {
     }
   });
 
-  it('from PHP: mail() with its headers, and an envelope sender', async () => {
+  it('accepts the mail of PHP with its headers and envelope sender, and delivers it', async () => {
     const text =
       'To: inbox@sandbox.test\nSubject: Contact form\nX-PHP-Originating-Script: 33:form.php\n' +
       'From: Shop <hello@sandbox.test>\r\nReply-To: ada@example.com\r\n\nHello\n.\nstill here\n';
@@ -111,7 +111,7 @@ describe('a mail is taken in silence and delivered', () => {
     });
   });
 
-  it('from git send-email, and prints its id with -v', async () => {
+  it('accepts the mail of git send-email, and prints its id with -v', async () => {
     const patch = [
       'From: Ada <hello@sandbox.test>',
       'To: inbox@sandbox.test',
@@ -145,31 +145,31 @@ describe('a mail is taken in silence and delivered', () => {
   });
 });
 
-describe('the exit code says why not', () => {
+describe('the exit code of sendmail', () => {
   const unreachable = { SVC_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
   const good = 'From: hello@sandbox.test\n\nx\n';
   const to = ['ada@example.com'];
   it.each([
-    ['an option that is none', 64, ['-z'], good, {}],
+    ['an unknown option', 64, ['-z'], good, {}],
     ['SMTP on standard input', 64, ['-bs'], good, {}],
     ['no recipient', 64, [], good, {}],
     ['no recipient in the mail', 64, ['-t'], good, {}],
-    ['a From that is none', 65, to, 'From: a@@b\n\nx\n', {}],
+    ['an invalid From', 65, to, 'From: a@@b\n\nx\n', {}],
     ['tags beyond the bound', 65, to, `X-Service-Tags: ${'a,'.repeat(11)}\n${good}`, {}],
     ['a mail of more than 50 MiB', 65, to, `${good}${'x'.repeat(53_000_000)}`, {}],
-    ['a recipient that is no address', 67, ['a@@b'], good, {}],
-    ['an organization that is none', 67, ['--org', 'nope', ...to], good, {}],
-    ['a store that cannot be reached', 69, to, good, unreachable],
-    ['no store at all', 69, to, good, { SVC_DATA_DIR: '/nonexistent/svc' }],
-    ['a From that is not ours', 77, to, 'From: me@stranger.example\n\nx\n', {}],
-    ['a configuration that is none', 78, to, good, { SVC_HTTP_PORT: 'x' }],
-  ] as const)('%s: %i', async (_what, expected, args, input, env) => {
+    ['an invalid recipient', 67, ['a@@b'], good, {}],
+    ['an unknown organization', 67, ['--org', 'nope', ...to], good, {}],
+    ['an unreachable store', 69, to, good, unreachable],
+    ['a missing store', 69, to, good, { SVC_DATA_DIR: '/nonexistent/svc' }],
+    ['a From of another domain', 77, to, 'From: me@stranger.example\n\nx\n', {}],
+    ['an invalid configuration', 78, to, good, { SVC_HTTP_PORT: 'x' }],
+  ] as const)('is, for %s, %i', async (_case, expected, args, input, env) => {
     const { code, stdout, stderr } = await callHere(args, input, env);
     expect([code, stdout]).toEqual([expected, '']);
     expect(stderr).toMatch(/^svc: .+/);
   });
 
-  it('a key that was used with other content: 65; the same again: 0', async () => {
+  it('is 65 for a reused idempotency key with other content, and 0 with the same', async () => {
     const mail = (text: string) => `X-Service-Idempotency-Key: k1\n${good}${text}\n`;
     const first = await callHere(['-v', ...to], mail('one'));
     const again = await callHere(['-v', ...to], mail('one'));
@@ -177,17 +177,20 @@ describe('the exit code says why not', () => {
     expect((await callHere(to, mail('two'))).code).toBe(65);
   });
 
-  it('a paused organization: 77; a day without room: 75', async () => {
-    const { cli } = home;
+  it('is 75 beyond the daily quota', async () => {
     const noRoom = { SVC_PLANS: '{"self-hosted":{"dailyEmails":0}}' };
     expect((await callHere(to, good, noRoom)).code).toBe(75);
+  });
+
+  it('is 77 for a paused organization', async () => {
+    const { cli } = home;
     await cli.json(['orgs', 'pause', 'default']);
     expect((await callHere(to, good)).code).toBe(77);
     await cli.json(['orgs', 'resume', 'default']);
   });
 });
 
-it('with the daemon stopped the mail waits, and says so', async () => {
+it('sendmail without a daemon queues the mail, and reports it', async () => {
   running = null;
   await daemon.stop();
   const { code, stderr } = await callHere(['inbox@sandbox.test'], 'Subject: later\n\nx\n');

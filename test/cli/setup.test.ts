@@ -1,9 +1,9 @@
-// bin/setup.js: installs when something is missing, says why, and is silent when nothing is.
+// bin/setup.js: installs missing packages and gives the reason, and is silent otherwise.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { finished, repository } from '../support/cli.ts';
 
 const entry = (version: string, more: object = {}) => ({
@@ -25,7 +25,7 @@ beforeEach(() => {
   cpSync(join(repository, 'bin'), join(clone, 'bin'), { recursive: true });
   writeFileSync(join(clone, 'package.json'), '{"type": "module"}');
   writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages: lock }));
-  // Stands for npm: writes down how it was called.
+  // Replaces npm: records its arguments.
   const npm =
     "require('node:fs').writeFileSync('called', process.argv.slice(2).join(' ')); process.exit(+process.env.NPM_CODE)";
   mkdirSync(join(clone, 'npm'));
@@ -58,14 +58,14 @@ async function setup(args: readonly string[] = [], npmCode = 0) {
   return { ...result, called };
 }
 
-test('a fresh clone gets its packages', async () => {
+it('setup installs the packages of a fresh clone', async () => {
   const { code, stdout, stderr, called } = await setup();
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('(no packages are installed yet)');
   expect(called).toMatch(/^ci --include=dev /);
 });
 
-test('nothing is done, and nothing said, when all is there', async () => {
+it('setup does nothing and prints nothing when all packages are there', async () => {
   install({
     'node_modules/a': lock['node_modules/a'],
     'node_modules/tool': lock['node_modules/tool'],
@@ -73,20 +73,20 @@ test('nothing is done, and nothing said, when all is there', async () => {
   expect(await setup(['--dev'])).toEqual({ code: 0, stdout: '', stderr: '', called: null });
 });
 
-test('a package of another version is named', async () => {
+it('setup names a package of another version', async () => {
   install({ ...lock, 'node_modules/a': entry('0.9.0') });
   const { stderr, called } = await setup();
   expect(stderr).toContain('(package-lock.json wants a 1.0.0)');
   expect(called).not.toBeNull();
 });
 
-test('the tools of development are needed with --dev only', async () => {
+it('setup needs the development tools only with --dev', async () => {
   install({ 'node_modules/a': lock['node_modules/a'] });
   expect((await setup()).called).toBeNull();
   expect((await setup(['--dev'])).stderr).toContain('wants tool 2.0.0');
 });
 
-test('a failed installation stops what would come next', async () => {
+it('setup ends with 1 when the installation fails', async () => {
   const { code, stderr } = await setup([], 7);
   expect(code).toBe(1);
   expect(stderr).toContain('npm ci failed');

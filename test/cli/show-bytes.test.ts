@@ -1,12 +1,12 @@
-// `messages show --raw` and `--attachment N`: bytes as they are, of what was sent and of what came in; and
-// `@last` as an id.
+// `messages show --raw` and `--attachment N`: unchanged bytes of sent and of received mail; and `@last` as
+// an id.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
 
-/** No text in any encoding. */
+/** Every byte value: no text in any encoding. */
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
 let home: DaemonHome;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   received = await until(async () => {
     const path = '/v1/messages?direction=inbound';
     return (await daemon.request<{ items: Message[] }>('GET', path)).body.items[0];
-  }, 'the message came in');
+  }, 'the message is received');
 });
 afterAll(() => home.close());
 
@@ -36,7 +36,7 @@ async function output(...args: string[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test('@last is the message that was sent last', async () => {
+it('@last is the message that was sent last', async () => {
   expect(await home.cli.json<Message>(['messages', 'show', '@last'])).toMatchObject({
     id: sent.id,
   });
@@ -44,27 +44,30 @@ test('@last is the message that was sent last', async () => {
   expect((await home.cli.run(['messages', 'events', '@other'])).code).toBe(2);
 });
 
-test('--raw writes the mail, of what was sent and of what came in', async () => {
+it('--raw writes the mail, sent or received', async () => {
   const raw = (await home.cli.run(['messages', 'show', '@last', '--raw'])).stdout;
   expect(raw).toMatch(/^DKIM-Signature: /);
   expect(raw).toContain('Subject: Files\r\n');
-  const came = (await output(received.id, '--raw')).toString();
-  expect(came).toMatch(/^Received: /);
-  expect(came).toContain('Subject: Files\r\n');
+  const receivedMail = (await output(received.id, '--raw')).toString();
+  expect(receivedMail).toMatch(/^Received: /);
+  expect(receivedMail).toContain('Subject: Files\r\n');
 });
 
-test.each([['sent'], ['received']])(
-  '--attachment writes the bytes of what was %s',
-  async (which) => {
-    const id = which === 'sent' ? sent.id : received.id;
+it.each([['sent'], ['received']])(
+  '--attachment writes the bytes of a file of a %s mail',
+  async (direction) => {
+    const id = direction === 'sent' ? sent.id : received.id;
     expect(await output(id, '--attachment', '2')).toEqual(bytes);
     const email = await home.cli.json<EmailProjection>(['messages', 'show', id, '--email']);
     expect(email.attachments.map(({ filename }) => filename)).toEqual(['all.bin', 'all.bin']);
   },
 );
 
-test('an attachment that is not there is exit code 3, --raw with --json 2', async () => {
+it('a missing attachment ends with 3', async () => {
   const end = await home.cli.run(['messages', 'show', '@last', '--attachment', '3']);
   expect(end.code).toBe(3);
+});
+
+it('--raw with --json ends with 2', async () => {
   expect((await home.cli.run(['messages', 'show', '@last', '--raw', '--json'])).code).toBe(2);
 });

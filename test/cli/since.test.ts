@@ -1,4 +1,4 @@
-// Times as people type them.
+// Times in the forms that people type.
 import { expect, it } from 'vitest';
 import { UsageError } from '../../commands/base/failure.ts';
 import { timeAhead, timeFrom } from '../../commands/base/since.ts';
@@ -11,16 +11,19 @@ it.each([
   ['1h', '2026-01-05T11:00:00.000Z', '2026-01-05T13:00:00.000Z'],
   ['7d', '2025-12-29T12:00:00.000Z', '2026-01-12T12:00:00.000Z'],
   ['2026-02-03', '2026-02-03T00:00:00.000Z', '2026-02-03T00:00:00.000Z'],
-])('%s is so long ago, or ahead', (text, ago, ahead) => {
+])('%s is a time before or after now, or a date', (text, ago, ahead) => {
   expect(timeFrom('--since', text, now)).toBe(ago);
   expect(timeAhead('--until', text, now)).toBe(ahead);
 });
 
-it.each(['', 'soon', '10', '1y', '-1h', '1.5h'])('%j is no time, and says which flag', (text) => {
-  expect(() => timeFrom('--since', text, now)).toThrow(UsageError);
-  expect(() => timeAhead('--until', text, now)).toThrow(/^--until: expected such as 90s/);
-});
+it.each(['', 'soon', '10', '1y', '-1h', '1.5h'])(
+  '%j is not a time, and its error names the flag',
+  (text) => {
+    expect(() => timeFrom('--since', text, now)).toThrow(UsageError);
+    expect(() => timeAhead('--until', text, now)).toThrow(/^--until: expected such as 90s/);
+  },
+);
 
-it('nothing is no time', () => {
+it('a missing time stays undefined', () => {
   expect(timeFrom('--since', undefined, now)).toBeUndefined();
 });

@@ -1,11 +1,11 @@
-// What a start says of where mail goes, for each way that the configuration may send it.
+// The line about the destination of mail at a start, for each delivery mode.
 import { expect, it } from 'vitest';
 import { startWords } from '../../daemon/start-words.ts';
 import type { Config } from '../../src/config/config.ts';
 
 const route = { domain: 'acme.example', host: 'mx.acme.example' };
 const captured = 'captured (delivery.mode is capture)';
-const allowed = '; only to who is named in delivery.allow, the rest is captured';
+const allowed = '; only recipients named in delivery.allow get it, the rest is captured';
 const excepted = '; delivery.routes makes exceptions';
 
 it.each([
@@ -28,8 +28,8 @@ it.each([
     "Mail leaves this machine straight to the recipients' servers (delivery.mode is direct)" +
       `${allowed}${excepted}`,
   ],
-])('%j', (chosen, words) => {
+])('the start with %j describes the destination of mail', (chosen, expected) => {
   const delivery = { relay: { host: 'relay.example' }, allow: [], routes: [], ...chosen };
-  const said = startWords({ delivery } as unknown as Config, 'http://127.0.0.1:2525');
-  expect(said).toBe(`${words}. The API is described at http://127.0.0.1:2525/docs`);
+  const described = startWords({ delivery } as unknown as Config, 'http://127.0.0.1:2525');
+  expect(described).toBe(`${expected}. The API is described at http://127.0.0.1:2525/docs`);
 });

@@ -29,13 +29,13 @@ describe('a table for a person', () => {
   };
   const fields = ['id', 'status', 'who', 'subject', 'createdAt'];
 
-  it.each([40, 60, 80, 120, 300])('fits %d columns, and no line wraps', (width) => {
+  it.each([40, 60, 80, 120, 300])('fits %d columns without wrapping', (width) => {
     const lines = fittedTable([row, { ...row, id: 'x' }], fields, width).split('\n');
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
   });
 
-  it('at 80 columns shows status and time whole, and the ends of what is long', () => {
+  it('shows status and time in full at 80 columns, and shortens long values in the middle', () => {
     const [head = '', first = ''] = fittedTable([row], fields, 80).split('\n');
     expect(head).toMatch(/^ID +Status +Who +Subject +Created$/);
     expect(first).toMatch(
@@ -43,22 +43,22 @@ describe('a table for a person', () => {
     );
   });
 
-  it('leaves alone what fits', () => {
+  it('changes no value that fits', () => {
     expect(fittedTable([row], fields, 300)).toContain(`${id}  delivered  ${row.who}`);
   });
 });
 
-describe('its parts', () => {
+describe('the parts of a table', () => {
   it.each([
     ['abcdefghij', 7, 'abc…hij'],
     ['abcdefghij', 6, 'abc…ij'],
     ['abc', 3, 'abc'],
     ['日本語日本語', 7, '日…語'],
-  ])('%s in %d columns is %s', (text, width, short) => {
+  ])('shorten %s to %d columns as %s', (text, width, short) => {
     expect(shortenedTo(text, width)).toBe(short);
   });
 
-  it('the widest column makes way first', () => {
+  it('take room from the widest column first', () => {
     expect(fittingWidths([10, 30, 20], 44)).toEqual([10, 15, 15]);
     expect(fittingWidths([10, 10], 80)).toEqual([10, 10]);
   });
@@ -70,11 +70,11 @@ describe('its parts', () => {
     ['errorCode', 'Error code'],
     ['id', 'ID'],
     ['attemptCount', 'Tries'],
-  ])('%s is called %s', (field, heading) => {
+  ])('name the column %s %s', (field, heading) => {
     expect(headingOf(field)).toBe(heading);
   });
 
-  it('a time is that of this machine, to the second; other text stays', () => {
+  it('show a timestamp in local time to the second, and leave other text unchanged', () => {
     expect(localTime('2026-01-05T12:00:00.123Z')).toBe('2026-01-05 13:00:00');
     expect(localTime('Hello 2026-01-05T12:00:00Z')).toBe('Hello 2026-01-05T12:00:00Z');
   });

@@ -1,5 +1,5 @@
-// What is different on a terminal: questions before something is deleted, colours, progress bars.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Behaviour on a terminal only: questions before a deletion, colours, progress bars.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
@@ -13,11 +13,11 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 describe.skipIf(!hasTerminal)('on a terminal', () => {
-  test.each([
+  it.each([
     ['no', 1, 'n\r'],
-    ['Enter, which means no,', 1, '\r'],
+    ['Enter', 1, '\r'],
     ['Ctrl-C', 130, '\u0003'],
-  ])('%s to the question changes nothing and ends with %i', async (_, end, keys) => {
+  ])('the answer %s deletes nothing and ends with %i', async (_, end, keys) => {
     const dialogue = [{ after: '(y/N)', keys }];
     const { code, output } = await onTerminal(cli, `senders delete ${sender}`, { dialogue });
     expect(output).toContain('Delete the sender hello@sandbox.test for good?');
@@ -26,20 +26,20 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect((await cli.run(['senders', 'show', sender])).code).toBe(0);
   });
 
-  test('the names of fields stand out, but not with NO_COLOR', async () => {
+  it('field names are bold, but not with NO_COLOR', async () => {
     const bold = '\u001b[1m';
     expect((await onTerminal(cli, 'senders list')).output).toContain(bold);
     const plain = await onTerminal(cli, 'senders list', { env: { NO_COLOR: '1' } });
     expect(plain.output).not.toContain(bold);
   });
 
-  test('a backup shows a bar that gets to its end', async () => {
+  it('a backup shows a bar that reaches its end', async () => {
     const { code, output } = await onTerminal(cli, 'backup backup.db');
     expect(code).toBe(0);
     expect(output).toMatch(/copied █+ 100 %/);
   });
 
-  test('yes to the question does it', async () => {
+  it('the answer yes deletes', async () => {
     const dialogue = [{ after: '(y/N)', keys: 'y\r' }];
     expect((await onTerminal(cli, `senders delete ${sender}`, { dialogue })).code).toBe(0);
     expect((await cli.run(['senders', 'show', sender])).code).toBe(3);

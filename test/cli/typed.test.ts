@@ -1,5 +1,5 @@
-// How the words typed find their command.
-import { describe, expect, test } from 'vitest';
+// The words of a command line and the command that they select.
+import { describe, expect, it } from 'vitest';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 
 const ids = listCommandIds();
@@ -13,8 +13,8 @@ function suggestion(...argv: string[]): string {
   throw new Error(`${argv.join(' ')} was found`);
 }
 
-describe('words', () => {
-  test('the path of a file under commands/ is what is typed', () => {
+describe('the words of a command line', () => {
+  it("select the command by its file's path under commands/", () => {
     expect(ids).toContain('keys:create');
     expect(ids).toContain('daemon');
     expect(ids.filter((id) => id.startsWith('base'))).toEqual([]);
@@ -26,12 +26,12 @@ describe('words', () => {
     });
   });
 
-  test('what follows the command is its arguments, even if it looks like a verb', () => {
+  it('after the command are its arguments, even if they look like a verb', () => {
     expect(interpret(['orgs', 'show', 'list'], ids)).toMatchObject({ rest: ['list'] });
     expect(interpret(['backup', 'keys'], ids)).toMatchObject({ id: 'backup', rest: ['keys'] });
   });
 
-  test('common flags may stand before the command', () => {
+  it('can follow common flags', () => {
     expect(interpret(['--org', 'acme', '--json', 'keys', 'list', '--limit', '5'], ids)).toEqual({
       kind: 'command',
       id: 'keys:list',
@@ -40,7 +40,7 @@ describe('words', () => {
     });
   });
 
-  test('help is asked for in three ways', () => {
+  it('ask for help in three ways', () => {
     for (const argv of [
       ['help', 'keys', 'list'],
       ['keys', 'list', '--help'],
@@ -51,7 +51,7 @@ describe('words', () => {
     expect(interpret(['keys', 'list', '--', '--help'], ids)).toMatchObject({ wantsHelp: false });
   });
 
-  test('a topic alone, and nothing at all, ask for help', () => {
+  it('ask for the help of a topic by its name alone, and of all topics when missing', () => {
     expect(interpret(['keys'], ids)).toEqual({ kind: 'topic', id: 'keys' });
     expect(interpret(['keys', '--help'], ids)).toEqual({ kind: 'topic', id: 'keys' });
     expect(interpret([], ids)).toEqual({ kind: 'topic', id: '' });
@@ -59,13 +59,13 @@ describe('words', () => {
     expect(interpret(['--help'], ids)).toEqual({ kind: 'topic', id: '' });
   });
 
-  test('a flag without a command is refused', () => {
+  it('after a flag need a command', () => {
     expect(suggestion('--json')).toBe('--json needs a command');
   });
 });
 
-describe('a mistyped command is answered with the nearest', () => {
-  test.each([
+describe('a mistyped command', () => {
+  it.each([
     ['keys crate', 'keys create'],
     ['kyes list', 'keys list'],
     ['key list', 'keys list'],
@@ -75,17 +75,17 @@ describe('a mistyped command is answered with the nearest', () => {
     ['deamon', 'daemon'],
     ['message', 'messages'],
     ['help keys crate', 'keys create'],
-  ])('svc %s: did you mean svc %s?', (typed, nearest) => {
+  ])('svc %s suggests svc %s', (typed, nearest) => {
     expect(suggestion(...typed.split(' '))).toContain(`Did you mean "svc ${nearest}"?`);
   });
 
-  test('in a known topic without a near verb, its verbs are named', () => {
+  it('names the verbs of a known topic when none is near', () => {
     expect(suggestion('orgs', 'frobnicate')).toBe(
       'there is no command "orgs frobnicate". There are: orgs create, orgs list, orgs pause, orgs reapply, orgs resume, orgs review, orgs show, orgs update.',
     );
   });
 
-  test('where nothing is near, nothing is guessed', () => {
+  it('has no suggestion when no command is near', () => {
     expect(suggestion('frobnicate')).toBe(
       'there is no command "frobnicate". "svc help" lists all.',
     );

@@ -1,8 +1,8 @@
 // `messages send --wait` beside a real daemon: a line for each step of each recipient, the exit code, and
-// what Ctrl-C leaves behind.
+// the effect of Ctrl-C.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recipientLines } from '../../commands/base/follow.ts';
 import type { Delivery, Message } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
@@ -22,7 +22,7 @@ function send(...args: string[]): string[] {
 
 const to = (...names: string[]) => names.flatMap((name) => ['--to', `${name}@simulator.test`]);
 
-test('one recipient refused, one not: a line for each with the words, and exit code 8', async () => {
+it('a refused recipient beside an accepted one: a line for each, and exit code 8', async () => {
   const { code, stdout, stderr } = await home.cli.run(send(...to('delivered', 'bounced')));
   expect(code).toBe(8);
   expect(stdout).toMatch(
@@ -31,10 +31,10 @@ test('one recipient refused, one not: a line for each with the words, and exit c
   expect(stdout).toMatch(
     /^ +\d+\.\d s {2}bounced@simulator\.test {2}bounced: simulator\.test said 550 5\.1\.1 simulated: user unknown$/m,
   );
-  expect(stderr).toMatch(/msg_\w+ went wrong for 1 of 2: RCPT: 550 5\.1\.1/);
+  expect(stderr).toMatch(/msg_\w+ failed for 1 of 2 recipients: RCPT: 550 5\.1\.1/);
 });
 
-test('a deferral says why and when the next attempt is; time out is exit code 8', async () => {
+it('a deferral prints its reason and the next attempt, and ends with 8 at the time-out', async () => {
   const { code, stdout } = await home.cli.run(send(...to('deferred'), '--timeout', '3'));
   expect(code).toBe(8);
   expect(stdout).toMatch(
@@ -42,7 +42,7 @@ test('a deferral says why and when the next attempt is; time out is exit code 8'
   );
 });
 
-test('mail that is captured says so, and is exit code 0', async () => {
+it('captured mail is reported as captured, and ends with 0', async () => {
   const { code, stdout } = await home.cli.run(send('--to', 'ada@example.com'));
   expect(code).toBe(0);
   expect(stdout).toContain('ada@example.com  captured by delivery.mode: nothing left this machine');
@@ -50,7 +50,7 @@ test('mail that is captured says so, and is exit code 0', async () => {
   expect(stdout).toContain('captured: kept on this machine by delivery.mode; nothing was sent.');
 });
 
-test('list, show, explain and deliveries say captured, and --json what the API says', async () => {
+it("list, show, deliveries and explain report captured mail, and --json has the API's fields", async () => {
   const args = ['--subject', 'Kept', '--text', 'Hi', '--to', 'ada@example.com', '--wait', '--json'];
   const { id, status, deliveries } = await home.cli.json<Message>(['messages', 'send', ...args]);
   expect(status).toBe('delivered');
@@ -66,13 +66,13 @@ test('list, show, explain and deliveries say captured, and --json what the API s
   expect((await home.cli.run(['messages', 'events', id])).stdout).toContain('delivery.mode');
 });
 
-test('the start says in words that nothing leaves, and where the API is described', () => {
+it("the start logs that no mail leaves, and the URL of the API's description", () => {
   const words = `No mail leaves this machine: it is captured (delivery.mode is capture). The API is described at ${daemon.httpUrl}/docs`;
   expect(daemon.log().map(({ msg }) => msg)).toContain(words);
   expect(readFileSync(join(home.cli.directory, 'data/first-key'), 'utf8')).toContain(words);
 });
 
-test('Ctrl-C says which message it was, and that it goes on', async () => {
+it('Ctrl-C names the message, which is still delivered', async () => {
   const child = home.cli.start(send(...to('deferred')));
   const ended = finished(child);
   child.stdout?.on('data', (text) => {
@@ -81,25 +81,29 @@ test('Ctrl-C says which message it was, and that it goes on', async () => {
   const { code, stderr } = await ended;
   expect(code).toBe(130);
   expect(stderr).toMatch(
-    /^svc: interrupted: (msg_\w{24}) is processing and goes on without this command: svc messages show \1$/m,
+    /^svc: interrupted: (msg_\w{24}) is processing; the daemon delivers it without this command. Follow it: svc messages show \1$/m,
   );
 });
 
-test('who waits is told of once, and again where the reason is another', async () => {
+it('a waiting recipient is reported once per reason', async () => {
   const args = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to', 'ada@example.com'];
   const message = await home.cli.json<Message>([...args, '--json']);
   const linesOf = recipientLines();
-  const told = (waitReason: 'rate' | 'daily-quota', dueAt: string) => {
+  const linesWhen = (waitReason: 'rate' | 'daily-quota', dueAt: string) => {
     const scheduling = { waitReason, dueAt, expiresAt: null };
     const waits: Partial<Delivery> = { status: 'pending', attempts: [], scheduling };
-    const deliveries = message.deliveries.map((one) => ({ ...one, ...waits, metadata: null }));
+    const deliveries = message.deliveries.map((delivery) => ({
+      ...delivery,
+      ...waits,
+      metadata: null,
+    }));
     return linesOf({ ...message, deliveries }, Date.parse('2026-01-05T12:00:00Z'));
   };
-  expect(told('rate', '2026-01-05T12:00:10Z')).toEqual([
+  expect(linesWhen('rate', '2026-01-05T12:00:10Z')).toEqual([
     expect.stringMatching(/ {2}waits: rate, until 2026-01-05 12:00:10 UTC \(in 10 s\)$/),
   ]);
-  expect(told('rate', '2026-01-05T12:00:20Z')).toEqual([]);
-  expect(told('daily-quota', '2026-01-06T00:00:00Z')).toEqual([
+  expect(linesWhen('rate', '2026-01-05T12:00:20Z')).toEqual([]);
+  expect(linesWhen('daily-quota', '2026-01-06T00:00:00Z')).toEqual([
     expect.stringMatching(/ {2}waits: daily-quota, until 2026-01-06 00:00:00 UTC \(in 12 h\)$/),
   ]);
 });

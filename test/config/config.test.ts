@@ -1,5 +1,4 @@
-// What a person who configures the service meets: where the file is looked for, what wins, and what
-// a mistake says.
+// The configuration from a user's view: the search for its file, precedence, and the errors.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +28,7 @@ function load(env: Record<string, string> = {}, file?: string) {
   return loadConfig({ file, env: { HOME: join(cwd, 'home'), ...env }, cwd });
 }
 
-/** The lines of the refusal. */
+/** Returns the lines of the error. */
 function refusal(env: Record<string, string> = {}, file?: string): string[] {
   try {
     load(env, file);
@@ -40,14 +39,14 @@ function refusal(env: Record<string, string> = {}, file?: string): string[] {
   throw new Error('the configuration was accepted');
 }
 
-/** The lines of the refusal of this text as ./config.yaml. */
+/** Returns the lines of the error for this text as ./config.yaml. */
 function refusalOf(text: string): string[] {
   write('config.yaml', text);
   return refusal();
 }
 
 describe('the configuration file', () => {
-  it('may be missing: then the defaults hold', () => {
+  it('may be missing: the defaults hold', () => {
     const { config, file, warnings } = load();
     expect(file).toBeNull();
     expect(warnings).toEqual([]);
@@ -85,7 +84,7 @@ describe('the configuration file', () => {
     expect(found({ ...xdg, SVC_CONFIG: 'named.yaml' }, flag)).toBe(1);
   });
 
-  it('that was named but is missing stops the start', () => {
+  it('stops the start when it is named but missing', () => {
     write('config.yaml', '');
     expect(refusal({}, 'gone.yaml')).toEqual([
       'gone.yaml: there is no such file (named by --config)',
@@ -95,7 +94,7 @@ describe('the configuration file', () => {
     ]);
   });
 
-  it('that is a directory stops the start', () => {
+  it('stops the start when it is a directory', () => {
     mkdirSync(join(cwd, 'config.yaml'));
     expect(refusal()).toEqual(['config.yaml: is a directory, expected a file']);
   });
@@ -107,7 +106,7 @@ describe('the configuration file', () => {
     expect(load().config.smtp.inbound.port).toBe(2525);
   });
 
-  it('resolves a relative data directory and certificate against the working directory', () => {
+  it('has its relative paths resolved against the working directory', () => {
     write('etc/svc.yaml', 'dataDir: mail\nsmtp: {inbound: {tls: {certFile: c.pem, keyFile: /k}}}');
     const { config } = load({}, 'etc/svc.yaml');
     expect(config.dataDir).toBe(join(cwd, 'mail'));
@@ -116,13 +115,13 @@ describe('the configuration file', () => {
 });
 
 describe('a mistake in the file', () => {
-  it('is told with file, line, column, key, what was found and what is expected', () => {
+  it('is reported with file, line, column, key, the value found and the value expected', () => {
     expect(refusalOf('http:\n  host: 127.0.0.1\n  port: abc\n')).toEqual([
       'config.yaml:3:9: http.port: found "abc", expected a whole number from 0 to 65535',
     ]);
   });
 
-  it('in an unknown key suggests the nearest known one', () => {
+  it('in a key suggests the nearest known key', () => {
     expect(refusalOf('http:\n  prot: 80\n')).toEqual([
       'config.yaml:2:3: http.prot: unknown key; did you mean http.port?',
     ]);
@@ -142,7 +141,7 @@ describe('a mistake in the file', () => {
     ]);
   });
 
-  it('does not hide the next: there is one line for each', () => {
+  it('does not hide others: each has its line', () => {
     expect(refusalOf('log: {level: loud}\nhttp:\n  port: 70000\nconsole: true\nx: 1\n')).toEqual([
       'config.yaml:3:9: http.port: found 70000, expected a whole number from 0 to 65535',
       'config.yaml:1:14: log.level: found "loud", ' +
@@ -189,7 +188,7 @@ describe('a mistake in the file', () => {
     ['plans: {Big: {}}', 'plans.Big: expected a plan name of lower-case letters'],
     ['plans: {big: {ratePerSecond: 1, trialCaps: true}}', 'plans.big.dailyEmails: found nothing'],
     ['plans: {free: {dailyEmails: -1}}', 'plans.free.dailyEmails: found -1, expected a whole'],
-  ])('such as %s is refused', (text, expected) => {
+  ])('such as %s is rejected', (text, expected) => {
     const lines = refusalOf(text);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(expected);
@@ -198,18 +197,18 @@ describe('a mistake in the file', () => {
 
   it.each([
     ['http:\n\tport: 1', 'config.yaml:2:1: indent with spaces, not with tabs'],
-    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key stands twice in its map'],
+    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key occurs twice in its map'],
     ['dataDir: *x', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
     ['dataDir: !x y', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
     ['dataDir: a\n---\ndataDir: b', 'more than one YAML document in the file'],
     ['dataDir: "a', 'config.yaml:1:12: not valid YAML'],
     ['dataDir: [a', 'config.yaml:1:12: wrong indentation'],
     ['- a', 'config.yaml:1:1: expected a map of keys, such as "http:"'],
-  ])('of syntax such as %j is told with its line', (text, expected) => {
+  ])('of syntax such as %j is reported with its line', (text, expected) => {
     expect(refusalOf(text).join('\n')).toContain(expected);
   });
 
-  it('never shows a password that stands in the line', () => {
+  it('never shows a password from its line', () => {
     const texts = [
       'delivery: {relay: {password: [hunter2]}}',
       'delivery: {relay: hunter2}',
@@ -225,19 +224,19 @@ describe('a mistake in the file', () => {
     for (const text of texts) expect(refusalOf(text).join('\n')).not.toMatch(/hunter2|4711/);
   });
 
-  it('such as a key named __proto__ is refused and pollutes nothing', () => {
+  it('such as a key named __proto__ is rejected, and pollutes no prototype', () => {
     expect(refusalOf('http: {__proto__: {port: 1}}').join('\n')).toContain('__proto__');
     expect(refusalOf('__proto__: {port: 1}').join('\n')).toContain('__proto__');
     expect(({} as Record<string, unknown>).port).toBeUndefined();
   });
 
-  it('such as a file of more than a megabyte or of endless nesting is refused', () => {
+  it('such as a file over a megabyte or endless nesting is rejected', () => {
     expect(refusalOf(`# ${'x'.repeat(1_000_001)}`)[0]).toContain('larger than 1000000 bytes');
     expect(refusalOf(`plans: ${'['.repeat(100_000)}`)[0]).toMatch(/^config\.yaml/);
   });
 });
 
-describe('values that contradict one another stop the start', () => {
+describe('contradicting values', () => {
   it.each([
     ['delivery: {mode: relay}', 'config.yaml:1:18: delivery.relay.host: found nothing'],
     [
@@ -257,13 +256,13 @@ describe('values that contradict one another stop the start', () => {
       'http: {port: 2525}',
       'smtp.inbound.port: found 2525, expected another port than that of http',
     ],
-  ])('%s', (text, expected) => {
+  ])('stop the start: %s', (text, expected) => {
     const lines = refusalOf(text);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(expected);
   });
 
-  it('and name the variable when the environment brought them about', () => {
+  it('are reported with the variable that they come from', () => {
     expect(refusal({ SVC_DELIVERY_MODE: 'relay' })).toEqual([
       'SVC_DELIVERY_MODE: delivery.relay.host: found nothing, ' +
         'expected a host name or an IP address, because delivery.mode is relay',
@@ -271,7 +270,7 @@ describe('values that contradict one another stop the start', () => {
   });
 });
 
-describe('a return path that nobody outside reaches', () => {
+describe('the warning about an unreachable return path', () => {
   const direct = { SVC_DELIVERY_MODE: 'direct', SVC_DELIVERY_HOSTNAME: 'mail.example.com' };
   const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test' };
   const routed = { SVC_DELIVERY_ROUTES: '[{"match":"a.test","via":"direct"}]' };
@@ -280,7 +279,7 @@ describe('a return path that nobody outside reaches', () => {
     ['mode direct', direct],
     ['mode relay', relayed],
     ['a route', routed],
-  ])('is warned of with %s, and says what to set', (_, env) => {
+  ])('is given with %s, and names the settings', (_, env) => {
     expect(load(env).warnings).toEqual([
       expect.stringMatching(
         /^bounces cannot come back: .*Set smtp\.inbound\.host to 0\.0\.0\.0 and smtp\.inbound\.port to 25/,
@@ -289,13 +288,13 @@ describe('a return path that nobody outside reaches', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['where nothing leaves', {}],
-    ['where it listens outside', { ...direct, SVC_SMTP_INBOUND_HOST: '0.0.0.0' }],
+    ['without outgoing mail', {}],
+    ['with a public listener', { ...direct, SVC_SMTP_INBOUND_HOST: '0.0.0.0' }],
     [
       'behind a gateway on this machine',
       { ...relayed, SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' },
     ],
-  ])('is none %s', (_, env) => {
+  ])('is not given %s', (_, env) => {
     expect(load(env).warnings).toEqual([]);
   });
 });
@@ -308,7 +307,7 @@ describe('a secret', () => {
   };
   const variable = 'SVC_DELIVERY_RELAY_PASSWORD_FILE';
 
-  it('comes from the file that SVC_…_FILE names, without the end of its line', () => {
+  it('is read from the file that SVC_…_FILE names, without its line end', () => {
     write('secrets/relay', 'hunter2\n');
     const { config, origin } = load({ ...relay, [variable]: 'secrets/relay' });
     expect(config.delivery.relay.password).toBe('hunter2');
@@ -328,25 +327,25 @@ describe('a secret', () => {
     ['the file is empty', 'empty', (file) => writeFileSync(file, '\n')],
     ['expected a file', 'directory', (file) => mkdirSync(file)],
     ['larger than 65536 bytes', 'large', (file) => writeFileSync(file, 'x'.repeat(70_000))],
-  ])('in no usable file stops the start: %s', (problem, name, make) => {
+  ])('stops the start when its file cannot be used: %s', (problem, name, make) => {
     const file = join(cwd, name);
     make(file);
     expect(refusal({ ...relay, [variable]: file })).toContain(`${variable}: ${file}: ${problem}`);
   });
 
-  it('in a file and in a variable stops the start, and shows neither', () => {
+  it('stops the start when given by file and by variable, and neither is shown', () => {
     write('relay', 'hunter2');
     const both = { ...relay, [variable]: 'relay', SVC_DELIVERY_RELAY_PASSWORD: 'hunter3' };
     expect(refusal(both)).toEqual([
-      `${variable}: SVC_DELIVERY_RELAY_PASSWORD is set too: expected one of the two`,
+      `${variable}: SVC_DELIVERY_RELAY_PASSWORD is set too: set only one of them`,
     ]);
   });
 
-  it('has such a variable, what is none has not', () => {
-    expect(refusal({ SVC_HTTP_PORT_FILE: 'port' })[0]).toContain('is not the variable of any key');
+  it('has a _FILE variable, unlike other keys', () => {
+    expect(refusal({ SVC_HTTP_PORT_FILE: 'port' })[0]).toContain('no key has this variable');
   });
 
-  it('may be missing or alone for commands, which need none', () => {
+  it('may be missing for commands, which need none', () => {
     const without = (env: Record<string, string>) =>
       loadConfig({ env: { HOME: cwd, ...env }, cwd, withoutSecrets: true }).config;
     expect(without(relay).delivery.relay).toMatchObject({ username: 'u', password: null });
@@ -399,7 +398,7 @@ describe('the environment', () => {
     expect(origin.get('http.publicUrl')).toBe('default');
   });
 
-  it('reads numbers, booleans and lists strictly and names the variable', () => {
+  it('is parsed strictly, and its errors name the variable', () => {
     expect(refusal({ SVC_HTTP_PORT: '0x10' })).toEqual([
       'SVC_HTTP_PORT: http.port: found "0x10", expected a whole number from 0 to 65535',
     ]);
@@ -413,22 +412,22 @@ describe('the environment', () => {
     ]);
   });
 
-  it('may say null where null is a value, and nothing counts as not set', () => {
+  it('may set null where null is valid, and counts as unset when empty', () => {
     write('config.yaml', 'http: {publicUrl: "https://mail.test/"}');
     expect(load().config.http.publicUrl).toBe('https://mail.test');
     expect(load({ SVC_HTTP_PUBLIC_URL: '' }).config.http.publicUrl).toBe('https://mail.test');
     expect(load({ SVC_HTTP_PUBLIC_URL: 'null' }).config.http.publicUrl).toBeNull();
   });
 
-  it('may not hold an SVC_ variable that means nothing', () => {
+  it('rejects unknown SVC_ variables', () => {
     expect(refusal({ SVC_HTTP_PROT: '1', SVC_NONSENSE: 'x' })).toEqual([
-      'SVC_HTTP_PROT: is not the variable of any key; did you mean SVC_HTTP_PORT?',
-      'SVC_NONSENSE: is not the variable of any key',
+      'SVC_HTTP_PROT: no key has this variable; did you mean SVC_HTTP_PORT?',
+      'SVC_NONSENSE: no key has this variable',
     ]);
     expect(() => load({ SVC_ORG: 'acme', SVC_API_KEY: 'svc_live_x' })).not.toThrow();
   });
 
-  it('is overridden by what the program itself passes', () => {
+  it('is overridden by values that the program passes', () => {
     const { config, origin } = loadConfig({
       env: { HOME: cwd, SVC_HTTP_PORT: '1' },
       cwd,
@@ -441,7 +440,7 @@ describe('the environment', () => {
 });
 
 describe('plans', () => {
-  it('are added to, and changed limit by limit', () => {
+  it('can be added, and changed limit by limit', () => {
     write(
       'config.yaml',
       'plans:\n  free: {dailyEmails: 7}\n' +
@@ -462,10 +461,10 @@ describe('plans', () => {
 });
 
 describe('warnings', () => {
-  it('for submission that only this machine could use', () => {
+  it('are given for submission that only this machine could use', () => {
     write('config.yaml', "smtp: {submission: {enabled: true, host: '0.0.0.0'}}");
     expect(load().warnings).toEqual([
-      'smtp.submission.host is 0.0.0.0, without tls.certFile: only this machine can log in there',
+      'smtp.submission.host is 0.0.0.0, without tls.certFile: only clients on this machine can log in',
     ]);
     write(
       'config.yaml',
@@ -474,22 +473,22 @@ describe('warnings', () => {
     expect(load().warnings).toEqual([]);
   });
 
-  it('tell which keys this version does not use yet', () => {
+  it('name the keys that this version does not use yet', () => {
     write('config.yaml', 'storage: {s3: {bucket: b}}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'storage.s3.bucket is accepted but this version does not use it yet',
-      'console.enabled is accepted but this version does not use it yet',
+      'storage.s3.bucket has no effect in this version',
+      'console.enabled has no effect in this version',
     ]);
   });
 
-  it('tell that nobody is checked where everybody is trusted', () => {
+  it('are given for a trusted network that contains everyone', () => {
     write('config.yaml', 'smtp: {inbound: {trustedNetworks: [10.1.0.0/16, 0.0.0.0/0]}}');
     expect(load().warnings).toEqual([
-      'smtp.inbound.trustedNetworks has 0.0.0.0/0: mail of nobody there is checked',
+      'smtp.inbound.trustedNetworks has 0.0.0.0/0: no mail from there is checked',
     ]);
   });
 
-  it('tell of a password that may travel in the clear, and of a name that servers refuse', () => {
+  it('are given for a password sent in the clear, and for a hostname that servers reject', () => {
     write(
       'config.yaml',
       'delivery: {mode: direct, relay: {host: a.test, username: u, password: p}}\n' +
@@ -497,7 +496,7 @@ describe('warnings', () => {
     );
     expect(load().warnings).toEqual([
       'delivery.hostname is localhost: in direct mode many servers refuse that name',
-      'delivery.relay.password may travel in the clear: ' +
+      'delivery.relay.password may be sent unencrypted: ' +
         'set delivery.relay.requireTls or delivery.relay.secure',
     ]);
     expect(load({ SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }).warnings).toHaveLength(1);
@@ -507,7 +506,7 @@ describe('warnings', () => {
 describe('certificates by ACME', () => {
   const base = 'tracking: { acme: { enabled: true }, https: { port: 0 }, http: { port: 0 } }\n';
 
-  it('need listeners for what they are proven by and served at', () => {
+  it('need listeners for their challenge and for HTTPS', () => {
     expect(load({}, write('good.yaml', base)).config.tracking.acme.challenge).toBe('http-01');
     for (const [name, env] of [
       ['tracking.https.port', { SVC_TRACKING_HTTPS_PORT: 'null' }],
@@ -520,7 +519,7 @@ describe('certificates by ACME', () => {
     }
   });
 
-  it('come over TLS, but for an authority on this machine', () => {
+  it('need a directory over TLS, except on this machine', () => {
     const file = write('acme.yaml', base);
     const at = (url: string) => ({ SVC_TRACKING_ACME_DIRECTORY_URL: url });
     expect(refusal(at('http://ca.example/directory'), file).join('\n')).toContain('RFC 8555 6.1');
@@ -529,7 +528,7 @@ describe('certificates by ACME', () => {
     );
   });
 
-  it('share no port with another listener', () => {
+  it('need a port of their own', () => {
     const file = write('ports.yaml', 'tracking: { http: { port: 4025 } }\n');
     expect(refusal({}, file).join('\n')).toContain('another port than that of http.port');
   });

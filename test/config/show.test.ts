@@ -1,4 +1,4 @@
-// `svc config show` and config.example.yaml: complete, true to the schema, and without a secret.
+// `svc config show` and config.example.yaml: complete, true to the schema, and without secrets.
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,17 +12,17 @@ const env = { HOME: '/nowhere' };
 const cwd = dirname(new URL(import.meta.url).pathname);
 
 describe('config.example.yaml', () => {
-  it('is what `svc config example` prints', () => {
+  it('equals the output of `svc config example`', () => {
     expect(readFileSync(exampleFile, 'utf8')).toBe(configExample());
   });
 
-  it('means exactly the defaults, without a warning', () => {
+  it('holds exactly the defaults, without a warning', () => {
     const example = loadConfig({ file: exampleFile, env, cwd });
     expect(example.config).toEqual(loadConfig({ env, cwd }).config);
     expect(example.warnings).toEqual([]);
   });
 
-  it('holds every key of the schema, each below a reason of one line', () => {
+  it('holds every key of the schema, each below its reason in one line', () => {
     const { origin } = loadConfig({ file: exampleFile, env, cwd });
     const lines = readFileSync(exampleFile, 'utf8').split('\n');
     for (const { path, reason } of configKeys) {
@@ -33,7 +33,7 @@ describe('config.example.yaml', () => {
     }
   });
 
-  it('says of each key that has no effect yet that it has none', () => {
+  it('marks each key that has no effect yet', () => {
     const marked = configKeys.filter(({ reserved }) => reserved);
     expect(configExample().split('not used by this version yet')).toHaveLength(marked.length + 1);
     for (const prefix of reservedKeys) {
@@ -72,7 +72,7 @@ describe('config show', () => {
       cwd,
     }),
   );
-  const row = (key: string) => shown.find((each) => each.key === key);
+  const row = (key: string) => shown.find((item) => item.key === key);
 
   it('has one row per key with value and origin', () => {
     expect(shown).toHaveLength(configKeys.length);
@@ -84,20 +84,20 @@ describe('config show', () => {
     });
   });
 
-  it('never shows a secret, and shows the rest of what holds one', () => {
+  it('hides secrets, and shows the rest of the values that contain one', () => {
     expect(JSON.stringify(shown)).not.toContain('hunter');
     expect(row('database.url')?.value).toBe('postgres://mailer:***@db.test/svc?password=***');
     expect(row('delivery.relay.password')?.value).toBe('***');
     expect(row('delivery.routes')?.value).toMatchObject([{ host: 'r.test', password: '***' }]);
   });
 
-  it('shows that a secret is not set, and a database that has none', () => {
+  it('shows an unset secret as null, and a database URL without one in full', () => {
     const plain = describeConfig(loadConfig({ env, cwd }));
     expect(plain.find(({ key }) => key === 'delivery.relay.password')?.value).toBeNull();
     expect(plain.find(({ key }) => key === 'database.url')?.value).toBe('sqlite:svc.db');
   });
 
-  it('knows every key that by its name holds a secret', () => {
+  it('covers every key named like a secret', () => {
     const named = configKeys.filter(({ path }) => /password|secret/i.test(path));
     expect(named.length).toBeGreaterThan(0);
     for (const { path } of named) expect(secretKeys).toContain(path);

@@ -1,7 +1,7 @@
-// svc contacts import|export and svc groups: the binary as people and scripts run it.
+// svc contacts import|export and svc groups: the binary, run by people and scripts.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import type { ContactGroup } from '../../src/contacts/groups/schema.ts';
 import type { Contact, ImportReport } from '../../src/contacts/schema.ts';
@@ -16,15 +16,15 @@ afterAll(() => cli.close());
 const file =
   'email,name,status\nada@example.com,Ada,\nnobody,X,\nbob@example.com,Bob,unsubscribed\n';
 
-test('an import says what it would do, does it, and then has nothing to do', async () => {
+it('an import previews, applies, and then changes nothing', async () => {
   writeFileSync(join(cli.directory, 'people.csv'), file);
-  const told = await cli.run(['contacts', 'import', 'people.csv', '--dry-run']);
-  expect([told.code, told.stderr]).toEqual([0, 'read 100 %\n']);
-  expect(told.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
+  const preview = await cli.run(['contacts', 'import', 'people.csv', '--dry-run']);
+  expect([preview.code, preview.stderr]).toEqual([0, 'read 100 %\n']);
+  expect(preview.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'plain: 3 rows',
-    '  2 would be made',
-    '  0 would be changed',
-    '  0 as they are',
+    '  2 would be created',
+    '  0 would be updated',
+    '  0 unchanged',
     '  1 rejected',
     '',
     'Rejected',
@@ -49,16 +49,16 @@ test('an import says what it would do, does it, and then has nothing to do', asy
   expect(JSON.parse(stdout)).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
 });
 
-test('a file that is none ends with exit code 2', async () => {
+it('a missing or unusable file ends an import with 2', async () => {
   const missing = await cli.run(['contacts', 'import', 'nowhere.csv']);
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('nowhere.csv')]);
   const { code, stderr } = await cli.run(['contacts', 'import', '-'], { input: 'a,b\n1,2\n' });
   expect([code, stderr]).toEqual([2, expect.stringContaining('no column email or externalId')]);
 });
 
-test('an export is a file of its own, or standard output', async () => {
-  const told = await cli.run(['contacts', 'export', '--output', 'all.csv']);
-  expect([told.code, told.stdout, told.stderr]).toEqual([
+it('an export goes to a new file or to standard output', async () => {
+  const written = await cli.run(['contacts', 'export', '--output', 'all.csv']);
+  expect([written.code, written.stdout, written.stderr]).toEqual([
     0,
     'Wrote 2 contacts to all.csv.\n',
     expect.stringContaining('written 100 %'),
@@ -77,7 +77,7 @@ test('an export is a file of its own, or standard output', async () => {
   ).toEqual(items.reverse());
 });
 
-test('contacts are put on a group and taken off', async () => {
+it('groups add and groups remove change the members', async () => {
   const { items } = await cli.json<Page<Contact>>(['contacts', 'list']);
   const [first, second] = items.map(({ id }) => id) as [string, string];
   const { id } = await cli.json<ContactGroup>(['groups', 'create', '--name', 'Testers']);

@@ -1,4 +1,4 @@
-// Contacts over HTTP, and in sends, on both stores; what they share with other nouns is
+// Contacts over HTTP, and in sends, on both stores; rules that they share with other nouns are in
 // test/http/resources.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ describe.each(stores)('contacts on %s', (store) => {
   const patch = <Body = Contact>(id: string, body: object) =>
     api.request<Body>('PATCH', `${path}/${id}`, { body });
 
-  it('an address belongs to one contact, in any case of letters: 409 names it', async () => {
+  it('answer 409 for the address of another contact, in any letter case, and name that contact', async () => {
     const ada = await make({ email: 'Ada@example.com', name: 'Ada', externalId: 'crm-1' });
     const again = await api.post<Refusal>(path, { email: 'ada@EXAMPLE.com' });
     expect([again.status, again.body.resource]).toEqual([409, 'contact']);
@@ -51,7 +51,7 @@ describe.each(stores)('contacts on %s', (store) => {
     expect(both.body.identities[0]?.id).toBe(ada.identities[0]?.id);
   });
 
-  it('an address that is named twice, in other cases of letters, is its once, as it came first', async () => {
+  it('keep an address given twice in different letter cases once, in its first form', async () => {
     const twice = ['Ada@example.com', 'ada@EXAMPLE.com', 'a2@example.com'].map((identifier) => ({
       channel: 'email',
       identifier,
@@ -66,7 +66,7 @@ describe.each(stores)('contacts on %s', (store) => {
     }
   });
 
-  it('4.5 POST tags: they are added and kept, each once; one that it lacks is ignored; 100 are the most', async () => {
+  it('4.5 add tags once, ignore the removal of a missing tag, and bound tags at 100', async () => {
     const { id } = await make({ email: 'ada@example.com', tags: ['a', 'b', 'a'] });
     const added = await api.post<Contact>(`${path}/${id}/tags`, { tags: ['c', 'a'] });
     expect([added.status, added.body.tags]).toEqual([200, ['a', 'b', 'c']]);
@@ -88,7 +88,7 @@ describe.each(stores)('contacts on %s', (store) => {
     expect((await api.get<Contact>(`${path}/${id}`)).body.tags).toEqual(['a', 'c']);
   });
 
-  it('is found by tag, email and external id, and counted', async () => {
+  it('are filtered by tag, email and external id, and counted', async () => {
     const made: Contact[] = [];
     for (let i = 0; i < 5; i++) {
       made.push(
@@ -111,30 +111,36 @@ describe.each(stores)('contacts on %s', (store) => {
     ['complaint', 'complained'],
     ['unsubscribe', 'unsubscribed'],
     ['manual', 'active'],
-  ] as const)('its status follows from a block (%s) of the first email', async (reason, status) => {
-    const emails = ['Ada@example.com', 'second@example.com'];
-    const identities = emails.map((identifier) => ({ channel: 'email', identifier }));
-    const { id } = await make({ identities });
-    const { organizationId } = test.caller;
-    const block = (address: string) =>
-      test.app.store.write((trx) =>
-        blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
+  ] as const)(
+    'derive their status from a block (%s) of the first email',
+    async (reason, status) => {
+      const emails = ['Ada@example.com', 'second@example.com'];
+      const identities = emails.map((identifier) => ({ channel: 'email', identifier }));
+      const { id } = await make({ identities });
+      const { organizationId } = test.caller;
+      const block = (address: string) =>
+        test.app.store.write((trx) =>
+          blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
+        );
+      const shown = async () => (await api.get<Contact>(`${path}/${id}`)).body;
+      await block('second@example.com');
+      expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
+      await block('ada@example.com');
+      expect(await shown()).toMatchObject({
+        status,
+        statusReason: expect.stringContaining(reason),
+      });
+      expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
+      expect((await patch(id, { status: 'active' })).body.status).toBe(status);
+      const { body } = await api.get<Page<{ id: string }>>(
+        '/v1/email/blocks?address=ada@example.com',
       );
-    const shown = async () => (await api.get<Contact>(`${path}/${id}`)).body;
-    await block('second@example.com');
-    expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
-    await block('ada@example.com');
-    expect(await shown()).toMatchObject({ status, statusReason: expect.stringContaining(reason) });
-    expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
-    expect((await patch(id, { status: 'active' })).body.status).toBe(status);
-    const { body } = await api.get<Page<{ id: string }>>(
-      '/v1/email/blocks?address=ada@example.com',
-    );
-    await api.delete(`/v1/email/blocks/${body.items[0]?.id}`);
-    expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
-  });
+      await api.delete(`/v1/email/blocks/${body.items[0]?.id}`);
+      expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
+    },
+  );
 
-  it('blocked for several reasons it is complained, then bounced, then unsubscribed', async () => {
+  it('show the gravest of several blocks: complained, bounced, then unsubscribed', async () => {
     const { id } = await make({ email: 'ada@example.com' });
     const { organizationId } = test.caller;
     const address = 'ada@example.com';
@@ -154,18 +160,18 @@ describe.each(stores)('contacts on %s', (store) => {
   });
 
   it.each([
-    ['nothing', {}, 'email'],
+    ['an empty body', {}, 'email'],
     ['both forms', { email: 'a@example.com', identities: [] }, 'identities'],
     ['a line break in a name', { email: 'a@example.com', name: 'A\r\nBcc: b@c.d' }, 'name'],
-    ['a status that follows', { email: 'a@example.com', status: 'bounced' }, 'status'],
+    ['a derived status', { email: 'a@example.com', status: 'bounced' }, 'status'],
     ['101 tags', { email: 'a@example.com', tags: Array(101).fill('a') }, 'tags'],
-  ])('is not made of %s', async (_what, body, field) => {
+  ])('are rejected with 422 from %s', async (_case, body, field) => {
     const { status, body: refusal } = await api.post<Refusal>(path, body);
     expect([status, Object.keys(refusal.fields ?? {})]).toEqual([422, [field]]);
     expect((await list('')).pagination.total).toBe(0);
   });
 
-  it('a send to a contact goes to its first email, under its name, folded with equal addresses', async () => {
+  it('receive a send at their first email, under their name, once beside an equal address', async () => {
     const ada = await make({ email: 'Ada@example.com', name: 'Ada' });
     const to = [{ email: 'ada@example.com' }, { contactId: ada.id }];
     const message = await send(api, payload({}, { to, cc: [{ contactId: ada.id }] }));
@@ -177,18 +183,21 @@ describe.each(stores)('contacts on %s', (store) => {
     expect(named.body.items.map(({ id }) => id)).toEqual([alone.id, message.id]);
   });
 
-  it('a send to a contact is suppressed by the block of its email', async () => {
+  it('receive no send while their email is blocked', async () => {
     const { id } = await make({ email: 'gone@example.com' });
     await api.post('/v1/email/blocks', { address: 'gone@example.com' });
     const message = await send(api, payload({}, { to: [{ contactId: id }] }));
     expect([message.status, message.deliveries[0]?.errorCode]).toEqual(['failed', 'suppressed']);
   });
 
-  it('a send to a contact without an email is a 422 on its entry, an unknown one a 404', async () => {
+  it('without an email answer a send with 422 on the entry', async () => {
     const { id } = await make({ identities: [], name: 'Nobody' });
     const to = [{ email: 'a@example.com' }, { contactId: id }];
     const none = await api.post<Refusal>('/v1/messages', payload({}, { to }));
     expect([none.status, Object.keys(none.body.fields ?? {})]).toEqual([422, ['to.1.contactId']]);
+  });
+
+  it('answer a send with 404 when unknown', async () => {
     const unknown = test.app.newId(contactNoun);
     const body = payload({}, { to: [{ contactId: unknown }] });
     const missing = await api.post<Refusal>('/v1/messages', body);
@@ -199,10 +208,10 @@ describe.each(stores)('contacts on %s', (store) => {
     ]);
   });
 
-  it('deleting it takes its name and id out of messages; the address and its blocks stay', async () => {
+  it("leave messages without their name and id once deleted, and keep the address's blocks", async () => {
     const { id } = await make({ email: 'ada@example.com', name: 'Ada' });
     const message = await send(api, payload({}, { to: [{ contactId: id }] }));
-    // More than one transaction takes.
+    // More recipients than one transaction changes.
     await test.app.store.write((trx) =>
       sql`insert into recipients (id, message_id, kind, email, name, contact_id, position)
       select 'rcp_' || value, ${message.id}, 'bcc', 'a@b.c', 'Ada', ${id}, value

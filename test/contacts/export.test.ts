@@ -1,4 +1,4 @@
-// Contacts over HTTP as CSV and JSON Lines, on both stores: the way there and back.
+// Contacts over HTTP as CSV and JSON Lines, on both stores, exported and imported again.
 import { describe, expect, it } from 'vitest';
 import { importContacts } from '../../src/contacts/import.ts';
 import type { Contact, ImportReport } from '../../src/contacts/schema.ts';
@@ -45,7 +45,7 @@ describe.each(stores)('an export of contacts on %s', (store) => {
     await importContacts(test.app, test.caller, pieces(file), { dryRun: false });
   }
 
-  /** Without what each service makes of its own. */
+  /** Replaces ids and times, which differ by service. */
   const strip = (text: string) =>
     text
       .replace(/\b(contact|idn|blk)_[0-9a-z]+/g, '$1')
@@ -53,28 +53,31 @@ describe.each(stores)('an export of contacts on %s', (store) => {
       .split('\n')
       .sort();
 
-  it.each(['csv', 'ndjson'] as const)('as %s brings all back, blocks too', async (format) => {
-    await makeAll();
-    const { status, headers, body } = await exported(format);
-    expect([status, headers['content-type']]).toEqual([200, `${types[format]}; charset=utf-8`]);
-    const away = await testApp({ store, seed: 2 });
-    const awayApi = httpApi(away);
-    try {
-      const take = () =>
-        awayApi.request<ImportReport>('POST', `${path}/import`, {
-          body,
-          headers: { 'content-type': types[format] },
-        });
-      expect((await take()).body).toMatchObject({ format: 'svc', created: 1_106, rejected: 0 });
-      expect((await take()).body).toMatchObject({ created: 0, updated: 0, unchanged: 1_106 });
-      expect(strip((await exported(format, awayApi)).body)).toEqual(strip(body));
-    } finally {
-      await awayApi.close();
-      await away.close();
-    }
-  });
+  it.each(['csv', 'ndjson'] as const)(
+    'restores every contact and block from %s',
+    async (format) => {
+      await makeAll();
+      const { status, headers, body } = await exported(format);
+      expect([status, headers['content-type']]).toEqual([200, `${types[format]}; charset=utf-8`]);
+      const away = await testApp({ store, seed: 2 });
+      const awayApi = httpApi(away);
+      try {
+        const take = () =>
+          awayApi.request<ImportReport>('POST', `${path}/import`, {
+            body,
+            headers: { 'content-type': types[format] },
+          });
+        expect((await take()).body).toMatchObject({ format: 'svc', created: 1_106, rejected: 0 });
+        expect((await take()).body).toMatchObject({ created: 0, updated: 0, unchanged: 1_106 });
+        expect(strip((await exported(format, awayApi)).body)).toEqual(strip(body));
+      } finally {
+        await awayApi.close();
+        await away.close();
+      }
+    },
+  );
 
-  it('as CSV leaves no cell that a spreadsheet would run', async () => {
+  it('contains no CSV cell that a spreadsheet would run', async () => {
     await makeAll();
     const { body } = await exported('csv');
     const [header = '', first = ''] = body.split('\n');
@@ -91,13 +94,13 @@ describe.each(stores)('an export of contacts on %s', (store) => {
     expect(body).not.toMatch(/(^|,)"?[=+\-@]/m);
   });
 
-  it('as JSON Lines is what the API shows', async () => {
+  it("has the API's objects as JSON Lines", async () => {
     const { body: made } = await api.post<Contact>(path, { email: 'ada@example.com', name: 'Ada' });
     const { body } = await exported('ndjson');
     expect(body.split('\n')).toEqual([JSON.stringify(made), '']);
   });
 
-  it('of nobody is a header, and shows nothing of another organization', async () => {
+  it('contains no contact of another organization: a header alone when empty', async () => {
     const { caller } = await otherOrganization(test.app);
     const file = 'email\nada@example.com\n';
     await importContacts(test.app, caller, pieces(file), { dryRun: false });

@@ -1,4 +1,4 @@
-// Groups of contacts and their members, on both stores; what they share with other nouns is
+// Groups of contacts and their members, on both stores; rules that they share with other nouns are in
 // test/http/resources.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -31,12 +31,12 @@ describe.each(stores)('groups of contacts on %s', (store) => {
   ) => api.request<Body>(method, `${path}/${id}/members`, { body: { contactIds } });
   async function members(id: string, query = '') {
     const { body } = await api.get<Page<Contact>>(`${path}/${id}/members${query}`);
-    return { ids: body.items.map((one) => one.id), total: body.pagination.total };
+    return { ids: body.items.map((contact) => contact.id), total: body.pagination.total };
   }
   const countOf = async (id: string) =>
     (await api.get<ContactGroup>(`${path}/${id}`)).body.memberCount;
 
-  it('members come and go, each once, and are counted', async () => {
+  it('add and remove each member once, and count them', async () => {
     const group = await makeGroup();
     const ids = await makeContacts(4);
     const [a = '', b = '', c = '', d = ''] = ids;
@@ -59,7 +59,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
     expect(again.body.items).toHaveLength(body.items.length);
   });
 
-  it('a contact that nobody has is a 404 that names it, and none is added', async () => {
+  it('answer 404 for an unknown contact, which they name, and add none', async () => {
     const group = await makeGroup();
     const [a = ''] = await makeContacts(1);
     const unknown = test.app.newId(contactNoun);
@@ -68,7 +68,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
     expect(await countOf(group)).toBe(0);
   });
 
-  it('10,000 at a time; of 10,001 no entry is looked at', async () => {
+  it('take 10,000 members at a time, and reject 10,001 before reading any', async () => {
     const group = await makeGroup();
     await test.app.store.write((trx) =>
       sql`insert into contacts (id, organization_id, is_archived, created_at, updated_at)
@@ -93,7 +93,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
     expect((await api.get(`/v1/contacts/${ids[0]}`)).status).toBe(200);
   });
 
-  it('a contact that is deleted leaves its groups', async () => {
+  it('lose a contact that is deleted', async () => {
     const groups = [await makeGroup(), await makeGroup()];
     const [a = '', b = ''] = await makeContacts(2);
     for (const group of groups) await change('POST', group, [a, b]);
@@ -103,7 +103,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
     }
   });
 
-  it('many changes at once count right', async () => {
+  it('have the right count after concurrent changes', async () => {
     const groups = [await makeGroup(), await makeGroup()];
     const ids = await makeContacts(12);
     const work = groups.flatMap((group) => [

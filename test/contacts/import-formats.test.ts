@@ -1,5 +1,5 @@
-// The exports of other services, as they write them: known by their headers, and whoever unsubscribed there
-// is no subscriber here.
+// Exports of other services in their own formats: recognized by their headers, and people who unsubscribed
+// there stay unsubscribed here.
 import { expect, it } from 'vitest';
 import { listContacts } from '../../src/contacts/contacts.ts';
 import { importContacts } from '../../src/contacts/import.ts';
@@ -16,7 +16,7 @@ const mailchimp =
 interface Case {
   format: string;
   file: string[];
-  /** Of each contact, in the order of the file. */
+  /** Expected contacts, in the order of the file. */
   contacts: object[];
 }
 
@@ -105,7 +105,7 @@ const cases: Record<string, Case> = {
         metadata: { city: 'London', age: 36, likes: '["maths"]' },
       },
       { name: 'Bob', status: 'unsubscribed' },
-      // Gets no mail, though nobody unsubscribed.
+      // Gets no mail, without having unsubscribed.
       { name: 'Eve', status: 'active', statusReason: expect.stringContaining('manual') },
     ],
   },
@@ -116,18 +116,21 @@ const cases: Record<string, Case> = {
   },
 };
 
-it.each(Object.entries(cases))('%s', async (_name, { format, file, contacts }) => {
-  const { app, caller } = test;
-  const take = (dryRun: boolean) =>
-    importContacts(app, caller, pieces(`\uFEFF${file.join('\r\n')}\r\n`, 17), { dryRun });
-  const created = contacts.length;
-  for (const dryRun of [true, false]) {
-    expect(await take(dryRun)).toMatchObject({ format, created, rejected: 0, rows: [] });
-  }
-  const { items } = await listContacts(app, caller, { page: 1, limit: 20 });
-  const inOrder: Contact[] = items.reverse();
-  expect(inOrder).toMatchObject(contacts);
-  for (const dryRun of [true, false]) {
-    expect(await take(dryRun)).toMatchObject({ created: 0, updated: 0, unchanged: created });
-  }
-});
+it.each(Object.entries(cases))(
+  'imports %s, and changes nothing the second time',
+  async (_case, { format, file, contacts }) => {
+    const { app, caller } = test;
+    const take = (dryRun: boolean) =>
+      importContacts(app, caller, pieces(`\uFEFF${file.join('\r\n')}\r\n`, 17), { dryRun });
+    const created = contacts.length;
+    for (const dryRun of [true, false]) {
+      expect(await take(dryRun)).toMatchObject({ format, created, rejected: 0, rows: [] });
+    }
+    const { items } = await listContacts(app, caller, { page: 1, limit: 20 });
+    const inOrder: Contact[] = items.reverse();
+    expect(inOrder).toMatchObject(contacts);
+    for (const dryRun of [true, false]) {
+      expect(await take(dryRun)).toMatchObject({ created: 0, updated: 0, unchanged: created });
+    }
+  },
+);

@@ -1,5 +1,5 @@
-// Large files are read on a thread: the same rows, the same faults, and no more of the file in memory than the
-// import is about to take.
+// Large files are read on a thread: the same rows and errors, and only as much of the file in memory as the
+// import is about to write.
 import { describe, expect, it } from 'vitest';
 import { importContacts } from '../../src/contacts/import.ts';
 import { candidatesOf } from '../../src/contacts/import-known.ts';
@@ -10,7 +10,7 @@ import { ValidationError } from '../../src/errors.ts';
 import { pieces } from '../blocks/import-support.ts';
 import { eachApp } from '../support/each-app.ts';
 
-/** Of a thousand people. Every seventh row is no address, every 499th another person under the same address. */
+/** A thousand contacts. Every seventh row has no valid address, every 499th another contact's address. */
 const isNobody = (i: number) => i % 7 === 3;
 const isOther = (i: number) => i > 3_000 && i % 499 === 5;
 
@@ -24,7 +24,7 @@ function csv(rows: number): string {
   return `email,externalId,note,tags,status,metadata\n${lines.join('\n')}\n`;
 }
 
-/** More than what is read without a thread. */
+/** Large enough to be read on a thread. */
 const large = csv(3_000);
 
 const rowsIn = ({ batches, rejected }: ReadWindow) => [
@@ -32,7 +32,7 @@ const rowsIn = ({ batches, rejected }: ReadWindow) => [
   ...rejected,
 ];
 
-/** All rows, and the fault that ended them. */
+/** Collects all rows, and the error that ended them. */
 async function rowsOf({ windows }: ReadFile) {
   const rows: (Candidate | Rejected)[] = [];
   try {
@@ -44,7 +44,7 @@ async function rowsOf({ windows }: ReadFile) {
 }
 
 describe('a large file', () => {
-  it('has the rows, and the fault at its end, that it has without a thread', async () => {
+  it('has the same rows and final error as without a thread', async () => {
     const file = () => pieces(`${large}x@example.com,"never closed`, 10_000);
     const here = await rowsOf(await readRows(file(), 'csv'));
     const there = await rowsOf(await readFile(file(), 'csv'));
@@ -56,12 +56,12 @@ describe('a large file', () => {
     expect(there.fault).toEqual(here.fault);
   });
 
-  it('is refused at its header', async () => {
+  it('is rejected at its header', async () => {
     const nameless = large.replace('email,externalId', 'a,b');
     await expect(readFile(pieces(nameless, 10_000))).rejects.toThrow(/no column email/);
   });
 
-  it('that is cut off fails with what cut it off', async () => {
+  it('that is cut off fails with the error of its source', async () => {
     async function* cut() {
       yield* pieces(large, 10_000);
       throw new Error('the connection was closed');
@@ -70,7 +70,7 @@ describe('a large file', () => {
     await expect(reading).rejects.toThrow('the connection was closed');
   });
 
-  it('is read no further than its rows are taken, and let go with the last that is', async () => {
+  it('is read only as far as its rows are taken, and closed after the last', async () => {
     const line = `u@example.com,${'x'.repeat(985)}\n`;
     let given = 0;
     let isLetGo = false;
@@ -92,13 +92,13 @@ describe('a large file', () => {
     for await (const window of windows) {
       taken += rowsIn(window).length * line.length;
       most.push(given - taken);
-      longest = Math.max(longest, window.batches.map((one) => one.candidates).join().length);
+      longest = Math.max(longest, window.batches.map((batch) => batch.candidates).join().length);
       if (most.length === 3) break;
     }
     expect(isLetGo).toBe(true);
-    // Two million characters, and what is read at once.
+    // Two million characters, and one more read.
     expect(longest).toBeLessThan(2_000_000 + 600_000);
-    // Two megabytes, and the pieces at both of its ends.
+    // Two megabytes, and one piece at each end.
     expect(Math.max(...most)).toBeLessThan(2_097_152 + 262_144);
   });
 });
@@ -106,7 +106,7 @@ describe('a large file', () => {
 describe('an import of a large file', () => {
   const test = eachApp();
 
-  it('goes by windows: all rows, the rejected ones in the order of the file', async () => {
+  it('handles every row, and lists the rejected ones in the order of the file', async () => {
     const { app, caller } = test;
     const seen: number[] = [];
     const report = await importContacts(app, caller, pieces(csv(5_600), 64_000), {
@@ -118,7 +118,7 @@ describe('an import of a large file', () => {
     expect(report.rows.map(({ row }) => row)).toEqual(rejected.map((i) => i + 1));
     expect([report.created, report.rejected]).toEqual([1_000, rejected.length]);
     expect(report.updated + report.unchanged).toBe(5_600 - 1_000 - rejected.length);
-    // 500 to a transaction.
+    // At most 500 in a transaction.
     expect(seen.every((total, at) => total - (seen[at - 1] ?? 0) <= 500)).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-// The order in which rows of an import are written: by address, and never past a row of the same person.
+// The order in which an import writes rows: by address, and never past a row of the same contact.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inBatches, type NamedRow, nameOfExternalId } from '../../src/contacts/import-window.ts';
@@ -15,7 +15,7 @@ const candidates = (rows: readonly Row[]): NamedRow[] =>
     place: '',
   }));
 
-/** The people whom a row names: by name, and by whom the store has under that name. */
+/** Returns the contacts that a row names: its names, and the stored contacts with these names. */
 function peopleOf({ names }: NamedRow, contactOf: ReadonlyMap<string, string>): Set<string> {
   return new Set(names.flatMap((name) => [name, contactOf.get(name) ?? name]));
 }
@@ -39,7 +39,7 @@ const known = fc
   .map((found) => new Map(Object.entries(found)));
 
 describe('the rows of a window', () => {
-  it('are all there, and those of one person keep their order', () => {
+  it('are all kept, in their order for each contact', () => {
     fc.assert(
       fc.property(rows, known, fc.integer({ min: 1, max: 12 }), (given, contactOf, most) => {
         const all = candidates(given);
@@ -51,21 +51,23 @@ describe('the rows of a window', () => {
           const people = [...peopleOf(later, contactOf)];
           for (const earlier of ordered.slice(0, at)) {
             if (earlier.row < later.row) continue;
-            expect(people.filter((one) => peopleOf(earlier, contactOf).has(one))).toEqual([]);
+            expect(people.filter((person) => peopleOf(earlier, contactOf).has(person))).toEqual([]);
           }
         }
-        // One of several places holds rows of one whom only the store knows by two names, too.
+        // Rows of one place can belong to one contact that only the store knows by two names.
         for (const { rows: own, place } of batches) {
           const order = own.map(({ row }) => row);
           if (place === null) expect(order).toEqual(order.toSorted((a, b) => a - b));
           else expect(new Set(own.map((row) => row.place))).toEqual(new Set([place]));
         }
-        // Of two batches that name one person both are of that person alone.
+        // Two batches that name one contact share the place that holds that contact.
         const met = new Map<string, string | number>();
         for (const [at, batch] of batches.entries()) {
-          for (const one of new Set(batch.rows.flatMap((row) => [...peopleOf(row, contactOf)]))) {
-            expect(met.get(one) ?? batch.place ?? at).toBe(batch.place ?? at);
-            met.set(one, batch.place ?? at);
+          for (const person of new Set(
+            batch.rows.flatMap((row) => [...peopleOf(row, contactOf)]),
+          )) {
+            expect(met.get(person) ?? batch.place ?? at).toBe(batch.place ?? at);
+            met.set(person, batch.place ?? at);
           }
         }
       }),
@@ -74,15 +76,15 @@ describe('the rows of a window', () => {
   });
 
   const order = (given: readonly Row[], contactOf = new Map<string, string>()) =>
-    inBatches(candidates(given), contactOf, 1).map(({ rows: [one] }) => one?.row);
+    inBatches(candidates(given), contactOf, 1).map(({ rows: [first] }) => first?.row);
 
-  it('are in the order of their addresses', () => {
+  it('are sorted by address', () => {
     expect(order([{ emails: ['c@x'] }, { emails: ['a@x'] }, { emails: ['b@x'] }])).toEqual([
       2, 3, 1,
     ]);
   });
 
-  it('stand where the first of their person does', () => {
+  it("stand at the place of their contact's first row", () => {
     const given = [{ emails: ['c@x'] }, { emails: ['b@x'] }, { emails: ['c@x', 'a@x'] }];
     expect(order(given)).toEqual([2, 1, 3]);
     expect(order([{ emails: ['c@x'] }, { emails: ['b@x'] }, { emails: ['a@x'] }])).toEqual([
@@ -96,7 +98,7 @@ describe('the rows of a window', () => {
     expect(order(apart, sameContact)).toEqual([2, 1, 3]);
   });
 
-  it('stay as they came where a row is of two people before it', () => {
+  it('keep their order when a row names two earlier contacts', () => {
     const given = [{ emails: ['c@x'] }, { emails: ['b@x'] }, { emails: ['b@x', 'c@x'] }];
     expect(order(given)).toEqual([1, 2, 3]);
   });

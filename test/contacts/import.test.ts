@@ -1,5 +1,5 @@
-// Importing contacts over HTTP, on both stores: what a row makes and changes, what is rejected, and that the
-// same file again changes nothing. The exports of other services: import-formats.test.ts.
+// Importing contacts over HTTP, on both stores: created and changed contacts, rejected rows, and the same file
+// again, which changes nothing. The exports of other services: import-formats.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
@@ -41,7 +41,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(body.items).toHaveLength(1);
     return body.items[0] as Contact;
   }
-  /** Everything stored of contacts, but when they were changed. */
+  /** Reads all stored data of contacts, except times of change. */
   async function everything() {
     const found: unknown[] = [];
     for (const name of ['contacts', 'contact_identities', 'contact_tags', 'contact_words']) {
@@ -55,7 +55,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     return [...found, rows];
   }
 
-  it('makes those who are not there, with all that the columns say', async () => {
+  it('creates contacts with the fields of all columns', async () => {
     const file = [
       'Email Address;First name;Last name;externalId;Company;City;Tags;Shoe size;Language',
       'Ada@example.com;Ada;Lovelace;crm-1;Engines;London;"vip,early";38;en',
@@ -92,7 +92,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(body.pagination.total).toBe(2);
   });
 
-  it('changes by address or external id what a row says, and nothing else', async () => {
+  it('changes only the fields in a row, by address or external id', async () => {
     const first = 'email,externalId,name,city,tags\na@example.com,x1,Ada,London,t1\n';
     await take(first);
     const before = await one('externalId=x1');
@@ -125,7 +125,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(counts(await take(changes))).toEqual([0, 0, 2, 0]);
   });
 
-  it('takes each line of JSON Lines, and counts rows from 1', async () => {
+  it('reads each line of JSON Lines, and counts rows from 1', async () => {
     const lines = [
       JSON.stringify({ email: 'a@example.com', firstName: 'Ada', tags: ['x', 'y'], age: 36 }),
       'not json',
@@ -141,14 +141,14 @@ describe.each(stores)('an import of contacts on %s', (store) => {
       { row: 2, field: null, reason: 'is not a JSON object' },
       { row: 3, field: 'email', reason: expect.any(String) },
       { row: 4, field: 'name', reason: expect.stringContaining('control characters') },
-      { row: 5, field: 'email', reason: 'email or externalId is needed' },
+      { row: 5, field: 'email', reason: 'email or externalId is required' },
     ]);
     expect((await one('email=a@example.com')).profile.customFields).toEqual({ age: '36' });
     expect((await one('externalId=only-id')).identities).toEqual([]);
   });
 
   it.each(['', '?dryRun=true'])(
-    'refuses a row that blocks its address with 403 where the key lacks blocks:write%s',
+    'answers 403 for a row that blocks its address when the key lacks blocks:write%s',
     async (query) => {
       const input = { permissions: { contacts: ['read', 'write'] } } satisfies CreateKey;
       const { key } = await createKey(test.app, test.operator, input);
@@ -166,7 +166,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     },
   );
 
-  it('takes rows that block nobody without blocks:write', async () => {
+  it('accepts rows without a block from a key without blocks:write', async () => {
     const input = { permissions: { contacts: ['read', 'write'] } } satisfies CreateKey;
     const { key } = await createKey(test.app, test.operator, input);
     const answer = await api.request<ImportReport>('POST', `${path}/import`, {
@@ -176,7 +176,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect([answer.status, answer.body.created]).toEqual([200, 1]);
   });
 
-  it('rejects who would be two people, in one file too', async () => {
+  it('rejects a row that names two contacts, also within one file', async () => {
     const file = [
       'email,externalId',
       'a@example.com,x1',
@@ -197,16 +197,16 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ['a tag too long', 'tags', 'x'.repeat(101)],
     ['a line break in a name', 'name', '"A\nBcc: x@y.z"'],
     ['a name too long', 'name', 'x'.repeat(201)],
-    ['a status that nobody knows', 'status', 'gold'],
-    ['a word that is neither', 'unsubscribed', 'perhaps'],
-    ['metadata that is no JSON', 'metadata', '{'],
-  ])('rejects %s, and names the field', async (_what, field, value) => {
+    ['an unknown status', 'status', 'gold'],
+    ['an unclear flag', 'unsubscribed', 'perhaps'],
+    ['malformed metadata', 'metadata', '{'],
+  ])('rejects %s, and names the field', async (_case, field, value) => {
     const { rows, ...report } = await take(`email,${field}\na@example.com,${value}\n`);
     expect([report.created, report.rejected]).toEqual([0, 1]);
     expect(rows).toMatchObject([{ row: 1, field: expect.stringContaining(field) }]);
   });
 
-  it('blocks whoever wants no mail, and never lifts a block', async () => {
+  it('blocks unsubscribed and bounced contacts, and never lifts a block', async () => {
     const file = [
       'email,status',
       'a@example.com,Unsubscribed',
@@ -229,20 +229,20 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     const { body } = await api.get<Page<Block>>('/v1/email/blocks');
     expect(body.pagination.total).toBe(3);
     expect(counts(await take(file))).toEqual([0, 0, 4, 0]);
-    // Who is there already and leaves now.
+    // An existing contact that unsubscribes now.
     expect(counts(await take('email,unsubscribed\nd@example.com,true\n'))).toEqual([0, 1, 0, 0]);
     expect(counts(await take('email,unsubscribed\nd@example.com,true\n'))).toEqual([0, 0, 1, 0]);
   });
 
-  it('counts one change for an address that is blocked by the first of its rows', async () => {
+  it('counts one change for an address that its first row blocks', async () => {
     await take('email\nd@example.com\n');
     const file = 'email,unsubscribed\nd@example.com,true\nD@example.com,true\n';
     expect(counts(await take(file))).toEqual([0, 1, 1, 0]);
   });
 
-  it('lays the last row of a person over the others, whatever its address', async () => {
+  it('applies the last row of a contact over the others, under any of its addresses', async () => {
     await take('email,otherEmails\nz@example.com,a@example.com\n');
-    // So many that they are not written in the order of the file.
+    // Enough rows that they are not written in the order of the file.
     const others = Array.from({ length: 700 }, (_, i) => `u${i}@example.com,U`);
     await take(['email,name', 'z@example.com,First', ...others, 'a@example.com,Last'].join('\n'));
     expect(await one('email=z@example.com')).toMatchObject({ name: 'Last' });
@@ -250,7 +250,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(await one('email=z@example.com')).toMatchObject({ name: 'Last' });
   });
 
-  /** Over many batches, with repeats and what is there already. */
+  /** Builds a file of many batches, with repeats and existing contacts. */
   const many = (size: number) =>
     [
       'email,externalId,name,tags,status',
@@ -265,7 +265,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
       ),
     ].join('\n');
 
-  it('a dry run counts the same, and changes nothing', async () => {
+  it('counts the same in a dry run, which changes nothing', async () => {
     await take('email,name\nu3@example.com,There\nu4@example.com,Name 4\n');
     const before = await everything();
     const dry = await take(many(1_700), csv, '?dryRun=true');
@@ -279,23 +279,23 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect((await everything())[1]).toEqual(after[1]);
   });
 
-  it('is one entry of the audit and one event, and none where nothing changed', async () => {
-    const asks = async (url: string) => (await api.get<{ items: object[] }>(url)).body.items;
+  it('writes one audit entry and one event, and none when nothing changed', async () => {
+    const itemsAt = async (url: string) => (await api.get<{ items: object[] }>(url)).body.items;
     const file = many(1_200);
     const { rows: _rows, dryRun: _dry, ...done } = await take(file);
-    const audit = await asks('/v1/audit?action=contact.imported');
+    const audit = await itemsAt('/v1/audit?action=contact.imported');
     expect(audit).toMatchObject([{ actor: { role: 'owner' }, details: done }]);
-    expect(await asks('/v1/events?type=contact.imported')).toMatchObject([{ data: done }]);
-    expect(await asks('/v1/events?type=contact.created')).toEqual([]);
+    expect(await itemsAt('/v1/events?type=contact.imported')).toMatchObject([{ data: done }]);
+    expect(await itemsAt('/v1/events?type=contact.created')).toEqual([]);
     await take('email\nu1@example.com\n');
     await take(many(1_200), csv, '?dryRun=true');
-    expect(await asks('/v1/audit?action=contact.imported')).toHaveLength(1);
-    expect(await asks('/v1/events?type=contact.imported')).toHaveLength(1);
+    expect(await itemsAt('/v1/audit?action=contact.imported')).toHaveLength(1);
+    expect(await itemsAt('/v1/events?type=contact.imported')).toHaveLength(1);
   });
 
-  it('beside another of the same people makes each once', async () => {
+  it('creates each contact once beside a concurrent import of the same contacts', async () => {
     const lines = Array.from({ length: 1_300 }, (_, i) => `u${i}@example.com,x${i},t${i % 5}`);
-    const file = (all: string[]) => ['email,externalId,tags', ...all].join('\n');
+    const file = (rows: string[]) => ['email,externalId,tags', ...rows].join('\n');
     const reports = await Promise.all([take(file(lines)), take(file([...lines].reverse()))]);
     expect(reports.map(counts).reduce((sum, [created = 0]) => sum + created, 0)).toBe(1_300);
     expect(reports.every(({ rejected }) => rejected === 0)).toBe(true);
@@ -303,12 +303,12 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(body.pagination.total).toBe(260);
   });
 
-  it('shows 1,000 of the rows that were rejected', async () => {
+  it('lists at most 1,000 rejected rows', async () => {
     const report = await take(`email\n${'nobody\n'.repeat(1_500)}`);
     expect([report.rejected, report.rows.length]).toEqual([1_500, 1_000]);
   });
 
-  it('goes on to a row that cannot be read, says which, and keeps what was before', async () => {
+  it('stops at an unreadable row, names its line, and keeps the earlier batches', async () => {
     const lines = Array.from({ length: 700 }, (_, i) => `u${i}@example.com,N\n`).join('');
     const { status, body } = await api.request<Refusal>('POST', `${path}/import`, {
       body: `email,name\n${lines}v@example.com,"never closed\n`,
@@ -326,16 +326,16 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ['a million columns', `email,${'c,'.repeat(1_000_000)}\n`, csv, 'Line 1'],
     ['501 columns', `email${',c'.repeat(500)}\n`, csv, '501 columns'],
     ['a line of JSON too long', `{"email":"a@b.c","n":"${'x'.repeat(70_000)}"}`, ndjson, 'longer'],
-    ['nothing', '', csv, 'empty'],
-    ['no address', 'name,city\nAda,London\n', csv, 'no column email or externalId'],
+    ['an empty file', '', csv, 'empty'],
+    ['a file without addresses', 'name,city\nAda,London\n', csv, 'no column email or externalId'],
     ['a spreadsheet', 'PK\u0003\u0004\0\0', csv, 'NUL'],
     ['a JSON document', '[\n{"email":"a@b.c"}]', ndjson, 'JSON Lines'],
-  ])('refuses %s as a whole', async (_what, body, headers, text) => {
+  ])('rejects %s as a whole', async (_case, body, headers, text) => {
     const answer = await api.request<Refusal>('POST', `${path}/import`, { body, headers });
     expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(text)]);
   });
 
-  it('touches nothing of another organization', async () => {
+  it('changes nothing of another organization', async () => {
     const { caller } = await otherOrganization(test.app);
     const file = 'email,externalId\na@example.com,x1\n';
     const options = { dryRun: false };

@@ -22,7 +22,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
       blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
     );
   }
-  /** The first names of the addresses found, in order, and how many there are. */
+  /** Returns the first names of the addresses found, in order, and the total. */
   async function found(query: string) {
     const { status, body } = await api.get<Page<Contact>>(`${path}?${query}`);
     expect([status, body]).toEqual([200, expect.anything()]);
@@ -30,7 +30,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     return { names, total: body.pagination.total };
   }
 
-  it('by status: what is stored and what follows from blocks, the latest blocked first', async () => {
+  it('filters by stored and derived status, the latest blocked first', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await make(`${name}@example.com`, { tags: name < 'd' ? ['early'] : [] });
     }
@@ -41,7 +41,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     await block('c@example.com', 'complaint');
     await block('d@example.com', 'unsubscribe');
     await block('e@example.com', 'manual');
-    // Blocked, and archived; nobody's.
+    // A block of an archived contact, and one without a contact.
     await block('g@example.com', 'bounce');
     await block('nobody@example.com', 'bounce');
     expect(await found('status=bounced')).toEqual({ names: ['a', 'b'], total: 2 });
@@ -59,7 +59,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     expect((await found('status=active&email=c@example.com')).total).toBe(0);
   });
 
-  it('by status: a second address that is blocked is none', async () => {
+  it('filters by status without regard to a second, blocked address', async () => {
     const identities = ['first@example.com', 'second@example.com'].map((identifier) => ({
       channel: 'email',
       identifier,
@@ -70,7 +70,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     expect((await found('status=active')).total).toBe(1);
   });
 
-  it('by q: beginnings of words of the names, or of the first address', async () => {
+  it('filters by q: prefixes of words in names, or of the first address', async () => {
     await make('ada@example.com', { name: 'Ada Lovelace' });
     await make('x1@example.com', { name: 'Åsa Öberg', displayName: 'The Adder' });
     await make('lovebird@example.com');
@@ -96,7 +96,7 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     }
   });
 
-  it('by updatedSince: then and later, the last changed first', async () => {
+  it('filters by updatedSince, inclusive, the last changed first', async () => {
     const first = await make('a@example.com', { tags: ['t'] });
     await make('b@example.com');
     const between = new Date(test.clock.now() + 500).toISOString();

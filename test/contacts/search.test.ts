@@ -1,4 +1,4 @@
-// What `q` finds where words are frequent, on both stores: of what is rare all, of what is frequent the newest.
+// Results of `q` for frequent words, on both stores: all matches of rare words, the newest of frequent ones.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -7,10 +7,10 @@ import { listContactsQuery } from '../../src/contacts/schema.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const people = 12_000;
-/** As many as a search looks at. */
+/** Number of matches that a search reads. */
 const most = 5_000;
 
-/** Leaves statistics of another time: of one contact with all addresses. */
+/** Leaves outdated statistics: one contact with all addresses. */
 async function misleadPlanner(app: App, organizationId: string): Promise<void> {
   await app.store.write(async (trx) => {
     await sql`insert into contacts (id, organization_id, name, is_archived, tags, created_at, updated_at)
@@ -25,7 +25,7 @@ async function misleadPlanner(app: App, organizationId: string): Promise<void> {
   });
 }
 
-/** Numbered from 1, the oldest: all are an Ada, every second is a Lovelace, every thousandth is rare. */
+/** Adds contacts numbered from 1, the oldest: each an Ada, every second a Lovelace, every thousandth rare. */
 async function fill({ app, caller: { organizationId } }: TestApp): Promise<void> {
   const numbers =
     app.store.kind === 'postgres'
@@ -65,43 +65,43 @@ describe.each(stores)('a search among many contacts on %s', (store) => {
   });
   afterAll(() => test.close());
 
-  /** The numbers of those on a page, and how many were found. */
+  /** Returns the numbers of the contacts on a page, and the total. */
   async function found(query: object) {
     const { app, caller } = test;
     const { items, pagination } = await listContacts(app, caller, listContactsQuery.parse(query));
-    return { who: items.map(({ id }) => Number(id.slice(-6))), total: pagination.total };
+    return { numbers: items.map(({ id }) => Number(id.slice(-6))), total: pagination.total };
   }
 
-  it('looks at the newest alone where each word is frequent', async () => {
+  it('reads only the newest matches of frequent words', async () => {
     const one = await found({ q: 'ad', limit: 3 });
-    // With the one whose address begins so.
-    expect(one).toEqual({ who: [12_000, 11_999, 11_998], total: most + 1 });
-    // Whole words: the newest of the longer one. Beginnings: the newest of all, of which half have both.
+    // Includes the contact with a matching address.
+    expect(one).toEqual({ numbers: [12_000, 11_999, 11_998], total: most + 1 });
+    // Whole words: the newest of the longer one. Prefixes: the newest of all, of which half have both.
     const two = await found({ q: 'ada lovelace', limit: 3 });
-    expect(two).toEqual({ who: [11_998, 11_996, 11_994], total: most });
+    expect(two).toEqual({ numbers: [11_998, 11_996, 11_994], total: most });
     const begun = await found({ q: 'ad lov', limit: 3, page: 2 });
-    expect(begun).toEqual({ who: [11_992, 11_990, 11_988], total: most / 2 - 5 });
+    expect(begun).toEqual({ numbers: [11_992, 11_990, 11_988], total: most / 2 - 5 });
     const last = await found({ q: 'ad lov', limit: 100, page: 25 });
-    expect(last.who.at(-1)).toBe(people - most + 2);
+    expect(last.numbers.at(-1)).toBe(people - most + 2);
   });
 
-  it('finds all of a rare word, and a rare address, wherever they are', async () => {
+  it('finds all matches of a rare word and of a rare address, however old', async () => {
     const rare = Array.from({ length: 12 }, (_, i) => (12 - i) * 1_000);
-    expect(await found({ q: 'ada rare' })).toEqual({ who: rare, total: 12 });
-    expect(await found({ q: 'lovelace rareman' })).toEqual({ who: [], total: 0 });
+    expect(await found({ q: 'ada rare' })).toEqual({ numbers: rare, total: 12 });
+    expect(await found({ q: 'lovelace rareman' })).toEqual({ numbers: [], total: 0 });
     const address = await found({ q: 'ada', limit: 1, page: most + 1 });
-    expect(address).toEqual({ who: [3], total: most + 1 });
+    expect(address).toEqual({ numbers: [3], total: most + 1 });
   });
 
-  it('looks at the newest of another filter, and asks it of what is rare', async () => {
-    expect((await found({ q: 'ada lovelace', tag: 'early', limit: 100 })).who).toHaveLength(50);
+  it('combines frequent words with another filter, and checks it for rare words', async () => {
+    expect((await found({ q: 'ada lovelace', tag: 'early', limit: 100 })).numbers).toHaveLength(50);
     const since = new Date(4_500).toISOString();
     expect(await found({ q: 'rareman', updatedSince: since })).toEqual({
-      who: [12_000, 11_000, 10_000, 9_000, 8_000, 7_000, 6_000, 5_000],
+      numbers: [12_000, 11_000, 10_000, 9_000, 8_000, 7_000, 6_000, 5_000],
       total: 8,
     });
     const email = 'u1000@example.com';
-    expect(await found({ q: 'ada rareman', email })).toEqual({ who: [1_000], total: 1 });
-    expect(await found({ q: 'ada hopper', email })).toEqual({ who: [], total: 0 });
+    expect(await found({ q: 'ada rareman', email })).toEqual({ numbers: [1_000], total: 1 });
+    expect(await found({ q: 'ada hopper', email })).toEqual({ numbers: [], total: 0 });
   });
 });

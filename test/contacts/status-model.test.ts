@@ -1,6 +1,6 @@
-// What a contact is, under every order of bounce, complaint, unsubscribing, coming back, a lifted block and
-// archiving: a model of it beside the service, shown and listed, on both stores. Random orders of seven kinds,
-// up to twelve long; a failure prints its seed and the shortest order that fails.
+// The status of a contact under every order of bounce, complaint, unsubscribing, resubscribing, a lifted
+// block and archiving: a model beside the service, shown and listed, on both stores. Random orders of up to
+// twelve steps; a failure prints its seed and the shortest failing order.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deleteBlock } from '../../src/blocks/blocks.ts';
@@ -25,7 +25,7 @@ const steps = [
 ];
 type Step = (typeof steps)[number];
 
-/** Of each reason one block of all mail at most: it stays until it is lifted. */
+/** At most one block of all mail per reason: it stays until it is lifted. */
 interface Model {
   blocks: ReadonlySet<BlockReason>;
   isArchived: boolean;
@@ -41,9 +41,9 @@ const blocks: Partial<Record<Step, BlockReason>> = {
 function after(model: Model, step: Step): Model {
   const reason = blocks[step];
   if (reason) return { ...model, blocks: new Set([...model.blocks, reason]) };
-  // Coming back lifts what leaving made, and nothing else.
+  // Resubscribing lifts only the block of unsubscribing.
   if (step === 'return') {
-    const kept = [...model.blocks].filter((one) => one !== 'unsubscribe');
+    const kept = [...model.blocks].filter((reason) => reason !== 'unsubscribe');
     return { ...model, blocks: new Set(kept) };
   }
   if (step === 'lift') return { ...model, blocks: new Set() };
@@ -53,21 +53,21 @@ function after(model: Model, step: Step): Model {
 
 const byWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
-function told({ blocks: all }: Model): BlockReason | undefined {
-  return byWeight.find((reason) => all.has(reason));
+function gravest({ blocks: held }: Model): BlockReason | undefined {
+  return byWeight.find((reason) => held.has(reason));
 }
 
 function statusOf(model: Model): ContactStatus {
   if (model.isArchived) return 'archived';
   const of = { bounce: 'bounced', complaint: 'complained', unsubscribe: 'unsubscribed' } as const;
-  const reason = told(model);
+  const reason = gravest(model);
   return reason === undefined || reason === 'manual' ? 'active' : of[reason];
 }
 
 describe.each(stores)('the status of a contact on %s', (store) => {
   const test = eachApp({ store });
 
-  it('follows from what happened, in whatever order', async () => {
+  it('follows the model in any order of events', async () => {
     const { app, caller } = test;
     const { organizationId } = caller;
     const group = await createGroup(app, caller, { name: 'News' });
@@ -80,8 +80,8 @@ describe.each(stores)('the status of a contact on %s', (store) => {
         const status = step === 'archive' ? 'archived' : 'active';
         await updateContact(app, caller, id, { status });
       } else if (step === 'lift') {
-        const all = await findActiveBlocks(app.store.db, organizationId, [address]);
-        for (const block of all) await deleteBlock(app, caller, block.id);
+        const active = await findActiveBlocks(app.store.db, organizationId, [address]);
+        for (const block of active) await deleteBlock(app, caller, block.id);
       } else {
         await app.store.write(async (trx) => {
           if (step === 'unsubscribe') await leaveAll(app, trx, [{ ...leaver, scope: 'all' }]);
@@ -106,7 +106,7 @@ describe.each(stores)('the status of a contact on %s', (store) => {
           model = after(model, step);
           const shown = await getContact(app, caller, id);
           expect(shown.status).toBe(statusOf(model));
-          const reason = told(model);
+          const reason = gravest(model);
           const why = reason === undefined ? null : expect.stringContaining(`(${reason})`);
           expect(shown.statusReason).toEqual(why);
         }
@@ -119,7 +119,7 @@ describe.each(stores)('the status of a contact on %s', (store) => {
       }),
       { numRuns: store === 'sqlite' ? 60 : 25 },
     );
-    // All of them at once are in the list of one status each.
+    // Each contact is listed under exactly one status.
     let total = 0;
     for (const status of contactStatuses) {
       total += (await listContacts(app, caller, { page: 1, limit: 1, status })).pagination.total;

@@ -1,4 +1,4 @@
-// What proves an address of a contact: a person's click and mail from it that passes DMARC; on both stores.
+// Proof of a contact's address: a person's click, and mail from it that passes DMARC; on both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContact, getContact, updateContact } from '../../src/contacts/contacts.ts';
 import { proveAddresses } from '../../src/contacts/verify.ts';
@@ -20,9 +20,9 @@ describe.each(stores)('a click, on %s', (store) => {
   afterEach(() => world.close());
 
   const verified = async (id: string) =>
-    (await getContact(world.app, world.caller, id)).identities.map((one) => one.verified);
+    (await getContact(world.app, world.caller, id)).identities.map((identity) => identity.verified);
 
-  /** A mail that has arrived a while ago; its first link. */
+  /** Sends a mail, lets time pass after its arrival, and returns its first link. */
   async function linkTo(address: string): Promise<string> {
     await send(world.app, world.caller, address, { email: html });
     const [copy] = await world.copies(1);
@@ -30,7 +30,7 @@ describe.each(stores)('a click, on %s', (store) => {
     return copy?.links[0] ?? '';
   }
 
-  it('by a person verifies the address that the mail was for, once; one by a machine none', async () => {
+  it("by a person verifies the recipient's address once, unlike one by a program", async () => {
     const { app, caller } = world;
     const identities = ['Ada@example.com', 'other@example.com'].map((identifier) => ({
       channel: 'email' as const,
@@ -51,18 +51,18 @@ describe.each(stores)('a click, on %s', (store) => {
     expect(items.map(({ data }) => (data as { id: string }).id)).toEqual([id]);
   });
 
-  it('in an organization without contacts asks for them once in ten seconds', async () => {
+  it('queries contacts once in ten seconds in an organization without any', async () => {
     const link = await linkTo('ada@example.com');
     const queries = watchQueries();
-    const asked = async () => {
+    const contactQueries = async () => {
       queries.take();
       await world.ask(link);
       return queries.take().filter(({ text }) => /contact/.test(text)).length;
     };
     try {
-      expect([await asked(), await asked()]).toEqual([1, 0]);
+      expect([await contactQueries(), await contactQueries()]).toEqual([1, 0]);
       await world.clock.advance(10_000);
-      expect(await asked()).toBe(1);
+      expect(await contactQueries()).toBe(1);
     } finally {
       queries.stop();
     }
@@ -70,7 +70,7 @@ describe.each(stores)('a click, on %s', (store) => {
 });
 
 describe.each(stores)('mail from a contact, on %s', (store) => {
-  it('verifies its address where DMARC passes, and nowhere else', async () => {
+  it('verifies its address only when DMARC passes', async () => {
     const dns = await startDnsServer();
     const test = await testApp({ store, config: { dns: { servers: [dns.address] } } });
     const { app, caller } = test;
@@ -93,7 +93,7 @@ describe.each(stores)('mail from a contact, on %s', (store) => {
 });
 
 describe.each(stores)('a change of addresses, on %s', (store) => {
-  it('keeps the proof of those that stay, in any case of letters', async () => {
+  it('keeps the proof of remaining addresses, in any letter case', async () => {
     const test = await testApp({ store });
     const { app, caller } = test;
     const { organizationId } = caller;

@@ -1,5 +1,5 @@
-// Conversations over HTTP, and in sends, on both stores; what they share with other nouns is
-// test/http/resources.test.ts, what mail does to them mail.test.ts and counts.test.ts.
+// Conversations over HTTP, and in sends, on both stores; rules that they share with other nouns are in
+// test/http/resources.test.ts, the effects of mail in mail.test.ts and counts.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
@@ -49,7 +49,7 @@ describe.each(stores)('conversations on %s', (store) => {
       'Thanks.',
     ]);
 
-  it('2.7: has every field, and keeps what it is given', async () => {
+  it('2.7: have every field, and keep the given values', async () => {
     const plain = await make();
     expect(new Set(Object.keys(plain))).toEqual(everyField);
     expect(plain).toMatchObject({
@@ -108,8 +108,8 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(await show(full.id)).toEqual(changed.body);
   });
 
-  it('is not made with what is none of its fields, or too much', async () => {
-    for (const [what, body, field] of [
+  it('are rejected with 422 for invalid and oversized fields', async () => {
+    for (const [kind, body, field] of [
       ['a line break in a title', { title: 'A\r\nBcc: b@c.d' }, 'title'],
       ['a priority of 101', { priority: 101 }, 'priority'],
       ['an urgency of its own', { urgency: 'asap' }, 'urgency'],
@@ -133,12 +133,12 @@ describe.each(stores)('conversations on %s', (store) => {
       ],
     ] as [string, object, string][]) {
       const { status, body: refusal } = await api.post<Refusal>(path, body);
-      expect([what, status, Object.keys(refusal.fields ?? {})]).toEqual([what, 422, [field]]);
+      expect([kind, status, Object.keys(refusal.fields ?? {})]).toEqual([kind, 422, [field]]);
       expect((await list('')).pagination.total).toBe(0);
     }
   });
 
-  it('an external id is of one conversation: 409 names it; a parent has to be there', async () => {
+  it("answer 409 for another's external id, and name that conversation", async () => {
     const { id } = await make({ externalId: 'case-1' });
     const again = await api.post<Refusal>(path, { externalId: 'case-1' });
     expect([again.status, again.body.resource]).toEqual([409, 'conversation']);
@@ -147,9 +147,17 @@ describe.each(stores)('conversations on %s', (store) => {
     const taken = await patch<Refusal>(other.id, { externalId: 'case-1' });
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining(id)]);
     expect((await patch(other.id, { externalId: 'case-2' })).status).toBe(200);
+  });
+
+  it('answer 404 for an unknown parent', async () => {
+    const { id } = await make();
     const unknown = test.app.newId(conversationNoun);
     const missing = await patch<Refusal>(id, { parentConversationId: unknown });
     expect([missing.status, missing.body.id]).toEqual([404, unknown]);
+  });
+
+  it('answer 422 for themselves as parent', async () => {
+    const { id } = await make();
     const own = await patch<Refusal>(id, { parentConversationId: id });
     expect([own.status, Object.keys(own.body.fields ?? {})]).toEqual([
       422,
@@ -157,7 +165,7 @@ describe.each(stores)('conversations on %s', (store) => {
     ]);
   });
 
-  it('4.5 DELETE tags: those it has are taken off, one that it lacks is ignored', async () => {
+  it('4.5 add tags once, ignore the removal of a missing tag, and bound tags at 100', async () => {
     const { id } = await make({ tags: ['a', 'b', 'a'] });
     const added = await api.post<Conversation>(`${path}/${id}/tags`, { tags: ['c', 'a'] });
     expect([added.status, added.body.tags]).toEqual([200, ['a', 'b', 'c']]);
@@ -172,10 +180,10 @@ describe.each(stores)('conversations on %s', (store) => {
     expect([over.status, Object.keys(over.body.fields ?? {})]).toEqual([422, ['tags']]);
     expect((await show(id)).tags).toEqual(['a', 'c']);
     expect((await list('tag=b')).pagination.total).toBe(0);
-    expect((await list('tag=c')).items.map((one) => one.id)).toEqual([id]);
+    expect((await list('tag=c')).items.map((conversation) => conversation.id)).toEqual([id]);
   });
 
-  it('is found by status, tag, external id and contact, each alone and together, and counted', async () => {
+  it('are filtered by status, tag, external id and contact, alone and together, and counted', async () => {
     const ada = await api.post<{ id: string }>('/v1/contacts', { email: 'Ada@example.com' });
     const made: string[] = [];
     for (let i = 0; i < 6; i++) {
@@ -209,7 +217,7 @@ describe.each(stores)('conversations on %s', (store) => {
     expect([foreign.status, foreign.body.pagination.total]).toEqual([200, 0]);
   });
 
-  it('resolve, archive and reopen move it, and say when; what cannot be is a 409', async () => {
+  it('change state by resolve, archive and reopen with their times, and answer 409 otherwise', async () => {
     const { id } = await make();
     const resolved = await move(id, 'resolve', {
       resolutionType: 'automated',
@@ -245,34 +253,31 @@ describe.each(stores)('conversations on %s', (store) => {
     ['waiting', ['send'], 'waiting', 'active'],
     ['resolved', ['resolve'], 'resolved', 'active'],
     ['archived', ['archive'], 'archived', 'archived'],
-  ])(
-    'what is %s is moved by messages as the table of states says',
-    async (status, moves, out, back) => {
-      const at = async () => {
-        const { id } = await make();
-        const first = await sendInto(id);
-        await answerTo(first);
-        for (const one of moves) await (one === 'send' ? sendInto(id) : move(id, one));
-        const { messageCount, ...conversation } = await show(id);
-        expect(conversation.status).toBe(status);
-        return { id, first, messageCount };
-      };
-      const sent = await at();
-      const message = await sendInto(sent.id);
-      expect(message.conversationId).toBe(sent.id);
-      expect(await show(sent.id)).toMatchObject({
-        status: out,
-        messageCount: sent.messageCount + 1,
-      });
-      const answered = await at();
-      await answerTo(answered.first);
-      const after = await show(answered.id);
-      expect(after).toMatchObject({ status: back, messageCount: answered.messageCount + 1 });
-      expect(after.resolvedAt).toBeNull();
-    },
-  );
+  ])('change from %s by messages as the table of states says', async (status, moves, out, back) => {
+    const at = async () => {
+      const { id } = await make();
+      const first = await sendInto(id);
+      await answerTo(first);
+      for (const name of moves) await (name === 'send' ? sendInto(id) : move(id, name));
+      const { messageCount, ...conversation } = await show(id);
+      expect(conversation.status).toBe(status);
+      return { id, first, messageCount };
+    };
+    const sent = await at();
+    const message = await sendInto(sent.id);
+    expect(message.conversationId).toBe(sent.id);
+    expect(await show(sent.id)).toMatchObject({
+      status: out,
+      messageCount: sent.messageCount + 1,
+    });
+    const answered = await at();
+    await answerTo(answered.first);
+    const after = await show(answered.id);
+    expect(after).toMatchObject({ status: back, messageCount: answered.messageCount + 1 });
+    expect(after.resolvedAt).toBeNull();
+  });
 
-  it('its times and contacts are those of its messages; who is a person is told apart', async () => {
+  it('take times and contacts from their messages, and tell human from automatic activity', async () => {
     await api.post('/v1/contacts', { email: 'Ada@example.com', name: 'Ada' });
     const bob = await api.post<{ id: string }>('/v1/contacts', { email: 'bob@example.com' });
     const { id } = await make();
@@ -282,7 +287,7 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(started).toMatchObject({
       startedAt: first.createdAt,
       lastActivityAt: first.createdAt,
-      statusReason: `${first.id} went out`,
+      statusReason: `${first.id} was sent`,
       contacts: [
         {
           name: 'Ada',
@@ -297,7 +302,7 @@ describe.each(stores)('conversations on %s', (store) => {
     const after = await show(id);
     expect(after.lastHumanActivityAt).toBe(human);
     expect(Date.parse(after.lastActivityAt ?? '')).toBe(test.clock.now());
-    expect(after.statusReason).toBe(`${auto} came in`);
+    expect(after.statusReason).toBe(`${auto} was received`);
     await answerTo(first);
     expect((await show(id)).lastHumanActivityAt).toBe(after.lastActivityAt);
     await sendInto(id, {}, { to: [{ contactId: bob.body.id }, { email: 'ADA@example.com' }] });
@@ -306,14 +311,14 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(await names()).toEqual(['Ada']);
   });
 
-  it('a contact is of it by an address in any case of letters', async () => {
+  it('match a contact by address in any letter case', async () => {
     await api.post('/v1/contacts', { email: 'Ada@example.com', name: 'Ada' });
     const { id } = await make();
     await sendInto(id, {}, { to: [{ email: 'aDA@EXAMPLE.com' }] });
     expect((await show(id)).contacts.map(({ name }) => name)).toEqual(['Ada']);
   });
 
-  it('shows 20 contacts, those that came first', async () => {
+  it('show the 20 contacts that came first', async () => {
     const { id } = await make();
     const contacts: string[] = [];
     for (let i = 0; i < 25; i++) {
@@ -322,14 +327,14 @@ describe.each(stores)('conversations on %s', (store) => {
     }
     const sendTo = (ids: readonly string[]) =>
       sendInto(id, {}, { to: ids.map((contactId) => ({ contactId })) });
-    const shown = async () => new Set((await show(id)).contacts.map((one) => one.id));
+    const shown = async () => new Set((await show(id)).contacts.map((contact) => contact.id));
     await sendTo(contacts.slice(0, 15));
     expect(await shown()).toEqual(new Set(contacts.slice(0, 15)));
     await sendTo(contacts);
     expect(await shown()).toEqual(new Set(contacts.slice(0, 20)));
   });
 
-  it('a key of a service is no person, a key of a person is one', async () => {
+  it("count a send as human activity from a person's key, not from a service's", async () => {
     const { id } = await make();
     const at = async (owner: 'person' | 'service') => {
       const { key } = await createKey(test.app, test.operator, { role: 'sender', owner });
@@ -343,7 +348,7 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(await at('person')).toBe((await show(id)).lastHumanActivityAt);
   });
 
-  it('a send that names none there is, or a foreign one, is a 404 and leaves nothing', async () => {
+  it('answer 404 to a send into an unknown or foreign conversation, and store nothing', async () => {
     const { apiKey } = await otherOrganization(test.app);
     const other = api.as(apiKey);
     const foreign = (await other.post<Conversation>(path, {})).body;
@@ -357,28 +362,35 @@ describe.each(stores)('conversations on %s', (store) => {
     expect((await other.get<Conversation>(`${path}/${foreign.id}`)).body).toEqual(foreign);
   });
 
-  it('a reply to a message of a conversation belongs to it; a repeat is counted once', async () => {
+  it('include a reply to one of their messages, and count a repeated send once', async () => {
     const { id } = await make();
     const first = await sendInto(id);
     const reply = await send(api, payload({ inReplyToMessageId: first.id }));
     expect(reply.conversationId).toBe(id);
     const headers = { 'Idempotency-Key': 'once' };
     const body = payload({}, { conversationId: id });
-    const [one, other] = await Promise.all([send(api, body, headers), send(api, body, headers)]);
-    expect(one.id).toBe(other.id);
+    const [original, repeated] = await Promise.all([
+      send(api, body, headers),
+      send(api, body, headers),
+    ]);
+    expect(original.id).toBe(repeated.id);
     expect((await show(id)).messageCount).toBe(3);
     const listed = await api.get<Page<Message>>(`/v1/messages?conversationId=${id}`);
-    expect(listed.body.items.map((message) => message.id)).toEqual([one.id, reply.id, first.id]);
+    expect(listed.body.items.map((message) => message.id)).toEqual([
+      original.id,
+      reply.id,
+      first.id,
+    ]);
     expect(listed.body.pagination.total).toBe(3);
   });
 
-  it('deleting it leaves its messages, in many transactions; deleting a message counts', async () => {
+  it('keep their messages when deleted, and drop a deleted message from the count', async () => {
     const { id } = await make({ tags: ['a'] });
     const first = await sendInto(id);
     const second = await sendInto(id);
     await api.delete(`/v1/messages/${second.id}`);
     expect((await show(id)).messageCount).toBe(1);
-    // More than one transaction takes.
+    // More messages than one transaction changes.
     await test.app.store.write(async (trx) => {
       await sql`insert into messages (id, organization_id, direction, status, from_email,
           message_id_header, conversation_id, track_opens, track_clicks, is_test, delivery_count,
@@ -399,15 +411,15 @@ describe.each(stores)('conversations on %s', (store) => {
     expect((await api.delete(`${path}/${id}`)).status).toBe(404);
     expect((await list('')).pagination.total).toBe(0);
     expect((await list('tag=a')).pagination.total).toBe(0);
-    // An answer to what was in it belongs to none.
+    // An answer to a message of a deleted conversation has no conversation.
     const answer = await answerTo(first);
     expect((await api.get<Message>(`/v1/messages/${answer}`)).body.conversationId).toBeNull();
   });
 
-  it('tells of its beginning, of each change, and of what comes in or moves it', async () => {
+  it('publish an event for their creation, each change, and each message in or change of state', async () => {
     const { id } = await make();
     const first = await sendInto(id);
-    // Moves nothing: message.accepted tells of it.
+    // Changes no state: message.accepted reports it.
     await sendInto(id);
     await answerTo(first);
     await answerTo(first);

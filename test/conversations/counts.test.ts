@@ -1,5 +1,5 @@
-// What conversations say of their messages is true, whatever happens to them and in whatever order: their
-// counts, states and totals beside the rows themselves and a model of the table of states.
+// Counts, states and totals of conversations are true after any order of events: they are compared with the
+// rows and with a model of the table of states.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ const runs = Number(process.env.TEST_RUNS ?? 15);
 
 type Step = 'send' | 'answer' | 'delete' | MoveName;
 
-/** The table of states, by hand. */
+/** The table of states, written by hand. */
 const becomes: Record<Exclude<Step, 'delete'>, Partial<Record<ConversationStatus, string>>> = {
   send: { active: 'waiting', waiting: 'waiting', resolved: 'resolved', archived: 'archived' },
   answer: { active: 'active', waiting: 'active', resolved: 'active', archived: 'archived' },
@@ -63,7 +63,7 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
     return rows[0] ?? { count: 0, last: null };
   }
 
-  /** What lists say of each status, and what there is. */
+  /** Compares the totals of the lists with the rows, by status. */
   async function expectTrueTotals(): Promise<void> {
     const { rows } = await sql<{ status: string; count: number }>`
       select status, count(*) as count from conversations group by status`.execute(
@@ -82,17 +82,17 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
       fc.asyncProperty(steps, async (plan) => {
         const id = await make();
         let status: ConversationStatus = 'active';
-        // One that is never deleted, so that there is always something to answer.
+        // A message that is never deleted, so that one can always be answered.
         const first = await send(test.app, test.operator, 'a@simulator.test', {
           conversationId: id,
         });
         status = 'waiting';
         const parts: string[] = [];
         let last = test.clock.now();
-        for (const [step, which] of plan) {
+        for (const [step, index] of plan) {
           test.clock.set(test.clock.now() + 1_000);
           if (step === 'delete') {
-            const [gone] = parts.splice(which % Math.max(1, parts.length), 1);
+            const [gone] = parts.splice(index % Math.max(1, parts.length), 1);
             if (gone) await deleteMessage(test.app, test.operator, gone);
           } else if (step === 'send') {
             const { id: sent } = await send(test.app, test.operator, 'a@simulator.test', {
@@ -125,7 +125,7 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
     );
   }, 240_000);
 
-  it('sends, answers and deletions at once count right, in two daemons on PostgreSQL', async () => {
+  it('have the right counts after concurrent changes, with two daemons on PostgreSQL', async () => {
     const apps = store === 'postgres' ? [test.app, await test.another()] : [test.app];
     const ids = [await make(), await make()];
     const sendOne = (index: number) => {
@@ -150,7 +150,7 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
     await expectTrueTotals();
   }, 60_000);
 
-  it('what is sent while its conversation is deleted is in none, or a 404', async () => {
+  it('keep no message that is sent during their deletion', async () => {
     const id = await make();
     const sends = Array.from({ length: 30 }, () =>
       send(test.app, test.operator, 'a@simulator.test', { conversationId: id }),
@@ -164,8 +164,9 @@ describe.each(stores)('conversations beside their messages on %s', (store) => {
       ),
       answerTo(first?.id ?? ''),
     ]);
-    for (const one of await more) {
-      if (one.status === 'rejected') expect(one.reason).toMatchObject({ resource: 'conversation' });
+    for (const result of await more) {
+      if (result.status === 'rejected')
+        expect(result.reason).toMatchObject({ resource: 'conversation' });
     }
     expect(Number((await rowsOf(id)).count)).toBe(0);
     await expectTrueTotals();

@@ -1,5 +1,5 @@
-// A conversation by mail, end to end: what is sent into it goes out over SMTP, and the answer comes in over
-// SMTP, to the real listener, on both stores.
+// A conversation by mail, end to end: its messages leave over SMTP, and the answer comes in over SMTP to the
+// real listener, on both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createConversation, getConversation } from '../../src/conversations/conversations.ts';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -37,7 +37,7 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
   const sendTo = (to: string, more = {}) =>
     send(service.app, service.operator, to, { from, ...more });
 
-  /** Answers by hand, over SMTP: the reply to its dot. */
+  /** Sends an answer over SMTP, and returns the reply to its final dot. */
   async function answer(...header: string[]): Promise<string> {
     return answerAt('desk@sandbox.test', ...header);
   }
@@ -51,7 +51,7 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     return session.say(lines.join('\r\n'));
   }
 
-  it('a clock that is set back takes its last activity back for no message', async () => {
+  it('keeps its last activity when the clock is set back', async () => {
     const { app, operator, clock } = service;
     const times = async () => {
       const { startedAt, lastActivityAt } = await getConversation(app, operator, id);
@@ -67,11 +67,11 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     expect(await times()).toEqual([first.createdAt, last.createdAt]);
   });
 
-  it('the message goes out, its answer belongs to it; counts and states are right', async () => {
+  it('includes the answer to its message, with right counts and states', async () => {
     const question = await sendTo('inbox@sandbox.test', { conversationId: id });
     expect(await show()).toEqual(['waiting', 1]);
     await pipeline.idle();
-    // It came to a mailbox of our own: that copy is no answer.
+    // The recipient is one of our own mailboxes: that copy is not an answer.
     const [copy] = await messages({ direction: 'inbound' });
     expect([copy?.subject, copy?.conversationId]).toEqual(['Hello', null]);
     expect(await show()).toEqual(['waiting', 1]);
@@ -82,7 +82,7 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     const parts = await messages({ conversationId: id });
     expect(parts.map(({ direction }) => direction)).toEqual(['inbound', 'outbound']);
 
-    // A program that answers the answer names both.
+    // A program that answers names both messages.
     const reply = await sendTo('inbox@sandbox.test', {
       email: { inReplyToMessageId: parts[0]?.id },
     });
@@ -94,10 +94,10 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
   });
 
   it.each([
-    ['nothing', []],
+    ['no message', []],
     ['a stranger', ['In-Reply-To: <msg_06dq2k0qz8h3v5m1r9t4w7xy@sandbox.test>']],
-    ['no id', ['In-Reply-To: <hello@sandbox.test>', 'References: msg_1 <>']],
-  ])('what answers %s belongs to none', async (_what, header) => {
+    ['a malformed id', ['In-Reply-To: <hello@sandbox.test>', 'References: msg_1 <>']],
+  ])('excludes an answer to %s', async (_case, header) => {
     await sendTo('inbox@sandbox.test', { conversationId: id });
     expect(await answer(...header)).toMatch(/^250 /);
     expect(await show()).toEqual(['waiting', 1]);
@@ -106,7 +106,7 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     expect(ours?.conversationId).toBeNull();
   });
 
-  it('what comes to another organization belongs to none, whatever it answers', async () => {
+  it('excludes mail received by another organization', async () => {
     const { app, operator } = service;
     const { caller } = await otherOrganization(app);
     const domain = await addDomain(app, caller, { domain: 'other.example', dkim: 'ed25519' });
@@ -122,7 +122,7 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     expect((await getConversation(app, operator, id)).contacts).toEqual([]);
   });
 
-  it('an answer to a message without a conversation belongs to none', async () => {
+  it('excludes an answer to a message without a conversation', async () => {
     const plain = await sendTo('inbox@sandbox.test');
     expect(await answer(`In-Reply-To: <${plain.id}@sandbox.test>`)).toMatch(/^250 /);
     expect(await show()).toEqual(['active', 0]);

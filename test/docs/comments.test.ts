@@ -1,8 +1,10 @@
-// Files that comments and documents name are there, and the headings of documents that comments cite:
-// who moves one finds what speaks of it.
+// Files that comments and documents name exist, and so do the headings of documents that comments cite: a
+// moved file or heading fails here.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
+import { filesUnder, plainTests, unquoted } from './plain-tests.ts';
+import { fewWords, isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const parts = ['src', 'daemon', 'commands', 'test', 'docs'];
@@ -16,7 +18,7 @@ const files = [
 ];
 const names = new Set(files.map((file) => basename(file)));
 
-/** Names of files in what people read: comments of code, all of a document. */
+/** Lists the names of files in comments of code, or in the whole of a document. */
 function named(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   const prose = file.endsWith('.md')
@@ -30,14 +32,14 @@ const isThere = (name: string) =>
     ? existsSync(join(root, name))
     : names.has(basename(name));
 
-test('every file of ours that a comment or a document names exists', () => {
+it('comments and documents name only files that exist', () => {
   const missing = files
     .flatMap((file) => named(file).map((name) => `${file}: ${name}`))
     .filter((line) => !isThere(line.split(': ')[1] ?? ''));
   expect(missing).toEqual([]);
 });
 
-test('every document of ours that code cites exists, and has the heading that is cited', () => {
+it('code cites only documents and headings that exist', () => {
   const cites = files
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {
@@ -54,8 +56,8 @@ test('every document of ours that code cites exists, and has the heading that is
   expect(cites.filter((cite) => !isThereToo(cite))).toEqual([]);
 });
 
-test('no file sends its reader to what a clone does not hold', () => {
-  // In two halves, so that this file is none of them.
+it('files cite nothing outside a clone', () => {
+  // Split in two, so that this file does not match.
   const elsewhere = new RegExp(
     [
       '\\bcontract \\d',
@@ -66,20 +68,18 @@ test('no file sends its reader to what a clone does not hold', () => {
     ].join('|'),
     'i',
   );
-  const told = files.flatMap((file) =>
+  const citing = files.flatMap((file) =>
     readFileSync(join(root, file), 'utf8')
       .split('\n')
       .flatMap((line, index) => (elsewhere.test(line) ? [`${file}:${index + 1}: ${line}`] : [])),
   );
-  expect(told).toEqual([]);
+  expect(citing).toEqual([]);
 });
 
 /** Folders whose comments are held to plain words: CONTRIBUTING.md, "The change". */
 const plain = ['src', 'commands', 'daemon', 'bin'];
-const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
 const mostVague = 3;
 const mostVagueOfFile = 8;
-const fewWords = 100;
 
 interface Comments {
   file: string;
@@ -98,27 +98,30 @@ function commentsOf(file: string): Comments {
   const docs = [...source.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, doc = '']) =>
     doc.replace(/^\s*\*\s?/gm, '').trim(),
   );
-  return { file, words: text.match(/[A-Za-z][A-Za-z']*/g) ?? [], docs, text };
+  return { file, words: wordsOf(text), docs, text };
 }
 
-const comments = plain.flatMap((part) =>
-  readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(ts|js)$/.test(name))
-    .map((name) => commentsOf(join(part, name))),
-);
-const perThousand = (words: readonly string[]) =>
-  (1000 * words.filter((word) => vague.test(word)).length) / Math.max(1, words.length);
+const commentsIn = (parts: readonly string[]) =>
+  parts.flatMap((part) => filesUnder(part, /\.(?:ts|js)$/)).map((file) => commentsOf(file));
+const code = commentsIn(plain);
+const tests = commentsIn(plainTests.map((part) => `test/${part}`)).map((comment) => {
+  const text = unquoted(comment.text);
+  return { ...comment, text, words: wordsOf(text) };
+});
+const comments = [...code, ...tests];
 
-test('comments name the noun: few say who or what', () => {
+it('comments name the noun', () => {
   expect(comments.length).toBeGreaterThan(500);
-  expect(perThousand(comments.flatMap(({ words }) => words))).toBeLessThan(mostVague);
+  for (const group of [code, tests]) {
+    expect(vaguePerThousand(group.flatMap(({ words }) => words))).toBeLessThan(mostVague);
+  }
   const vagueFiles = comments.filter(
-    ({ words }) => words.length > fewWords && perThousand(words) > mostVagueOfFile,
+    ({ words }) => words.length > fewWords && vaguePerThousand(words) > mostVagueOfFile,
   );
   expect(vagueFiles.map(({ file }) => file)).toEqual([]);
 });
 
-test('doc comments begin with a verb or a noun phrase', () => {
+it('doc comments begin with a verb or a noun phrase', () => {
   const begins = /^(?:(?:What|Who|Those|Of|So many|Not|But|As)\b|[a-z](?![a-z]*[A-Z.`(]))/;
   const bad = comments.flatMap(({ file, docs }) =>
     docs.filter((doc) => begins.test(doc)).map((doc) => `${file}: ${doc.slice(0, 60)}`),
@@ -126,9 +129,9 @@ test('doc comments begin with a verb or a noun phrase', () => {
   expect(bad).toEqual([]);
 });
 
-test('comments have no "is none" and no "is no" as a predicate', () => {
+it('comments have neither none nor no as a predicate', () => {
   const bad = comments.flatMap(({ file, text }) =>
-    (text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? []).map((line) => `${file}: ${line}`),
+    isNoneClauses(text).map((clause) => `${file}: ${clause}`),
   );
   expect(bad).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// The rows of docs/fields.md: each field that a request may hold, and what it takes, as the schemas of
-// the routes say it.
+// The rows of docs/fields.md: each field of a request, and the values that it takes by the schema of its
+// route.
 import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 
@@ -26,7 +26,7 @@ interface Schema {
   $defs?: Record<string, Schema>;
 }
 
-/** `1–100`, `≥ 1`, `≤ 100`, or nothing. */
+/** Returns `1–100`, `≥ 1`, `≤ 100`, or an empty text. */
 function span(from: number | undefined, to: number | undefined): string {
   const [low, high] = [from, to].map((bound) => bound?.toLocaleString('en'));
   if (low !== undefined && high !== undefined) return `${low}–${high}`;
@@ -47,19 +47,19 @@ const nameOf = (ref: string) => ref.replace(/^.*\//, '');
 
 function textWords({ format, pattern, minLength, maxLength }: Schema): string {
   if (format !== undefined) return `text, ${format}`;
-  // Of a query: a number that is written out.
+  // A number in a query.
   if (pattern?.startsWith('^\\d{')) return 'number';
   const [, prefix] = /^\^(\w+_)\[/.exec(pattern ?? '') ?? [];
   if (prefix !== undefined) return `id ${code(prefix)}…`;
-  return bounded(pattern === undefined ? 'text' : 'text of a form', minLength, maxLength);
+  return bounded(pattern === undefined ? 'text' : 'patterned text', minLength, maxLength);
 }
 
-/** What a schema takes, in words, without the fields of an object. */
+/** Describes the values of a schema, without the fields of an object. */
 function words(schema: Schema): string {
   const { type, enum: values, const: value, anyOf, $ref } = schema;
   if ($ref !== undefined) return nameOf($ref);
   if (anyOf) {
-    const choices = anyOf.flatMap((one) => words(one).split(' or '));
+    const choices = anyOf.flatMap((choice) => words(choice).split(' or '));
     return [...new Set(choices)].join(' or ');
   }
   if (value !== undefined) return code(value);
@@ -82,13 +82,16 @@ function words(schema: Schema): string {
   return type ?? 'anything';
 }
 
-/** The objects in a schema that have fields of their own. */
+/** Lists the objects in a schema that have fields of their own. */
 function objectsIn(schema: Schema): { under: string; object: Schema }[] {
   const { properties, items, anyOf = [], additionalProperties } = schema;
   if (properties) return [{ under: '', object: schema }];
   if (items) return objectsIn(items).map(({ under, object }) => ({ under: `[]${under}`, object }));
   if (typeof additionalProperties === 'object') {
-    return objectsIn(additionalProperties).map((one) => ({ ...one, under: `.*${one.under}` }));
+    return objectsIn(additionalProperties).map(({ under, object }) => ({
+      under: `.*${under}`,
+      object,
+    }));
   }
   return anyOf.flatMap(objectsIn);
 }
@@ -98,7 +101,7 @@ function rowsOf(where: string, schema: Schema, prefix = ''): string[][] {
     Object.entries(object.properties ?? {}).flatMap(([name, field]) => {
       const path = `${prefix}${under}${prefix === '' && under === '' ? '' : '.'}${name}`;
       const need = object.required?.includes(name) ? ', required' : '';
-      const standard = field.default === undefined ? '' : `, else ${shown(field.default)}`;
+      const standard = field.default === undefined ? '' : `, default ${shown(field.default)}`;
       return [
         [where, code(path), `${words(field)}${need}${standard}`],
         ...rowsOf(where, field, path),
@@ -107,7 +110,7 @@ function rowsOf(where: string, schema: Schema, prefix = ''): string[][] {
   );
 }
 
-/** Each field of the query and the body of each route; what has a name of its own, once. */
+/** Lists each field of the query and the body of each route; named schemas once. */
 export function fieldRows(): string[][] {
   const named = new Map<string, string[][]>();
   const rows = routes.flatMap(({ name, query, body }) =>

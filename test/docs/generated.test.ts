@@ -1,20 +1,20 @@
-// What `npm run docs` writes is in the documents as it would write it now, and every row that is
-// completed by hand has its words. Also who owns a table, which it finds in the code.
-import { describe, expect, test } from 'vitest';
+// The generated parts of the documents equal the output of `npm run docs`, and every row that is completed
+// by hand has its words. Also the owner of each table, found in the code.
+import { describe, expect, it } from 'vitest';
 import { readMarkdown, tableRows } from './markdown.ts';
 import { files, installed, ownersOf, read, tables, written } from './write.ts';
 
-test.each(files)('%s is as "npm run docs" writes it', async (file) => {
+it.each(files)('%s equals the output of "npm run docs"', async (file) => {
   expect(read(file)).toBe(await written(file));
 });
 
-test.each(files)('every row of %s has its words', (file) => {
+it.each(files)('%s has words in every row', (file) => {
   const rows = tableRows(readMarkdown(file).prose);
   expect(rows.length).toBeGreaterThan(20);
   expect(rows.filter((cells) => !/^\S.{3,}/.test(cells.at(-1) ?? ''))).toEqual([]);
 });
 
-test('what "npm ci --omit=dev" installs is within its bounds', () => {
+it('"npm ci --omit=dev" installs packages within its bounds', () => {
   const { packages, megabytes } = installed();
   expect(packages).toBeLessThanOrEqual(300);
   expect(packages).toBeGreaterThan(200);
@@ -23,7 +23,7 @@ test('what "npm ci --omit=dev" installs is within its bounds', () => {
 });
 
 describe('table owners', () => {
-  test.each(tables)('%s is named in one room alone, in its files of queries', (table) => {
+  it.each(tables)('name %s in one room, in its files of queries', (table) => {
     const owners = ownersOf(table);
     expect(owners.length).toBeGreaterThan(0);
     expect(new Set(owners.map((path) => path.slice(0, path.lastIndexOf('/')))).size).toBe(1);

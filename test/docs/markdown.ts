@@ -1,5 +1,5 @@
-// Reading our own Markdown files for the tests that hold them to the program: fences, tables, code
-// spans, sections. Knows the Markdown that we write, not all there is.
+// Reads our own Markdown files for the tests that hold them to the program: fences, tables, code spans,
+// sections. Supports only the Markdown that we write.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../support/cli.ts';
@@ -7,7 +7,7 @@ import { repository } from '../support/cli.ts';
 export interface Fence {
   /** First word of the info string, as in "sh". */
   language: string;
-  /** The other words. */
+  /** Remaining words of the info string. */
   marks: readonly string[];
   text: string;
   /** Line of the opening fence, from 1. */
@@ -16,7 +16,7 @@ export interface Fence {
 
 export interface Markdown {
   text: string;
-  /** The lines outside of fences. */
+  /** Lines outside of fences. */
   prose: readonly string[];
   fences: readonly Fence[];
 }
@@ -44,7 +44,7 @@ export function readMarkdown(name: string): Markdown {
   return { text, prose, fences };
 }
 
-/** README.md and the pages that its table "More" names, in that order: what users read. */
+/** Reads README.md and the pages that its table "More" names, in that order: the pages for users. */
 export function userPages(): readonly (Markdown & { name: string })[] {
   const readme = readMarkdown('README.md');
   const links = tableRows(section(readme, 'More')).map(([cell = '']) => /\((.+)\)/.exec(cell)?.[1]);
@@ -52,14 +52,14 @@ export function userPages(): readonly (Markdown & { name: string })[] {
   return [{ name: 'README.md', ...readme }, ...pages];
 }
 
-/** The `code` spans of prose. */
+/** Finds the `code` spans of prose. */
 export function codeSpans(lines: readonly string[]): string[] {
   return [...lines.join('\n').matchAll(/`([^`]+)`/g)].map(([, span = '']) =>
     span.replaceAll('\n', ' '),
   );
 }
 
-/** The lines under a heading, down to the next one of any level. @throws Error where there is none. */
+/** Returns the lines from a heading to the next one. @throws Error without such a heading. */
 export function section({ prose }: Markdown, heading: string): string[] {
   const start = prose.findIndex((line) => line.replace(/^#+ /, '') === heading);
   if (start < 0 || !prose[start]?.startsWith('#')) throw new Error(`no heading "${heading}"`);
@@ -68,7 +68,7 @@ export function section({ prose }: Markdown, heading: string): string[] {
   return rest.slice(0, end < 0 ? rest.length : end);
 }
 
-/** The cells of the tables in these lines, without their heads. */
+/** Returns the cells of the tables in these lines, without their heads. */
 export function tableRows(lines: readonly string[]): string[][] {
   const isHead = (index: number) => /^\|[-| :]+\|$/.test(lines[index + 1] ?? '');
   return lines

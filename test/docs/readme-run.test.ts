@@ -1,14 +1,14 @@
-// What README.md and the pages for users tell to do is done: every block marked "sh run" is typed as
-// printed, in order, in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run
-// endless": each line until it has said something, then Ctrl-C). The ids that a reader would fill in are
-// filled in. What they say is not there yet is asked for, too. Of the commands, those that end by Ctrl-C
-// are processes of their own, as the daemon is; the others share one (svc-typed.ts).
+// README.md and the pages for users are followed: every block marked "sh run" is typed as printed, in order,
+// in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run endless": each line
+// until its first output, then Ctrl-C). The ids that a reader would fill in are filled in. Features that they
+// list as missing are requested, too. Commands that end by Ctrl-C are processes of their own, like the
+// daemon; the others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { svc } from '../support/cli.ts';
 import {
   type DaemonHome,
@@ -35,9 +35,9 @@ let home: DaemonHome;
 let daemon: DaemonProcess;
 let typedHere: TypedSvc;
 let isRunning = false;
-/** Of the first message, as the reader has it from the answer to the line of the first start. */
+/** Id of the first message, from the answer to the line of the first start. */
 let messageId: string;
-/** The environment of the reader's shell: what it has exported by now is in it. */
+/** The environment of the reader's shell, with its exported variables. */
 let environment: Record<string, string>;
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ async function newest(
   return items[0]?.id ?? '';
 }
 
-/** Where it was moved to, the thread that the reader looks at is the same. */
+/** Thread that the reader looks at: the same after it was moved. */
 let threadId = '';
 
 async function threadOfReader(): Promise<string> {
@@ -96,7 +96,7 @@ async function threadOfReader(): Promise<string> {
   return threadId;
 }
 
-/** The line as this reader types it. */
+/** Fills the reader's values into a line. */
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
   const conversationId = line.includes('CONVERSATION_ID') ? await newest('conversations') : '';
@@ -124,7 +124,7 @@ async function typed(line: string): Promise<string> {
 async function exportAsTyped(command: string): Promise<void> {
   const variables = (await sh(`${command}\nenv -0`)).split('\0').slice(0, -1);
   environment = Object.fromEntries(
-    variables.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+    variables.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
   );
 }
 
@@ -136,7 +136,7 @@ async function run(text: string): Promise<void> {
   }
 }
 
-/** The lines of docs/webhooks.md that verify posts, in a process of their own, with the secret of `listen`. */
+/** Starts the verifying receiver of docs/webhooks.md in a process, with the secret of `listen`. */
 async function startReceiver(): Promise<{ url: string; close(): void }> {
   const [script] = readMarkdown('docs/webhooks.md').fences.filter(
     ({ language }) => language === 'js',
@@ -152,26 +152,26 @@ async function startReceiver(): Promise<{ url: string; close(): void }> {
   return { url, close: () => void receiver.kill() };
 }
 
-/** Runs a command that ends by Ctrl-C alone, until it has said a line; resolves with what it said. */
+/** Runs a command that only Ctrl-C ends until its first line, and returns its output. */
 async function runEndless(line: string): Promise<string> {
   const { SVC_TYPED_SOCKET: _, ...env } = environment;
   const script = `exec ${line.replace(/^svc /, `${svc} `)}`;
   const child = spawn('sh', ['-eu', '-c', script], { cwd: home.cli.directory, env });
   const ended = once(child, 'exit');
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   try {
-    await until(() => said.includes('\n'), line);
+    await until(() => output.includes('\n'), line);
   } finally {
     child.kill('SIGINT');
     await ended;
   }
-  return said;
+  return output;
 }
 
-/** Does what the owner of the domain does after `svc domains dns`. */
+/** Publishes the records of a domain, like its owner after `svc domains dns`. */
 async function publish(domain: string): Promise<void> {
   const { items } = await home.cli.json<{
     items: { type: 'TXT' | 'MX'; name: string; value: string }[];
@@ -187,9 +187,9 @@ const blocks = userPages().flatMap(({ name, fences }) =>
     .filter(({ marks }) => marks.includes('run'))
     .map((block) => [`${name}:${block.line}: ${block.text.split('\n')[0]}`, block] as const),
 );
-test.each(blocks)(
-  '%s',
-  async (_shown, { text, marks }) => {
+it.each(blocks)(
+  'runs %s',
+  async (_block, { text, marks }) => {
     if (marks.includes('stopped') && isRunning) {
       isRunning = false;
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
@@ -199,8 +199,8 @@ test.each(blocks)(
       const lines = text.replaceAll('http://localhost:8080', receiver.url).split('\n');
       try {
         for (const line of lines) {
-          const said = await runEndless(await typed(line));
-          if (line.includes('--forward-to')) expect(said).toContain('→ 204');
+          const output = await runEndless(await typed(line));
+          if (line.includes('--forward-to')) expect(output).toContain('→ 204');
         }
       } finally {
         receiver.close();
@@ -214,7 +214,7 @@ test.each(blocks)(
   60_000,
 );
 
-test('the paths that need no key answer, with the metrics named', async () => {
+it('the paths without a key answer, with the named metrics', async () => {
   if (!isRunning) daemon = await home.start();
   isRunning = true;
   const rows = tableRows(section(readMarkdown('docs/operations.md'), 'Health and metrics'));
@@ -232,7 +232,7 @@ test('the paths that need no key answer, with the metrics named', async () => {
   }
 });
 
-test('what is not there yet is answered as said', async () => {
+it('missing paths are answered with 404', async () => {
   const spans = codeSpans(section(missing, 'Not there yet'));
   const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
   expect(paths.length).toBeGreaterThan(4);
@@ -255,10 +255,11 @@ const lacking = {
   tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
   footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
 };
-const refusals = tableRows(section(missing, 'Not there yet')).flatMap(([fields = '', said = '']) =>
-  codeSpans([fields]).map((field) => [field, Number(said.slice(0, 3))] as const),
+const refusals = tableRows(section(missing, 'Not there yet')).flatMap(
+  ([fields = '', status = '']) =>
+    codeSpans([fields]).map((field) => [field, Number(status.slice(0, 3))] as const),
 );
-test.each(refusals)('a send with %s is answered with %d', async (field, status) => {
+it.each(refusals)('a send with %s is answered with %d', async (field, status) => {
   const plain = {
     channel: 'email',
     to: [{ email: 'inbox@sandbox.test' }],

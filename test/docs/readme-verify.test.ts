@@ -1,11 +1,11 @@
-// The lines of docs/webhooks.md that verify what is posted to a webhook, run as printed in a process of their
-// own: what is signed with the secret is taken, and nothing else.
+// The lines of docs/webhooks.md that verify posts, run as printed in a process of their own: they accept
+// only posts signed with the secret.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/postgres.ts';
 import { readMarkdown } from './markdown.ts';
 
@@ -41,11 +41,11 @@ interface Post {
   before?: string;
   sent?: string;
   id?: string;
-  /** Seconds. */
+  /** Seconds since the signature. */
   age?: number;
 }
 
-test.each<[string, Post, number]>([
+it.each<[string, Post, number]>([
   ['signed with the secret', {}, 204],
   ['signed with a new secret and this one', { before: 'v1,AAAA ' }, 204],
   ['of another secret', { by: Buffer.alloc(32, 8) }, 401],
@@ -53,7 +53,7 @@ test.each<[string, Post, number]>([
   ['with another id', { id: 'evt_2' }, 401],
   ['six minutes old', { age: 360 }, 401],
 ])(
-  'a post %s',
+  'the receiver verifies a post %s',
   async (_what, { by = key, before = '', sent = body, id = 'evt_1', age = 0 }, expected) => {
     const at = now() - age;
     const headers = {

@@ -1,11 +1,11 @@
-// README.md and the pages for users that it links are held to the program: every command, flag, key,
-// variable, path and script that they name exists, and every configuration in them loads. What they tell to
-// do is done in readme-run.test.ts; the table of commands is written by write.ts.
+// README.md and its linked pages for users are held to the program: every command, flag, key, variable, path
+// and script in them exists, and every configuration loads. readme-run.test.ts follows their instructions;
+// write.ts writes the table of commands.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Parser } from '@oclif/core';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
 import {
   ExpectationError,
@@ -34,7 +34,7 @@ const ids = listCommandIds();
 const shownUrl = 'http://127.0.0.1:4025';
 const shownKey = 'svc_live_…';
 
-/** Words as a shell would split them, without a redirection. */
+/** Splits a line into words like a shell, without a redirection. */
 function shellWords(line: string): string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
@@ -47,7 +47,7 @@ const shellLines = fences
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
 
-test('lines are at most 120 characters, but for what a program printed', () => {
+it('lines have at most 120 characters, except printed output', () => {
   const code = fences.filter(({ language }) => language !== 'text');
   const lines = [...prose, ...code.flatMap(({ text }) => text.split('\n'))];
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
@@ -56,7 +56,7 @@ test('lines are at most 120 characters, but for what a program printed', () => {
 const commandLines = shellLines.filter(
   (line) => line.startsWith('svc ') && line !== 'svc --version',
 );
-test.each(commandLines)('%s', async (line) => {
+it.each(commandLines)('the command line parses: %s', async (line) => {
   const typed = interpret(shellWords(line).slice(1), ids);
   if (typed.kind !== 'command') throw new Error('no command');
   const Command = await commandClass(typed.id);
@@ -65,7 +65,7 @@ test.each(commandLines)('%s', async (line) => {
 });
 
 const named = [...new Set(spans.filter((span) => span.startsWith('svc ')))];
-test.each(named)('%s in a sentence', async (span) => {
+it.each(named)('the sentence names existing flags: %s', async (span) => {
   const typed = interpret(shellWords(span).slice(1), ids);
   if (typed.kind !== 'command') return;
   const Command = await commandClass(typed.id);
@@ -74,7 +74,7 @@ test.each(named)('%s in a sentence', async (span) => {
   expect(known).toEqual(expect.arrayContaining(given));
 });
 
-test('flags alone belong to some command', async () => {
+it('flags without a command belong to some command', async () => {
   const classes = await Promise.all(ids.map(commandClass));
   const known = classes.flatMap(({ flags }) => Object.keys(flags ?? {}));
   const given = spans.flatMap((span) => /^--([a-z-]+)/.exec(span)?.[1] ?? []);
@@ -85,7 +85,7 @@ test('flags alone belong to some command', async () => {
   );
 });
 
-test('keys of the configuration', () => {
+it('keys of the configuration exist', () => {
   const sections = (tree: typeof configTree): string[] => [
     tree.path,
     ...tree.entries.flatMap((entry) => ('entries' in entry ? sections(entry) : [])),
@@ -107,7 +107,7 @@ test('keys of the configuration', () => {
   );
 });
 
-test('the defaults of the table', () => {
+it('defaults in the table equal those of the configuration', () => {
   for (const [keys = '', defaults = ''] of tableRows(
     section(readMarkdown('docs/configuration.md'), 'Configuration'),
   )) {
@@ -120,7 +120,7 @@ test('the defaults of the table', () => {
   }
 });
 
-test('environment variables', () => {
+it('environment variables exist', () => {
   const known = [...configKeys.map(({ variable }) => variable), 'SVC_CONFIG', 'SVC_API_KEY'];
   const given = [...everything.matchAll(/\bSVC_[A-Z_]+/g)].map(([name]) => name);
   expect(given.length).toBeGreaterThan(3);
@@ -128,7 +128,7 @@ test('environment variables', () => {
 });
 
 const yaml = fences.filter(({ language }) => language === 'yaml');
-test.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const))(
+it.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const))(
   'the configuration in %s loads without a warning',
   (_place, text) => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
@@ -141,7 +141,7 @@ test.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const)
   },
 );
 
-test('npm scripts', () => {
+it('npm scripts are those of package.json', () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
   const own = [...everything.matchAll(/\bnpm (?:run ([a-z]+)|(start|test)\b)/g)];
   const given = own.map(([, script, short]) => script ?? short);
@@ -149,7 +149,7 @@ test('npm scripts', () => {
   expect(new Set(given)).toEqual(new Set(Object.keys(scripts)));
 });
 
-test('linked files', () => {
+it('linked files exist', () => {
   const links = pages.flatMap(({ name, text }) =>
     [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, file = '']) => join(dirname(name), file)),
   );
@@ -157,7 +157,7 @@ test('linked files', () => {
   expect(links.filter((file) => !existsSync(join(repository, normalize(file))))).toEqual([]);
 });
 
-test('exit codes', () => {
+it('exit codes are those of the program', () => {
   const codes = tableRows(section(readMarkdown('docs/commands.md'), 'Exit codes')).map(([code]) =>
     Number(code),
   );
@@ -166,10 +166,16 @@ test('exit codes', () => {
   expect(exitCodeOf(new ExpectationError())).toBe(8);
 });
 
-test('README.md leads from the first send to an upgrade, in about 300 lines', () => {
+it('README.md leads from the first send to an upgrade within 300 lines', () => {
   const lines = readme.text.split('\n');
   expect(lines.length).toBeLessThanOrEqual(300);
-  const wanted = ['First send', 'See it', 'A domain of your own', 'Production', 'Upgrade'];
+  const wanted = [
+    'First send',
+    'How do I follow a message?',
+    'A domain of your own',
+    'Production',
+    'Upgrade',
+  ];
   const headings = readme.prose
     .filter((line) => line.startsWith('## '))
     .map((line) => line.slice(3));
@@ -177,13 +183,13 @@ test('README.md leads from the first send to an upgrade, in about 300 lines', ()
   expect(lines.findIndex((line) => line.includes('Not there yet'))).toBeLessThan(15);
 });
 
-test('the text of a first start, as it is printed', () => {
+it('README.md prints the text of a first start', () => {
   const { config } = loadConfig({ env: {}, cwd: '/nowhere' });
   const printed = readme.fences.find(({ language }) => language === 'text')?.text;
   expect(printed).toBe(firstStartText(config, shownUrl, shownKey).trimEnd());
 });
 
-test('paths of the API that are shown in commands', () => {
+it('paths of the API in commands exist', () => {
   const paths = Object.keys(openApiDocument(routes, shownUrl).paths);
   const given = shellLines
     .flatMap((line) => /127\.0\.0\.1:4025(\/v1\/[^\s'?]+)/.exec(line)?.[1] ?? [])

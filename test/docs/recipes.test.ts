@@ -1,5 +1,5 @@
-// The recipes of docs/submission.md: short, and those whose client is installed are followed as printed,
-// against a real daemon. The others count as skipped.
+// The recipes of docs/submission.md: short, and followed as printed against a real daemon if their client is
+// installed. The others count as skipped.
 import { execFile, execFileSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { readMarkdown } from './markdown.ts';
 
 const document = readMarkdown('docs/submission.md');
 
-/** The recipe under a heading. */
+/** Returns the recipe under a heading. */
 function recipe(name: string): string {
   const from = document.text.split('\n').indexOf(`### ${name}`);
   const fence = document.fences.find(({ line }) => line > from);
@@ -57,7 +57,7 @@ const node = process.execPath;
 const hi = `printf 'From: hello@sandbox.test\\nSubject: Hi\\n\\nHi.\\n'`;
 const inbox = 'inbox@sandbox.test';
 
-/** How each is followed; null where its program is more than a test should start. */
+/** Follows each recipe; null where a test should not start its program. */
 const clients: [name: string, installed: boolean, follow: (() => Promise<void>) | null][] = [
   ['swaks', isInstalled('swaks', ['--version']), () => run('sh', '-c', typed(recipe('swaks')))],
   [
@@ -88,12 +88,12 @@ const clients: [name: string, installed: boolean, follow: (() => Promise<void>) 
   ['cron', true, () => run('sh', '-c', typed(recipe('cron')))],
 ];
 
-describe.each(clients)('%s', (name, installed, follow) => {
-  it('is short', () => {
+describe.each(clients)('the recipe for %s', (name, installed, follow) => {
+  it('has at most 8 lines', () => {
     expect(recipe(name).trim().split('\n').length).toBeLessThanOrEqual(8);
   });
 
-  it.skipIf(!installed || follow === null)('sends what it says', async () => {
+  it.skipIf(!installed || follow === null)('sends a mail', async () => {
     const count = async () => {
       const path = '/v1/messages?direction=outbound&limit=1';
       const { body } = await daemon.request<{

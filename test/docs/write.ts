@@ -1,6 +1,6 @@
-// What documents say that the program knows: `npm run docs` writes it between two comments of the
-// document, and generated.test.ts fails where it differs. The last cell of a row, where the program has
-// no words for it, is written by hand and kept.
+// Generated parts of documents: `npm run docs` writes them between two comments of the document, and
+// generated.test.ts fails for a difference. The last cell of a row that the program has no words for is
+// written by hand and kept.
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ interface Part {
   file: string;
   name: string;
   head: readonly string[];
-  /** Rows without their last cell are completed by what stands there now. */
+  /** Rows without their last cell keep the present one. */
   rows(): string[][] | Promise<string[][]>;
 }
 
@@ -33,7 +33,7 @@ export const sources = ['bin', 'commands', 'daemon', 'src'].flatMap((folder) =>
     .sort(),
 );
 
-/** The rooms of src/ in their order, as dependency-cruiser holds it. */
+/** The rooms of src/ in the order that dependency-cruiser holds. */
 export const rooms = [
   ...(/const rooms = \[([^\]]*)\]/.exec(read('.dependency-cruiser.cjs'))?.[1] ?? '').matchAll(
     /'([a-z.-]+)'/g,
@@ -72,10 +72,10 @@ const descriptions = new Map(
 /** Names of all tables. */
 export const tables = [...descriptions.keys()];
 
-/** Tables as Kysely is given them, */
+/** Names of tables in calls of Kysely. */
 const inCalls =
   /(?:selectFrom|insertInto|updateTable|deleteFrom|Join|fullTextOf|bulkInsert<\w+>|(?:rowsOf|lockerOf|changeCounter)<\w+>)\(\s*'(\w+)/g;
-/** and as SQL names them, which only the store and files of queries can write (the doorway of kysely). */
+/** Names of tables in SQL, which only the store and files of queries may write. */
 const inSql = /\b(?:from|join|into|update) (\w+)/g;
 
 /** Files of the program, with the tables that they name. */
@@ -88,12 +88,12 @@ const queried = sources.map((path) => {
   return { path, names: new Set(found.map(([, table = '']) => table)) };
 });
 
-/** The files that name a table. */
+/** Returns the files that name a table. */
 export function ownersOf(table: string): string[] {
   return queried.filter(({ names }) => names.has(table)).map(({ path }) => path);
 }
 
-/** In the order of rooms. */
+/** Lists the tables and their owners in the order of rooms. */
 function ownerRows(): string[][] {
   const room = (path = '') => rooms.indexOf(path.split('/')[1] ?? '');
   return tables
@@ -121,7 +121,7 @@ function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
   ]);
 }
 
-/** Folders of what `npm ci --omit=dev` installs. */
+/** Lists the folders that `npm ci --omit=dev` installs. */
 function installedFolders(): string[] {
   const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
     read('package-lock.json'),
@@ -129,17 +129,17 @@ function installedFolders(): string[] {
   return Object.entries(lock.packages).flatMap(([path, { dev }]) => (path && !dev ? path : []));
 }
 
-/** Bytes that a folder takes on the disk, without the packages below it. */
+/** Sums the bytes of a folder on the disk, without the packages below it. */
 function bytesIn(folder: string): number {
   const bytes = readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const path = join(folder, entry.name);
     if (entry.name === 'node_modules') return 0;
     return entry.isDirectory() ? bytesIn(path) : lstatSync(path).blocks * 512;
   });
-  return bytes.reduce((sum, each) => sum + each, lstatSync(folder).blocks * 512);
+  return bytes.reduce((sum, size) => sum + size, lstatSync(folder).blocks * 512);
 }
 
-/** What `npm ci --omit=dev` installs; a package that this platform does not need has no bytes. */
+/** Measures the packages of `npm ci --omit=dev`; one that this platform does not need has no bytes. */
 export function installed(): { packages: number; megabytes: number } {
   const folders = installedFolders();
   const here = folders.map((path) => join(repository, path)).filter((path) => existsSync(path));
@@ -152,7 +152,7 @@ const parts: readonly Part[] = [
   {
     file: 'docs/commands.md',
     name: 'commands',
-    head: ['Command', 'What it does'],
+    head: ['Command', 'Purpose'],
     rows: commandRows,
   },
   {
@@ -177,10 +177,10 @@ const parts: readonly Part[] = [
 
 export const files = [...new Set(parts.map(({ file }) => file))];
 
-/** The document as it has to be. @throws Error where the comments around a part are missing. */
+/** Returns the document with its generated parts. @throws Error without the comments around a part. */
 export async function written(file: string): Promise<string> {
   let text = read(file);
-  for (const part of parts.filter((one) => one.file === file)) {
+  for (const part of parts.filter((candidate) => candidate.file === file)) {
     const start = `<!-- npm run docs: ${part.name} -->\n`;
     const [before, rest] = text.split(start);
     const end = rest?.indexOf('<!-- end -->') ?? -1;
@@ -198,14 +198,14 @@ export async function written(file: string): Promise<string> {
   return file === 'docs/dependencies.md' ? withInstalled(text) : text;
 }
 
-/** File systems differ in what a small file takes: so few megabytes more or less are as good. */
+/** File systems differ in the size of small files: this many megabytes more or less count as equal. */
 const sameMegabytes = 10;
 
 function withInstalled(text: string): string {
   const { packages, megabytes } = installed();
-  return text.replace(/installs \d+ packages, (\d+) MB/, (_whole, said: string) => {
-    const isSame = Math.abs(Number(said) - megabytes) <= sameMegabytes;
-    return `installs ${packages} packages, ${isSame ? said : megabytes} MB`;
+  return text.replace(/installs \d+ packages, (\d+) MB/, (_whole, stated: string) => {
+    const isSame = Math.abs(Number(stated) - megabytes) <= sameMegabytes;
+    return `installs ${packages} packages, ${isSame ? stated : megabytes} MB`;
   });
 }
 

@@ -1,4 +1,4 @@
-// What organizations share as they add and check domains: the threads that make keys, the turns of checks.
+// Limits that organizations share when they add and check domains: threads that generate keys, and checks.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,12 +37,12 @@ describe.each(stores)('checks of domains on %s', (store) => {
 
   const add = (caller: Caller, domain: string) =>
     addDomain(test.app, caller, { domain, dkim: 'ed25519' });
-  const askedOf = (...names: string[]) =>
-    names.filter((name) => zone.asked.some((asked) => asked.endsWith(name)));
+  const queriedOf = (...names: string[]) =>
+    names.filter((name) => zone.asked.some((queried) => queried.endsWith(name)));
   const other = async (name: string) =>
     operatorOf((await createOrganization(test.app, { name, plan: 'free' })).id);
 
-  it('who asks for a domain while it is looked at gets the same result', async () => {
+  it('share one result among concurrent requests for a domain', async () => {
     const { id } = await add(test.caller, 'one.example');
     zone.hold();
     const verify = () => verifyDomain(test.app, test.caller, id);
@@ -51,13 +51,13 @@ describe.each(stores)('checks of domains on %s', (store) => {
     const others = [verify(), verify(), verify()];
     zone.release();
     const results = await Promise.all([first, ...others]);
-    expect(new Set(results.map((one) => one.lastCheckedAt)).size).toBe(1);
+    expect(new Set(results.map((checked) => checked.lastCheckedAt)).size).toBe(1);
     const before = zone.asked.length;
     await verify();
     expect(zone.asked.length).toBe(2 * before);
   });
 
-  it('two of an organization are looked at at once, the third when one has ended', async () => {
+  it('run two at once for an organization, the third when one has ended', async () => {
     const names = ['one.example', 'two.example', 'three.example'];
     const domains = [];
     for (const name of names) domains.push(await add(test.caller, name));
@@ -65,16 +65,16 @@ describe.each(stores)('checks of domains on %s', (store) => {
     const foreign = await add(acme, 'four.example');
     zone.hold();
     const checks = domains.map(({ id }) => verifyDomain(test.app, test.caller, id));
-    await expect.poll(() => askedOf(...names)).toHaveLength(2);
+    await expect.poll(() => queriedOf(...names)).toHaveLength(2);
     const foreignCheck = verifyDomain(test.app, acme, foreign.id);
-    await expect.poll(() => askedOf('four.example')).toHaveLength(1);
-    expect(askedOf(...names)).toEqual(['one.example', 'two.example']);
+    await expect.poll(() => queriedOf('four.example')).toHaveLength(1);
+    expect(queriedOf(...names)).toEqual(['one.example', 'two.example']);
     zone.release();
     await Promise.all([...checks, foreignCheck]);
-    expect(askedOf(...names)).toEqual(names);
+    expect(queriedOf(...names)).toEqual(names);
   });
 
-  it('two stay two while one after the other ends', async () => {
+  it('stay at two at once while they end one after another', async () => {
     const { app, caller } = test;
     const stored = await getDomainRows(
       app,
@@ -92,7 +92,7 @@ describe.each(stores)('checks of domains on %s', (store) => {
       checks.push(checkInTurn(app, caller.organizationId, `dom_${checks.length}`, check));
     for (let at = 0; at < 4; at++) ask();
     for (let ended = 0; ended < 6; ended++) {
-      // All that may begin has begun by the next turn of the event loop.
+      // Every check that may start has started by the next turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       expect([ended, ends.length]).toEqual([ended, Math.min(ended + 2, 6)]);
       ends[ended]?.();
@@ -101,7 +101,7 @@ describe.each(stores)('checks of domains on %s', (store) => {
     }
   });
 
-  it('one that fails hands its turn on', async () => {
+  it('pass their turn on when they fail', async () => {
     const gone = ['dom_gone1', 'dom_gone2', 'dom_gone3'].map((id) =>
       verifyDomain(test.app, test.caller, id),
     );
@@ -111,14 +111,14 @@ describe.each(stores)('checks of domains on %s', (store) => {
     expect((await verifyDomain(test.app, test.caller, id)).status).toBe('pending');
   });
 
-  it('the schedule gives each organization its share: a hundred of one wait behind one of another', async () => {
+  it('give each organization its share of the schedule', async () => {
     for (let at = 0; at < 25; at += 1) await add(test.caller, `d${at}.example`);
     await test.clock.advance(1_000);
     const acme = await other('acme');
     await add(acme, 'late.example');
     await test.clock.advance(2 * minute);
     expect(await checkDueDomains(test.app)).toBe(10);
-    expect(askedOf('late.example')).toEqual(['late.example']);
+    expect(queriedOf('late.example')).toEqual(['late.example']);
     const { rows } = await sql<{ checked: number }>`
       select count(*) as checked from domains where last_checked_at is not null`.execute(
       test.app.store.db,
@@ -128,7 +128,7 @@ describe.each(stores)('checks of domains on %s', (store) => {
 });
 
 describe('DKIM keys', () => {
-  it('are made one domain at a time; beyond 20 domains of an organization is a 503', async () => {
+  it('are generated for one domain at a time, and refused with 503 beyond 20 domains of an organization', async () => {
     const test = await testApp();
     const made: (() => void)[] = [];
     let atOnce = 0;
@@ -161,7 +161,7 @@ describe('DKIM keys', () => {
     await test.close();
   });
 
-  it('of RSA are not made on the threads that sync the store', async () => {
+  it('of RSA are not generated on the threads that sync the store', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-keys-'));
     const file = await open(join(dir, 'log'), 'w');
     let made = 0;

@@ -8,7 +8,7 @@ import {
   selectorOf,
 } from '../../src/mime/dkim-key.ts';
 
-/** SubjectPublicKeyInfo in front of the 32 octets of an Ed25519 key (RFC 8410). */
+/** SubjectPublicKeyInfo header of the 32 octets of an Ed25519 key (RFC 8410). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 function publicKeyOf(algorithm: DkimAlgorithm, published: string) {
@@ -18,7 +18,7 @@ function publicKeyOf(algorithm: DkimAlgorithm, published: string) {
 }
 
 describe.each(['rsa-sha256', 'ed25519-sha256'] as const)('a DKIM key of %s', (algorithm) => {
-  it('signs what its published half verifies', async () => {
+  it('creates signatures that its published half verifies', async () => {
     const { privateKeyPem, publicKey } = await generateDkimKey(algorithm);
     const digest = algorithm === 'rsa-sha256' ? 'sha256' : null;
     const data = Buffer.from('header');
@@ -26,7 +26,7 @@ describe.each(['rsa-sha256', 'ed25519-sha256'] as const)('a DKIM key of %s', (al
     expect(verify(digest, data, publicKeyOf(algorithm, publicKey), signature)).toBe(true);
   });
 
-  it('is found in its own record, however that is spaced', async () => {
+  it('is found in its own record with any spacing', async () => {
     const { publicKey } = await generateDkimKey(algorithm);
     const value = dkimRecordValue(algorithm, publicKey);
     expect(dkimRecordProblem(value, algorithm, publicKey)).toBeNull();
@@ -36,7 +36,7 @@ describe.each(['rsa-sha256', 'ed25519-sha256'] as const)('a DKIM key of %s', (al
 });
 
 describe('a published DKIM record', () => {
-  it('of RSA-2048 and Ed25519 have their known lengths', async () => {
+  it('has a key of the known length for RSA-2048 and Ed25519', async () => {
     const rsa = await generateDkimKey('rsa-sha256');
     const ed25519 = await generateDkimKey('ed25519-sha256');
     expect(publicKeyOf('rsa-sha256', rsa.publicKey).asymmetricKeyDetails?.modulusLength).toBe(2048);
@@ -52,7 +52,7 @@ describe('a published DKIM record', () => {
     ['', 'the record has no p= tag'],
     ['p=abc', null],
     ['v=DKIM1; h=sha256; p=a b c', null],
-  ])('%j: %s', (text, problem) => {
+  ])('such as %j has the problem: %s', (text, problem) => {
     expect(dkimRecordProblem(text, 'rsa-sha256', 'abc')).toBe(problem);
   });
 });

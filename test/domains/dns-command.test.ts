@@ -1,5 +1,5 @@
-// svc domains dns as it is typed: a warning where the records would name nobody.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// svc domains dns on the command line: a warning when the records would not name a host.
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-test('warns on standard error while delivery.hostname is localhost, beside the records', async () => {
+it('domains dns prints the records, and warns while delivery.hostname is localhost', async () => {
   const { code, stdout, stderr } = await cli.run(['domains', 'dns', 'acme.example', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).items.length).toBeGreaterThan(0);

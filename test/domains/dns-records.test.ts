@@ -35,7 +35,7 @@ const key: DomainKeyRow = {
 
 function record(purpose: ExpectedRecord['purpose'], type: ExpectedRecord['type']): ExpectedRecord {
   const found = recordsOf(domain, [key], 'mail.host.example').find(
-    (one) => one.purpose === purpose && one.type === type,
+    (expected) => expected.purpose === purpose && expected.type === type,
   );
   if (!found) throw new Error(`no ${purpose} record`);
   return found;
@@ -54,9 +54,9 @@ const cases: [
   ['dkim', 'TXT', ['v=DKIM1; k=rsa; p=old'], 'invalid', 'the record publishes another key'],
   ['return-path', 'MX', ['10 mail.host.example'], 'valid', ''],
   ['return-path', 'MX', ['20 other.example', '5 MAIL.host.example.'], 'valid', ''],
-  ['return-path', 'MX', ['10 other.example'], 'invalid', /elsewhere than to mail.host.example/],
+  ['return-path', 'MX', ['10 other.example'], 'invalid', /other hosts than mail.host.example/],
   ['return-path', 'MX', [], 'missing', ''],
-  ['mx', 'MX', ['10 notmail.host.example'], 'invalid', /elsewhere/],
+  ['mx', 'MX', ['10 notmail.host.example'], 'invalid', /other hosts/],
   ['spf', 'TXT', ['v=spf1 a:mail.host.example ~all'], 'valid', ''],
   ['spf', 'TXT', ['V=SPF1 +A:Mail.Host.example -all'], 'valid', ''],
   ['spf', 'TXT', ['google-site-verification=1'], 'missing', ''],
@@ -73,20 +73,20 @@ const cases: [
 ];
 
 describe('a published record', () => {
-  it.each(cases)('%s %s %j is %s', (purpose, type, values, status, error) => {
+  it.each(cases)('of %s %s with %j is %s', (purpose, type, values, status, error) => {
     const check = record(purpose, type).judge(values);
     expect(check.status).toBe(status);
     if (error === '') expect(check.error).toBeNull();
     else expect(check.error).toMatch(error);
   });
 
-  it('of SPF is found among the other texts of the domain', () => {
+  it('of SPF is found among other texts of the domain', () => {
     const texts = ['google-site-verification=1', 'v=spf1 a:mail.host.example ~all', 'MS=ms1'];
     expect(record('spf', 'TXT').judge(texts).found).toEqual(['v=spf1 a:mail.host.example ~all']);
   });
 });
 
-describe('the advice', () => {
+describe('the advice for a record', () => {
   const advised = (
     purpose: ExpectedRecord['purpose'],
     type: ExpectedRecord['type'],
@@ -106,18 +106,18 @@ describe('the advice', () => {
     ['v=spf1 redirect=_spf.b.example', 'v=spf1 a:mail.host.example redirect=_spf.b.example'],
     ['v=spf1 mx', 'v=spf1 mx a:mail.host.example ~all'],
     ['v=spf1 -a:mail.host.example all', 'v=spf1 -a:mail.host.example a:mail.host.example all'],
-  ])('merges SPF: %s', (there, merged) => {
+  ])('merges SPF into %s', (there, merged) => {
     const { value, advice } = advised('spf', 'TXT', ['MS=ms1', there]);
     expect(value).toBe(merged);
-    expect(advice).toContain('all of it stays, a:mail.host.example is added');
+    expect(advice).toContain('keeps all of it and adds a:mail.host.example');
     expect(record('spf', 'TXT').judge([value]).status).toBe('valid');
   });
 
-  it('makes one SPF record of two', () => {
+  it('merges two SPF records into one', () => {
     const two = ['v=spf1 a:mail.host.example ~all', 'v=spf1 mx -all'];
     expect(advised('spf', 'TXT', two)).toEqual({
       value: 'v=spf1 a:mail.host.example mx ~all',
-      advice: 'one record in the place of the 2 that are there',
+      advice: 'one record to replace the 2 present ones',
     });
   });
 
@@ -125,19 +125,16 @@ describe('the advice', () => {
     ['spf', 'TXT', 'v=spf1 mx a:mail.host.example -all'],
     ['dmarc', 'TXT', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example;'],
     ['mx', 'MX', '10 mail.host.example'],
-  ] as const)(
-    'of a record that serves (%s) is that record, and nothing more',
-    (purpose, type, text) => {
-      expect(advised(purpose, type, [text])).toEqual({ value: text, advice: null });
-    },
-  );
+  ] as const)('of %s that works keeps it unchanged', (purpose, type, text) => {
+    expect(advised(purpose, type, [text])).toEqual({ value: text, advice: null });
+  });
 
   it.each([
-    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'serves'],
+    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'is enough'],
     [
       'v=DMARC1;p=quarantine; rua=mailto:a@b.example; pct=50;',
       'v=DMARC1; p=quarantine; rua=mailto:a@b.example,mailto:dmarc@bounce.acme.example; pct=50',
-      'serves',
+      'is enough',
     ],
     [
       'v=DMARC1; p=maybe; adkim=s',
@@ -151,7 +148,7 @@ describe('the advice', () => {
     expect(record('dmarc', 'TXT').judge([value]).status).toBe('valid');
   });
 
-  it('of MX says what it would replace', () => {
+  it('of MX names the records that it would replace', () => {
     const there = ['5 aspmx.l.example', '10 alt.example'];
     expect(advised('mx', 'MX', there)).toEqual({
       value: '10 mail.host.example',
@@ -162,17 +159,17 @@ describe('the advice', () => {
 });
 
 describe('the records of a domain', () => {
-  it('have no MX of the domain itself where no mailbox of it is here', () => {
+  it('have no MX for a domain without mailboxes here', () => {
     const without = recordsOf({ ...domain, receives_mail: 0 }, [key], 'mail.host.example');
     expect(without.map(({ type, name }) => `${type} ${name}`)).not.toContain('MX acme.example');
     expect(without.map(({ purpose }) => purpose)).not.toContain('mx');
   });
 
-  it('are none for a local one', () => {
+  it('are empty for a local domain', () => {
     expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example')).toEqual([]);
   });
 
-  it('have a name and type of their own each', () => {
+  it('have a distinct name and type each', () => {
     const names = recordsOf(domain, [key], 'mail.host.example').map(
       ({ type, name }) => `${type} ${name}`,
     );

@@ -26,7 +26,7 @@ describe.each(stores)('sending domains on %s', (store) => {
   const selectors = async (id: string) =>
     (await signingKeysOf(test.app, id)).map(({ selector }) => selector);
 
-  it('come with both keys and every record to publish', async () => {
+  it('have both keys and every record to publish', async () => {
     const made = await addDomain(test.app, test.caller, { domain: 'Acme.Example' });
     const [rsa, ed25519] = made.dkimKeys;
     const unchecked = { status: 'pending', found: [], error: null };
@@ -110,7 +110,7 @@ describe.each(stores)('sending domains on %s', (store) => {
   it.each([
     ['rsa', ['svc1rsa']],
     ['ed25519', ['svc1ed']],
-  ] as const)('come with %s alone when asked, its record required', async (dkim, expected) => {
+  ] as const)('have only %s on request, with its record required', async (dkim, expected) => {
     const made = await add('acme.example', dkim);
     expect(made.dkimKeys.map(({ selector }) => selector)).toEqual(expected);
     expect(made.dnsRecords[0]).toMatchObject({ purpose: 'dkim', required: true });
@@ -124,7 +124,7 @@ describe.each(stores)('sending domains on %s', (store) => {
     for (const { private_key } of rows) expect(private_key).not.toMatch(/PRIVATE KEY|LS0tLS/);
   });
 
-  it('are an organization’s once', async () => {
+  it('exist once per organization', async () => {
     await add('acme.example');
     await expect(add('ACME.example.')).rejects.toMatchObject({
       _tag: 'ConflictError',
@@ -135,15 +135,18 @@ describe.each(stores)('sending domains on %s', (store) => {
     expect(theirs.status).toBe('pending');
   });
 
-  it.each(['localhost', 'co.uk', 'a b.example', 'x@y.example'])('%j is refused', async (domain) => {
-    await expect(add(domain)).rejects.toMatchObject({
-      _tag: 'ValidationError',
-      fieldErrors: { domain: [expect.any(String)] },
-    });
-    expect((await listDomains(test.app, test.caller, { page: 1, limit: 20 })).items).toHaveLength(
-      1,
-    );
-  });
+  it.each(['localhost', 'co.uk', 'a b.example', 'x@y.example'])(
+    'reject the name %j',
+    async (domain) => {
+      await expect(add(domain)).rejects.toMatchObject({
+        _tag: 'ValidationError',
+        fieldErrors: { domain: [expect.any(String)] },
+      });
+      expect((await listDomains(test.app, test.caller, { page: 1, limit: 20 })).items).toHaveLength(
+        1,
+      );
+    },
+  );
 
   it('are listed by page, newest first, each with its own keys', async () => {
     for (const domain of ['a.example', 'b.example']) {
@@ -156,7 +159,7 @@ describe.each(stores)('sending domains on %s', (store) => {
     for (const item of page.items) expect(item.dkimKeys).toHaveLength(1);
   });
 
-  it('of another organization are not found, nor verified by force', async () => {
+  it('of another organization are not found, and not verified by force', async () => {
     const { id } = await add('acme.example');
     const other = await createOrganization(test.app, { name: 'other', plan: 'free' });
     const forced = verifyDomain(test.app, operatorOf(other.id), id, { force: true });
@@ -175,7 +178,7 @@ describe.each(stores)('sending domains on %s', (store) => {
   });
 
   describe('verification without DNS', () => {
-    it('is the operator’s, and publishes all keys', async () => {
+    it('is allowed for the operator, and publishes all keys', async () => {
       const { id } = await add('acme.example', 'both');
       expect(await selectors(id)).toEqual([]);
       const verified = await force(id);
@@ -187,7 +190,7 @@ describe.each(stores)('sending domains on %s', (store) => {
       expect(await selectors(id)).toEqual(['svc1rsa', 'svc1ed']);
     });
 
-    it('is no key’s, not even an owner’s', async () => {
+    it("is forbidden for every key, also an owner's", async () => {
       const { id } = await add('acme.example');
       await expect(verifyDomain(test.app, test.caller, id, { force: true })).rejects.toMatchObject({
         _tag: 'ForbiddenError',
@@ -197,7 +200,7 @@ describe.each(stores)('sending domains on %s', (store) => {
   });
 
   describe('new DKIM keys', () => {
-    it('wait for their record while the old ones sign', async () => {
+    it('wait for their record while the old keys sign', async () => {
       const { id } = await add('acme.example', 'both');
       await force(id);
       const rotated = await rotateDkim(test.app, test.caller, id);
@@ -215,7 +218,7 @@ describe.each(stores)('sending domains on %s', (store) => {
       expect(await selectors(id)).toEqual(['svc1rsa', 'svc1ed']);
     });
 
-    it('take over once they are published, and the old ones are forgotten', async () => {
+    it('replace the old keys once published', async () => {
       const { id } = await add('acme.example', 'both');
       await force(id);
       await rotateDkim(test.app, test.caller, id);
@@ -229,7 +232,7 @@ describe.each(stores)('sending domains on %s', (store) => {
       expect(new Set(rows.map(({ selector }) => selector))).toEqual(new Set(['svc1rsa', 'svc1ed']));
     });
 
-    it('replace those that were never published', async () => {
+    it('replace keys that were never published', async () => {
       const { id } = await add('acme.example');
       const rotated = await rotateDkim(test.app, test.caller, id);
       expect(rotated.dkimKeys.map(({ selector }) => selector)).toEqual(['svc2ed']);
@@ -239,7 +242,7 @@ describe.each(stores)('sending domains on %s', (store) => {
       expect(again.dkimKeys.map(({ selector }) => selector)).toEqual(['svc2ed', 'svc4ed']);
     });
 
-    it('have a generation each when made twice at once', async () => {
+    it('get a generation each when generated concurrently', async () => {
       const { id } = await add('acme.example');
       await force(id);
       await Promise.all([
@@ -260,7 +263,7 @@ describe.each(stores)('sending domains on %s', (store) => {
     });
   });
 
-  it('signing sees within a second what another process changed', async () => {
+  it('sign with the changes of another process within a second', async () => {
     const { id } = await add('acme.example');
     expect(await selectors(id)).toEqual([]);
     const command = await test.another();
@@ -269,7 +272,7 @@ describe.each(stores)('sending domains on %s', (store) => {
     expect(await selectors(id)).toEqual(['svc1ed']);
   });
 
-  it('signing reads and parses nothing again within a second', async () => {
+  it('are read and parsed at most once a second for signing', async () => {
     const { id } = await add('acme.example');
     await force(id);
     expect(await signingKeysOf(test.app, id)).toBe(await signingKeysOf(test.app, id));

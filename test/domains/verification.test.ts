@@ -32,12 +32,12 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     await zone.close();
   });
 
-  /** Puts records into DNS as the domain lists them. */
+  /** Puts matching records into DNS as the domain lists them. */
   function publish(
     { dnsRecords }: Domain,
-    which: (record: Domain['dnsRecords'][number]) => boolean,
+    isPublished: (record: Domain['dnsRecords'][number]) => boolean,
   ) {
-    for (const { type, name, value } of dnsRecords.filter(which)) {
+    for (const { type, name, value } of dnsRecords.filter(isPublished)) {
       zone.records.set(`${type} ${name}`, [value]);
     }
   }
@@ -49,7 +49,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
   const selectors = async () =>
     (await signingKeysOf(test.app, domain.id)).map(({ selector }) => selector);
 
-  /** Runs the schedule for a while, as the daemon does each minute. */
+  /** Lets time pass, and runs the schedule like the daemon does each minute. */
   async function passTime(ms: number, stepMs = minute) {
     let checks = 0;
     for (let passed = 0; passed < ms; passed += stepMs) {
@@ -59,7 +59,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     return checks;
   }
 
-  it('says of each record whether it is there', async () => {
+  it('reports the state of each record', async () => {
     await test.app.store.write((trx) =>
       setReceiving(trx, domain.id, {
         receivesMail: true,
@@ -91,12 +91,12 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     ]);
     expect(published.dnsRecords.at(-1)).toMatchObject({
       found: ['5 mx.elsewhere.example'],
-      error: 'mail goes elsewhere than to mail.host.example',
+      error: 'mail goes to other hosts than mail.host.example',
     });
     expect(await getDomain(test.app, test.caller, domain.id)).toEqual(published);
   });
 
-  it('asks for the DKIM and return-path records alone, and signs with what is published', async () => {
+  it('needs only the DKIM and return-path records, and enables only published keys', async () => {
     publishRequired();
     expect(await verify()).toMatchObject({
       status: 'verified',
@@ -111,15 +111,12 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect(await selectors()).toEqual(['svc1rsa', 'svc1ed']);
   });
 
-  it.each(['dkim', 'return-path'])(
-    'is not had without the required record of %s',
-    async (purpose) => {
-      publish(domain, (record) => record.purpose !== purpose);
-      expect((await verify()).status).toBe('pending');
-    },
-  );
+  it.each(['dkim', 'return-path'])('fails without the required record of %s', async (purpose) => {
+    publish(domain, (record) => record.purpose !== purpose);
+    expect((await verify()).status).toBe('pending');
+  });
 
-  it('is not had with the key of somebody else', async () => {
+  it('fails for a foreign DKIM key', async () => {
     publishAll();
     zone.records.set('TXT svc1rsa._domainkey.acme.example', ['v=DKIM1; k=rsa; p=theirs']);
     const checked = await verify();
@@ -130,7 +127,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     });
   });
 
-  it('takes the DMARC record of the organizational domain for a subdomain', async () => {
+  it('accepts the DMARC record of the organizational domain for a subdomain', async () => {
     const sub = await addDomain(test.app, test.caller, { domain: 'news.acme.example' });
     publish(sub, ({ purpose }) => purpose !== 'dmarc');
     zone.records.set('TXT _dmarc.acme.example', ['v=DMARC1; p=reject']);
@@ -141,7 +138,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     });
   });
 
-  it('is a temporary failure while DNS does not answer, and goes on from there', async () => {
+  it('is a temporary failure while DNS does not answer, and recovers', async () => {
     publishAll();
     zone.down.add('bounce.acme.example');
     const unanswered = await verify();
@@ -158,14 +155,14 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect((await verify()).status).toBe('verified');
   });
 
-  it('knows a lasting lack from a silence elsewhere', async () => {
+  it('stays pending for a missing record beside an unanswered one', async () => {
     publish(domain, ({ purpose }) => purpose !== 'dkim');
     zone.down.add('bounce.acme.example');
     expect((await verify()).status).toBe('pending');
   });
 
   describe('by schedule', () => {
-    it('comes soon after the domain was added, then in ever longer steps up to a day', async () => {
+    it('checks soon after the domain is added, then less often, down to once a day', async () => {
       expect(await passTime(2 * minute)).toBeGreaterThan(0);
       expect(await passTime(hour)).toBeLessThanOrEqual(7);
       await passTime(2 * day, hour);
@@ -176,7 +173,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect((await getDomain(test.app, test.caller, domain.id)).status).toBe('verified');
     });
 
-    it('fails a verified domain whose records are gone three days running', async () => {
+    it('fails a verified domain after three days without its records', async () => {
       publishAll();
       await verify();
       zone.records.clear();
@@ -192,7 +189,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect(await status()).toBe('verified');
     });
 
-    it('forgives when the records come back within three days', async () => {
+    it('keeps a domain whose records return within three days', async () => {
       publishAll();
       await verify();
       zone.records.clear();
@@ -204,7 +201,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect((await getDomain(test.app, test.caller, domain.id)).status).toBe('verified');
     });
 
-    it('a silence of DNS between does not begin the three days anew', async () => {
+    it('counts the three days through an unanswered check', async () => {
       publishAll();
       await verify();
       zone.records.clear();
@@ -219,7 +216,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect((await verify()).status).toBe('failed');
     });
 
-    it('never fails a domain because DNS is silent', async () => {
+    it('never fails a domain while DNS does not answer', async () => {
       publishAll();
       await verify();
       zone.down.add('*');
@@ -228,14 +225,14 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect(await selectors()).toEqual(['svc1rsa', 'svc1ed']);
     });
 
-    it('is shared by daemons: each due domain is checked once', async () => {
+    it('checks each due domain once among daemons', async () => {
       const other = await test.another();
       await test.clock.advance(2 * minute);
       const [mine, theirs] = await Promise.all([checkDueDomains(test.app), checkDueDomains(other)]);
       expect(mine + theirs).toBe(1);
     });
 
-    it('leaves alone what the operator verified without DNS, and what is deleted', async () => {
+    it('skips domains verified by force and deleted domains', async () => {
       await verifyDomain(test.app, test.operator, domain.id, { force: true });
       expect(await passTime(4 * day, 6 * hour)).toBe(0);
       expect((await getDomain(test.app, test.caller, domain.id)).status).toBe('verified');
@@ -244,8 +241,8 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     });
   });
 
-  it('tells of each change of status once, with the domain as it is then', async () => {
-    const told = async () => {
+  it('publishes each change of status once, with the domain as of then', async () => {
+    const published = async () => {
       const query = sql<{ event_type: string; subject: string; data: string }>`
         select event_type, subject, data from resource_events
         where event_type like 'domain.%' order by id`;
@@ -256,27 +253,27 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       });
     };
     await verify();
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
     publishAll();
     await verify();
     await verify();
     const verified = ['domain.verified', 'verified'];
-    expect(await told()).toEqual([verified]);
+    expect(await published()).toEqual([verified]);
     zone.records.clear();
     await verify();
     await verify();
     const failing = ['domain.failing', 'verified'];
-    expect(await told()).toEqual([verified, failing]);
+    expect(await published()).toEqual([verified, failing]);
     await passTime(4 * day, hour);
     const failed = ['domain.failed', 'failed'];
-    expect(await told()).toEqual([verified, failing, failed]);
+    expect(await published()).toEqual([verified, failing, failed]);
     await verifyDomain(test.app, operatorOf(test.caller.organizationId), domain.id, {
       force: true,
     });
-    expect(await told()).toEqual([verified, failing, failed, verified]);
+    expect(await published()).toEqual([verified, failing, failed, verified]);
   });
 
-  it('moves to new DKIM keys when they are found, without a gap', async () => {
+  it('switches to new DKIM keys without a gap when they are found', async () => {
     publishAll();
     await verify();
     const rotated = await rotateDkim(test.app, test.caller, domain.id);
@@ -292,7 +289,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect(done.dkimKeys).toHaveLength(2);
   });
 
-  it('lets of two published keys of an algorithm the newer one sign alone', async () => {
+  it('signs with only the newer of two published keys of an algorithm', async () => {
     publishAll();
     await verify();
     await rotateDkim(test.app, test.caller, domain.id);
@@ -303,7 +300,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect(await selectors()).toEqual(['svc2rsa', 'svc2ed']);
   });
 
-  it('of the sandbox needs no DNS', async () => {
+  it('needs no DNS for the sandbox', async () => {
     const sandbox = await verifyDomain(test.app, test.caller, await sandboxId());
     expect(sandbox).toMatchObject({ status: 'verified', lastCheckedAt: null });
   });

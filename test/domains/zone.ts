@@ -1,5 +1,5 @@
-// A DNS server on loopback with the records of the domains under test: TXT and MX that a test sets
-// as it goes, NXDOMAIN for all else, SERVFAIL while it is `down`.
+// A DNS server on loopback with the records of the domains under test: TXT and MX that a test sets at any
+// time, NXDOMAIN for all other names, SERVFAIL for names in `down`.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
@@ -9,15 +9,15 @@ const serverFailure = 2;
 const nameError = 3;
 
 export interface Zone {
-  /** For `dns.servers`. */
+  /** Address for `dns.servers`. */
   server: string;
-  /** By `TXT name` or `MX name`; MX values are `10 host`. */
+  /** Records by `TXT name` or `MX name`; MX values are `10 host`. */
   records: Map<string, string[]>;
-  /** Names that are answered with SERVFAIL; `*` is all. */
+  /** Names answered with SERVFAIL; `*` means all. */
   down: Set<string>;
-  /** Every name asked for, in order. */
+  /** Every queried name, in order. */
   asked: string[];
-  /** While it is set, nothing is answered; what was asked meanwhile is answered by `release`. */
+  /** Holds back all answers until `release`. */
   hold(): void;
   release(): void;
   close(): Promise<void>;

@@ -1,14 +1,14 @@
-// What stops a start: one readable line on standard error, nothing on standard output, the exit code
+// Reasons that stop a start: one readable line on standard error, nothing on standard output, the exit code
 // of docs/commands.md.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { canMount, mountDisk } from './disk-room.ts';
 
-describe('a mistake in the configuration ends the start with 2 and one line', () => {
+describe('a start with an invalid configuration', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
     cli = cliWorkspace();
@@ -34,7 +34,7 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
       /^svc: bad\.yaml:2:9: delivery\.relay\.host: found nothing, expected a host name/,
     ],
   ];
-  test.each(files)('%s in the file', async (_, text, line) => {
+  it.each(files)('ends with 2 and one line for %s in the file', async (_, text, line) => {
     writeFileSync(join(cli.directory, 'bad.yaml'), text);
     const { code, stdout, stderr } = await cli.run(['daemon', '--config', 'bad.yaml']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -43,11 +43,15 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
   });
 
   const variables: [string, Record<string, string>, RegExp][] = [
-    ['an unknown one', { SVC_HTTP_PROT: '1' }, /^svc: SVC_HTTP_PROT: .*SVC_HTTP_PORT/],
+    ['an unknown name', { SVC_HTTP_PROT: '1' }, /^svc: SVC_HTTP_PROT: .*SVC_HTTP_PORT/],
     ['a wrong type', { SVC_HTTP_PORT: 'many' }, /^svc: SVC_HTTP_PORT: .*found "many", expected/],
-    ['no JSON', { SVC_DNS_SERVERS: '127.0.0.1' }, /^svc: SVC_DNS_SERVERS: .*expected a list/],
+    [
+      'malformed JSON',
+      { SVC_DNS_SERVERS: '127.0.0.1' },
+      /^svc: SVC_DNS_SERVERS: .*expected a list/,
+    ],
   ];
-  test.each(variables)('%s among the variables', async (_, env, line) => {
+  it.each(variables)('ends with 2 and one line for %s in a variable', async (_, env, line) => {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
@@ -55,7 +59,7 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
   });
 });
 
-describe('what cannot be had ends the start with 7 and one line', () => {
+describe('a start without its resources', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
@@ -73,7 +77,7 @@ describe('what cannot be had ends the start with 7 and one line', () => {
     return stderr;
   }
 
-  describe('a port that is in use', () => {
+  describe('a port in use', () => {
     let taken: Server;
     let port: number;
     beforeAll(async () => {
@@ -87,14 +91,14 @@ describe('what cannot be had ends the start with 7 and one line', () => {
     const anotherListens = (face: string) =>
       new RegExp(`^svc: .*${face} on 127\\.0\\.0\\.1:${port}: another program listens there`);
 
-    test.each([
+    it.each([
       ['HTTP', 'SVC_HTTP_PORT'],
       ['SMTP', 'SVC_SMTP_INBOUND_PORT'],
-    ])('%s', async (face, variable) => {
+    ])('ends with 7 and one line for %s', async (face, variable) => {
       expect(await failingStart({ [variable]: String(port) })).toMatch(anotherListens(face));
     });
 
-    test('HTTP: no thread and no timer keeps the process', async () => {
+    it('leaves no thread and no timer that keeps the process alive', async () => {
       const alone = await initializedWorkspace(
         { SVC_HTTP_PORT: String(port) },
         { inProcesses: true },
@@ -105,7 +109,7 @@ describe('what cannot be had ends the start with 7 and one line', () => {
   });
 
   describe('a damaged database', () => {
-    /** A copy of the data directory, its database changed. */
+    /** Copies the data directory and changes the database in the copy. */
     function damaged(name: string, change: (database: Buffer) => Buffer): string {
       const directory = join(cli.directory, name);
       cpSync(join(cli.directory, 'data'), directory, { recursive: true });
@@ -135,31 +139,31 @@ describe('what cannot be had ends the start with 7 and one line', () => {
       return file.fill(0xab, start, start + pageBytes);
     }
 
-    test.each(damages)('%s', async (name, change) => {
+    it.each(damages)('ends with 7 and one line for %s', async (name, change) => {
       const directory = damaged(name.replaceAll(' ', '-'), change);
       const line = await failingStart({ SVC_DATA_DIR: directory });
       expect(line).toMatch(/^svc: The store .*(malformed|not a database)/);
     });
   });
 
-  test('a data directory that cannot be made: 2, for another can be configured', async () => {
+  it('ends with 2 for a data directory that cannot be created', async () => {
     writeFileSync(join(cli.directory, 'file'), '');
     const line = await failingStart({ SVC_DATA_DIR: join(cli.directory, 'file/data') }, 2);
     expect(line).toMatch(/^svc: \S+\/file\/data\/secret\.key cannot be read \(ENOTDIR\)/);
   });
 
-  test.runIf(canMount)('… or cannot be written', async () => {
+  it.runIf(canMount)('ends with 2 for a data directory that cannot be written', async () => {
     const disk = mountDisk(join(cli.directory, 'read-only'), 4);
     disk.makeReadOnly();
     try {
       const line = await failingStart({ SVC_DATA_DIR: disk.directory }, 2);
-      expect(line).toMatch(/^svc: \S+\/read-only\/secret\.key cannot be made \(EROFS\)/);
+      expect(line).toMatch(/^svc: \S+\/read-only\/secret\.key cannot be created \(EROFS\)/);
     } finally {
       disk.unmount();
     }
   });
 
-  test.runIf(canMount)('a store that cannot be written any more', async () => {
+  it.runIf(canMount)('ends with 7 for a store on a file system that became read-only', async () => {
     const disk = mountDisk(join(cli.directory, 'frozen'), 4);
     const data = join(disk.directory, 'data');
     cpSync(join(cli.directory, 'data'), data, { recursive: true });

@@ -1,5 +1,5 @@
-// 5,000 idle connections and 500 slow ones on a real daemon; a normal send still
-// answers in less than 100 ms, and memory is bounded. Exact figures: npm run bench -- --connections-idle.
+// 5,000 idle connections and 500 slow ones on a real daemon; a normal send is still answered in less than
+// 100 ms, and memory is bounded. Exact figures: npm run bench -- --connections-idle.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryMb } from '../bench/process-cost.ts';
 import { median } from '../bench/progress.ts';
@@ -15,7 +15,7 @@ const idle = 5_000;
 const slow = 500;
 const sends = 31;
 const longestMs = 100;
-/** Growth of the peak: 30 KB for each connection, half as much again as was measured. */
+/** Growth of the peak in MB: 30 KB for each connection, 1.5 times the measured growth. */
 const mostMbPerThousand = 30;
 
 const obstacle = heldConnectionsObstacle(idle + slow);
@@ -40,7 +40,7 @@ describe.skipIf(obstacle !== null)(obstacle ? `${title}: ${obstacle}` : title, (
     return Number(/^svc_http_connections (\d+)/m.exec(text)?.[1]);
   }
 
-  /** Milliseconds of so many sends, one after the other. */
+  /** Milliseconds of each of `sends` sends, one after the other. */
   async function sendTimes(): Promise<number[]> {
     const times: number[] = [];
     for (let sent = 0; sent < sends; sent++) {
@@ -52,7 +52,7 @@ describe.skipIf(obstacle !== null)(obstacle ? `${title}: ${obstacle}` : title, (
     return times;
   }
 
-  it('leave a normal send below 100 ms and memory bounded', { timeout: 60_000 }, async () => {
+  it('leave a normal send below 100 ms, and memory bounded', { timeout: 60_000 }, async () => {
     await sendTimes();
     const beforeMb = memoryMb(daemon.pid, 'now');
     const port = Number(new URL(daemon.httpUrl).port);

@@ -1,10 +1,10 @@
-// SIGKILL at a random instant, again and again on one store: what got its 201 (inbound: its 250) is
-// never lost, and what was in flight is repeated at most once.
-// CRASH_SEED=<the seed in the name of a failed test> repeats its round; CRASH_ROUNDS=500 is a soak.
+// SIGKILL at random instants on one store: a message with a 201 (inbound: a 250) is never lost, and one in
+// flight is repeated at most once. CRASH_SEED=<the seed in the name of a failed test> repeats its round;
+// CRASH_ROUNDS=500 is a soak.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import {
@@ -46,7 +46,7 @@ async function countOf(daemon: DaemonProcess, query: string): Promise<number> {
   return body.pagination.total;
 }
 
-/** Runs `work` for 0 to `count` - 1, some at a time. */
+/** Runs `work` for 0 to `count` - 1, `atOnce` at a time. */
 async function concurrently(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -57,7 +57,7 @@ async function concurrently(count: number, work: (index: number) => Promise<void
 
 let sink: SmtpSink;
 let home: DaemonHome;
-/** The one that a test kills, then the one that it has started in its place. */
+/** The daemon that a test kills, then its successor. */
 let daemon: DaemonProcess;
 beforeAll(async () => {
   sink = await startSmtpSink();
@@ -74,7 +74,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
   /** Every second request can be repeated. */
   const isKeyed = (index: number) => index % 2 === 0;
 
-  /** The id of the message, or null where no answer came. */
+  /** Sends, and returns the id of the message, or null without an answer. */
   async function send(seed: number, index: number): Promise<string | null> {
     const answer = await daemon
       .request<Message>('POST', '/v1/messages', {
@@ -91,7 +91,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
     return answer.body.id;
   }
 
-  /** The Message-IDs of a round at the sink, by subject, one for each copy that came. */
+  /** Collects the Message-IDs of a round at the sink, by subject, one for each copy. */
   function copies(from: number): Map<string, string[]> {
     const found = new Map<string, string[]>();
     for (const { raw } of sink.messages.slice(from)) {
@@ -104,8 +104,8 @@ describe('SIGKILL in the middle of 200 sends', () => {
   }
 
   /**
-   * Resolves at the instant of the kill: at the n-th answer, at the n-th delivery, or after some
-   * milliseconds, so that every stretch of a message's way is hit.
+   * Resolves at the instant of the kill: at the n-th answer, at the n-th delivery, or after a random time,
+   * so that every stretch of a message's way is hit.
    */
   function instant(seed: number, answers: ReadonlyMap<number, string>): Promise<unknown> {
     const random = seededRandom(seed);
@@ -117,7 +117,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
     return new Promise((resolve) => setTimeout(resolve, share * roundMs));
   }
 
-  test.each(seeds)('loses nothing that was accepted (CRASH_SEED=%i)', async (seed) => {
+  it.each(seeds)('loses no accepted message (CRASH_SEED=%i)', async (seed) => {
     const startDate = new Date().toISOString();
     const from = sink.messages.length;
     const answers = new Map<number, string>();
@@ -127,7 +127,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
       if (id !== null) answers.set(index, id);
     });
     await crash;
-    await until(() => sink.connections.now === 0, 'the sink has read what came');
+    await until(() => sink.connections.now === 0, 'the sink has read all its input');
     const before = copies(from);
 
     daemon = await home.start();
@@ -149,36 +149,38 @@ describe('SIGKILL in the middle of 200 sends', () => {
     for (let index = 0; index < sends; index++) {
       const subject = subjectOf(seed, index);
       const listed = bySubject.get(subject) ?? [];
-      const came = after.get(subject) ?? [];
-      expectOneLife(subject, answers.get(index), listed, came, before.has(subject));
-      repeated += Math.max(0, came.length - 1);
+      const copied = after.get(subject) ?? [];
+      expectOneLife(subject, answers.get(index), listed, copied, before.has(subject));
+      repeated += Math.max(0, copied.length - 1);
     }
-    console.log(`seed ${seed}: at the kill ${before.size} were out; ${repeated} came twice`);
+    console.log(
+      `seed ${seed}: at the kill ${before.size} had been sent; ${repeated} arrived twice`,
+    );
   });
 
-  /** `id` is what the client was answered, `came` the Message-IDs of the copies at the sink. */
+  /** Expects at most one message for the answered `id`, and only allowed repeats among the copies. */
   function expectOneLife(
     subject: string,
     id: string | undefined,
     listed: readonly Message[],
-    came: readonly string[],
+    copied: readonly string[],
     wasOut: boolean,
   ): void {
     const attempts = listed[0]?.deliveries[0]?.attemptCount ?? 0;
-    const told = `${subject}: ${came.length} copies, ${attempts} attempts`;
-    // None only where the client was told nothing and did not ask again.
-    if (id === undefined) expect(listed.length, told).toBeLessThanOrEqual(1);
-    else expect([id], told).toEqual(listed.map((one) => one.id));
-    expect(new Set(came).size, told).toBe(listed.length);
-    // Twice only what was out already when the crash came. What is committed may go out while its
-    // answer waits for the disk: the kill takes the answer, and the message goes again.
+    const context = `${subject}: ${copied.length} copies, ${attempts} attempts`;
+    // A message may be missing only where the client got no answer and did not ask again.
+    if (id === undefined) expect(listed.length, context).toBeLessThanOrEqual(1);
+    else expect([id], context).toEqual(listed.map((message) => message.id));
+    expect(new Set(copied).size, context).toBe(listed.length);
+    // Two copies are allowed only where one had been sent before the crash: a committed message may be sent
+    // while its answer waits for the disk; the kill takes the answer, and the message is sent again.
     const most = wasOut ? 2 : 1;
-    expect(came.length, told).toBeLessThanOrEqual(Math.min(most, attempts));
+    expect(copied.length, context).toBeLessThanOrEqual(Math.min(most, attempts));
   }
 });
 
 describe('SIGKILL in the middle of 100 inbound messages', () => {
-  test(`keeps every one that got its 250 (CRASH_SEED=${firstSeed})`, async () => {
+  it(`keeps every message answered with 250 (CRASH_SEED=${firstSeed})`, async () => {
     const nth = 1 + Math.floor(seededRandom(firstSeed).float() * 80);
     const client = createTransport({
       host: '127.0.0.1',
@@ -211,7 +213,7 @@ describe('SIGKILL in the middle of 100 inbound messages', () => {
   });
 });
 
-describe('SIGKILL between the 250 and what is kept of a message', () => {
+describe('SIGKILL between the 250 and the projection of a message', () => {
   const mails = 40;
   /** About as long as 40 mails take from the first 250 until the last is parsed. */
   const parsedWithinMs = 600;
@@ -222,20 +224,20 @@ describe('SIGKILL between the 250 and what is kept of a message', () => {
     due: number | null;
   }
 
-  /** What is kept of the messages whose subject begins so. */
-  function kept(of: string): Row[] {
+  /** Reads the stored messages with this beginning of their subject. */
+  function kept(round: string): Row[] {
     const database = new Database(join(home.cli.directory, 'data/svc.db'), { readonly: true });
     try {
       return database
         .prepare<string[], Row>(`select subject, text, due_at as due from messages
           left join email_projections on message_id = id where subject like ?`)
-        .all(`${of} %`);
+        .all(`${round} %`);
     } finally {
       database.close();
     }
   }
 
-  test.each(projectionSeeds)('loses nothing (CRASH_SEED=%i)', async (seed) => {
+  it.each(projectionSeeds)('loses no message and no projection (CRASH_SEED=%i)', async (seed) => {
     const round = `projection ${seed}`;
     const random = seededRandom(seed);
     const waitMs = random.float() * parsedWithinMs;
@@ -263,7 +265,7 @@ describe('SIGKILL between the 250 and what is kept of a message', () => {
     const before = kept(round).filter(({ text }) => text !== null).length;
 
     daemon = await home.start();
-    // Nobody asks for any of them.
+    // No request asks for any of them.
     const rows = await until(() => {
       const found = kept(round);
       return found.every(({ text, due }) => text !== null && due === null) && found;
@@ -274,7 +276,7 @@ describe('SIGKILL between the 250 and what is kept of a message', () => {
   });
 });
 
-test('what was killed so often leaves a sound database', async () => {
+it('the database after all kills is sound', async () => {
   await daemon.stop();
   const database = new Database(join(home.cli.directory, 'data/svc.db'), { readonly: true });
   expect(database.pragma('integrity_check', { simple: true })).toBe('ok');

@@ -1,6 +1,6 @@
-// Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own:
-// which host is chosen, and which is never dialled (RFC 5321 5.1, 7505).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own: the
+// host that is chosen, and hosts that are never dialled (RFC 5321 5.1, 7505).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -13,7 +13,7 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 
 /** The mail hosts, all on one port, since `delivery.direct.port` is one. */
 const hosts = { first: '127.0.0.2', second: '127.0.0.3' } as const;
-/** Where no mail host listens. */
+/** Address without a mail host. */
 const nobody = '127.0.0.4';
 
 let dns: DnsServer;
@@ -73,7 +73,7 @@ function directHome(env: Record<string, string> = {}): DaemonHome {
   });
 }
 
-/** Sends and follows the message until its first attempt has an end. */
+/** Sends, and follows the message until its first attempt has ended. */
 async function sendAndFollow(daemon: DaemonProcess, to: string) {
   const body = { channel: 'email', to: [{ email: to }], email: { subject: 'Hi', text: 'Hi\n' } };
   const { body: sent } = await daemon.request<Message>('POST', '/v1/messages', { body });
@@ -88,7 +88,7 @@ async function sendAndFollow(daemon: DaemonProcess, to: string) {
 
 const dialled = () => first.connections.total + second.connections.total;
 
-describe('where private addresses are allowed', () => {
+describe('direct mode with private addresses allowed', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('where private addresses are allowed', () => {
   });
   afterAll(() => home.close());
 
-  test('the MX with the lowest preference gets the mail', async () => {
+  it('delivers to the MX with the lowest preference', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'a@ordered.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([
@@ -108,24 +108,24 @@ describe('where private addresses are allowed', () => {
     expect(second.received).toBe(0);
   });
 
-  test('the next MX gets it where the first does not answer', async () => {
+  it('delivers to the next MX when the first does not answer', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'b@failover.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([{ host: 'mx2.example.com', address: hosts.second }]);
     expect(second.messages.map(({ recipients }) => recipients)).toEqual([['b@failover.example']]);
   });
 
-  test('a domain without MX is its own mail host', async () => {
+  it('delivers to a domain without MX at the domain itself', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'c@bare.example');
     expect(status).toBe('delivered');
     expect(delivery.attempts).toMatchObject([{ host: 'bare.example', address: hosts.second }]);
   });
 
-  test.each([
+  it.each([
     ['a null MX', 'null.example', 'null MX'],
     ['a name that does not exist', 'nowhere.example', 'does not exist'],
     ['an address in place of a host name', 'literal.example', ''],
-  ])('%s bounces at once, and nothing is dialled', async (_, domain, words) => {
+  ])('bounces for %s without dialling', async (_, domain, words) => {
     const before = dialled();
     const { status, delivery } = await sendAndFollow(daemon, `d@${domain}`);
     expect(status).toBe('bounced');
@@ -138,7 +138,7 @@ describe('where private addresses are allowed', () => {
     expect(dialled()).toBe(before);
   });
 
-  test('a DNS that fails is tried again later', async () => {
+  it('retries later when DNS fails', async () => {
     const { status, delivery } = await sendAndFollow(daemon, 'e@unknown.example');
     expect(status).toBe('processing');
     expect(delivery).toMatchObject({
@@ -149,7 +149,7 @@ describe('where private addresses are allowed', () => {
   });
 });
 
-describe('where they are not', () => {
+describe('direct mode with private addresses forbidden', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   beforeAll(async () => {
@@ -158,12 +158,12 @@ describe('where they are not', () => {
   });
   afterAll(() => home.close());
 
-  test.each([
+  it.each([
     ['an MX', 'inside.example'],
     ['a domain without MX', 'inside-bare.example'],
     ['an IPv6 address', 'inside6.example'],
     ['IPv4 wrapped into IPv6', 'mapped.example'],
-  ])('%s on a loopback address fails for good, and nothing is dialled', async (_, domain) => {
+  ])('fails for good without dialling for %s on a loopback address', async (_, domain) => {
     const before = dialled();
     const { status, delivery } = await sendAndFollow(daemon, `f@${domain}`);
     expect(status).toBe('failed');

@@ -1,5 +1,5 @@
-// Two ways to leave a daemon no room to write, and to give it back: a file system of a few megabytes
-// (a tmpfs: only root can have one, and not in every container), and a limit on the size of files.
+// Two ways to take a daemon's room to write, and to give it back: a file system of a few megabytes (a tmpfs,
+// which needs root and is not possible in every container), and a limit on the size of files.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 export interface SmallDisk {
   readonly directory: string;
-  /** Leaves not one block free, until `empty`. */
+  /** Leaves no block free, until `empty`. */
   fill(): void;
   empty(): void;
   makeReadOnly(): void;
@@ -26,7 +26,7 @@ function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Mounts one at `directory`, which is made. @throws Error where that is not allowed. */
+/** Mounts a file system at `directory`, which it creates. @throws Error without permission. */
 export function mountDisk(directory: string, megabytes: number): SmallDisk {
   mkdirSync(directory, { recursive: true });
   if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', directory)) {
@@ -51,7 +51,7 @@ export function mountDisk(directory: string, megabytes: number): SmallDisk {
       if (!run('mount', '-o', 'remount,ro', directory)) throw new Error('remount failed');
     },
     unmount() {
-      // Lazy: a test that failed may leave a process that still holds a file there.
+      // Lazy: a failed test may leave a process that still holds a file there.
       run('umount', '--lazy', directory);
     },
   };
@@ -69,13 +69,13 @@ function tryMount(): boolean {
   }
 }
 
-/** Whether this process may mount. */
+/** True if this process may mount. */
 export const canMount = process.getuid?.() === 0 && tryMount();
 
-/** Limits how large the files of a process may grow; null: not at all. False where that fails. */
+/** Limits the size of a process's files, or lifts the limit for null. Returns false on failure. */
 export function limitFileSize(pid: number, bytes: number | null): boolean {
   return run('prlimit', '--pid', String(pid), `--fsize=${bytes ?? 'unlimited'}:unlimited`);
 }
 
-/** Whether `limitFileSize` can be used. */
+/** True if `limitFileSize` works here. */
 export const canLimitFiles = limitFileSize(process.pid, null);

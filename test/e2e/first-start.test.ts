@@ -1,11 +1,11 @@
-// The first minute: an empty home and data directory, the line that the daemon prints pasted into a
-// shell, and the message that comes out at the other end.
+// The first minute: an empty home and data directory, the printed curl line pasted into a shell, and the
+// message that arrives in the inbox.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -46,8 +46,8 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-describe('the printed curl line', () => {
-  test('ends in `delivered`, within 5 s of the ready line (goal: 1 s)', () => {
+describe('the message of the printed curl line', () => {
+  it('is delivered within 5 s of the ready line (goal: 1 s)', () => {
     console.log(`from ready to delivered: ${Math.round(readyToDeliveredMs)} ms`);
     expect(delivered).toMatchObject({
       status: 'delivered',
@@ -57,7 +57,7 @@ describe('the printed curl line', () => {
     expect(readyToDeliveredMs).toBeLessThan(5_000);
   });
 
-  test('ends in a thread of inbox@sandbox.test', async () => {
+  it('is in a thread of inbox@sandbox.test', async () => {
     const { items } = (
       await daemon.request<Page<{ id: string; primaryAddress: string }>>('GET', '/v1/mailboxes')
     ).body;
@@ -81,7 +81,7 @@ describe('the printed curl line', () => {
     expect(messages.body.items).toMatchObject([{ id: inbound.id, threadPosition: 0 }]);
   });
 
-  test('tells its way in events', async () => {
+  it('has its way as events', async () => {
     const { body } = await daemon.request<{ eventType: string; status: string }[]>(
       'GET',
       `/v1/messages/${delivered.id}/events`,
@@ -94,7 +94,7 @@ describe('the printed curl line', () => {
     ]);
   });
 
-  test('puts the message into the inbox: one, with the text that was sent', async () => {
+  it('is in the inbox once, with the text that was sent', async () => {
     const list = await daemon.request<Page<Message>>('GET', '/v1/messages?direction=inbound');
     expect(list.body.pagination.total).toBe(1);
     const sent = await daemon.request<EmailProjection>('GET', `/v1/messages/${delivered.id}/email`);
@@ -111,7 +111,7 @@ describe('the printed curl line', () => {
     expect(got.body.newContent?.trimEnd()).toBe('It works.');
   });
 
-  test('signs with the keys that the domain publishes, RSA and Ed25519', async () => {
+  it('is signed with the published keys, RSA and Ed25519', async () => {
     const { body: domains } = await daemon.request<Page<DkimDomain>>('GET', '/v1/email/domains');
     const raw = await rawOf(inbound.id);
     const resolver = dkimResolver(domains.items);
@@ -126,7 +126,7 @@ describe('the printed curl line', () => {
   });
 });
 
-/** The stored bytes as received, through the signed URL and without a key. */
+/** Downloads the stored bytes through the signed URL, without a key. */
 async function rawOf(id: string): Promise<Buffer> {
   const { body } = await daemon.request<EmailProjection>(
     'GET',
@@ -137,16 +137,16 @@ async function rawOf(id: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-describe('what a first start leaves', () => {
-  test('a key told once in the file of its owner, and shown nowhere again', async () => {
-    const told = readFileSync(join(home.cli.directory, 'data/first-key'), 'utf8');
-    expect(told.split(home.apiKey)).toHaveLength(3);
+describe('a first start', () => {
+  it('writes the key once to a file of its owner, and never shows it again', async () => {
+    const firstKey = readFileSync(join(home.cli.directory, 'data/first-key'), 'utf8');
+    expect(firstKey.split(home.apiKey)).toHaveLength(3);
     expect(daemon.output.stdout).toBe('');
     const { body } = await daemon.request<Page<{ key: string | null }>>('GET', '/v1/api-keys');
     expect(body.items.map(({ key }) => key)).toEqual([null]);
   });
 
-  test('a second start that prints nothing, and finds everything there', async () => {
+  it('is followed by a second start that prints nothing and finds all data', async () => {
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     daemon = await home.start();
     const { body } = await daemon.request<Message>('GET', `/v1/messages/${delivered.id}`);

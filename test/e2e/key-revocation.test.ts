@@ -1,6 +1,6 @@
-// A command's revocation over real processes: two daemons that know a key refuse it
-// within a second; what a daemon remembers of its last use is stored when it stops.
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+// A revocation by command with real processes: two daemons that know a key refuse it within a second; the
+// last use of a key, held in memory, is stored at the stop.
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
@@ -12,7 +12,7 @@ describe('svc keys revoke beside two daemons', () => {
   beforeAll(async () => {
     schema = await postgresSchema(inject('postgresUrl'));
     home = daemonHome({ SVC_DATABASE_URL: schema.url });
-    // The first start is one daemon's.
+    // Only one daemon makes the first start.
     const first = await home.start();
     daemons = [first, await home.start()];
   });
@@ -21,8 +21,12 @@ describe('svc keys revoke beside two daemons', () => {
     await schema.drop();
   });
 
-  /** Asks until the key is refused; how long after `since` the last request began that was let in. */
-  async function lastLetIn(daemon: DaemonProcess, apiKey: string, since: number): Promise<number> {
+  /** Sends requests until the key is refused; returns when the last accepted one began, after `since`. */
+  async function lastAccepted(
+    daemon: DaemonProcess,
+    apiKey: string,
+    since: number,
+  ): Promise<number> {
     let last = 0;
     for (;;) {
       const began = performance.now();
@@ -34,7 +38,7 @@ describe('svc keys revoke beside two daemons', () => {
     }
   }
 
-  test('refuses the key in both within a second', async () => {
+  it('is seen by both within a second', async () => {
     const made = await home.cli.json<ApiKey>(['keys', 'create', '--name', 'x', '--role', 'viewer']);
     const apiKey = made.key ?? '';
     for (const daemon of daemons) {
@@ -43,11 +47,13 @@ describe('svc keys revoke beside two daemons', () => {
     }
     await home.cli.json(['keys', 'revoke', made.id, '--yes']);
     const revokedAt = performance.now();
-    const times = await Promise.all(daemons.map((one) => lastLetIn(one, apiKey, revokedAt)));
+    const times = await Promise.all(
+      daemons.map((daemon) => lastAccepted(daemon, apiKey, revokedAt)),
+    );
     for (const time of times) expect(time).toBeLessThan(1_000);
   });
 
-  test('lastUsedAt is stored at the stop', async () => {
+  it('loses no lastUsedAt: it is stored when a daemon stops', async () => {
     const made = await home.cli.json<ApiKey>(['keys', 'create', '--name', 'y', '--role', 'viewer']);
     const before = Date.now();
     await daemons[1].request('GET', '/v1/messages', { apiKey: made.key });

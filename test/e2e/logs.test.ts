@@ -1,8 +1,8 @@
-// What a daemon writes at its most talkative level, after good and bad requests of every kind: never
-// a key, a secret or the text of a message.
+// The log of a daemon at its most detailed level, after good and bad requests of every kind, contains no key,
+// secret or text of a message.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -81,7 +81,7 @@ async function badRequests(): Promise<void> {
   expect((await daemon.request('GET', `/v1/messages?key=${home.apiKey}`)).status).toBe(422);
 }
 
-/** A store that cannot write, so that failures are logged with what caused them. */
+/** Provokes failures of a store that cannot write, so that their causes are logged. */
 async function failures(): Promise<void> {
   if (!limitFileSize(daemon.pid, 4_096)) return;
   expect((await daemon.request('POST', '/v1/messages', { body: good })).status).toBe(503);
@@ -139,16 +139,16 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-test('the log holds none of them', () => {
+it('the log contains no secret', () => {
   const { stderr } = daemon.output;
   expect(daemon.log().map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ready', 'stopped']));
-  const told = [...secrets].filter(([, secret]) => stderr.includes(secret)).map(([name]) => name);
-  expect(told).toEqual([]);
+  const leaked = [...secrets].filter(([, secret]) => stderr.includes(secret)).map(([name]) => name);
+  expect(leaked).toEqual([]);
   expect(secrets.size).toBeGreaterThan(10);
 });
 
-test('standard output holds none either: where it is no terminal, others keep it', () => {
+it('standard output contains no secret, since others may keep it', () => {
   const { stdout } = daemon.output;
-  const told = [...secrets].filter(([, secret]) => stdout.includes(secret)).map(([name]) => name);
-  expect(told).toEqual([]);
+  const leaked = [...secrets].filter(([, secret]) => stdout.includes(secret)).map(([name]) => name);
+  expect(leaked).toEqual([]);
 });

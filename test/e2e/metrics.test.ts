@@ -1,11 +1,11 @@
-// What a person is woken by: the figures of a real daemon, whoever handed the mail in.
-import { afterAll, expect, test } from 'vitest';
+// Metrics that alert a person: the figures of a real daemon, also for mail sent by command.
+import { afterAll, expect, it } from 'vitest';
 import { daemonHome, until } from '../support/daemon-process.ts';
 
 const home = daemonHome();
 afterAll(() => home.close());
 
-test('a daemon measures its queue, and counts what a command sent', async () => {
+it('a daemon measures its queue, and counts the mail of a command', async () => {
   const daemon = await home.start();
   const metrics = async () => (await fetch(`${daemon.httpUrl}/metrics`)).text();
   const shows = (line: string) =>

@@ -1,5 +1,5 @@
-// PostgreSQL that cannot be reached for a while, under a service that goes on: every answer says that it
-// is not now, none that it is our fault, and all passes with the trouble.
+// PostgreSQL that cannot be reached for a while, under a running service: every answer is a 503, none reports
+// an internal error, and the service recovers.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { payload } from '../messages/fixtures.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-it('reads and writes without the server are a 503 that says when to come again', async () => {
+it('requests without the server are answered with 503 and Retry-After, and recover', async () => {
   const { body: sent } = await api.post<{ id: string }>('/v1/messages', payload());
   const requests = [
     () => api.get('/v1/messages'),
@@ -50,7 +50,7 @@ it('reads and writes without the server are a 503 that says when to come again',
   expect(after).toEqual([200, 200, 200, 200, 201, 200]);
 });
 
-it('a refusal that only sounds like trouble is none', async () => {
+it('a refusal that contains words of a connection error stays a 409', async () => {
   const input = { domain: 'connection-terminated.closed.example', dkim: 'ed25519' } as const;
   await addDomain(service.app, service.caller, input);
   expect(await api.post('/v1/email/domains', input)).toMatchObject({

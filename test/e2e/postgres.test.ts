@@ -1,7 +1,7 @@
-// Two real daemons on one PostgreSQL: they share the queue, each message goes out once, and what a
-// killed one had claimed is taken over when its lease runs out (docs/store.md).
+// Two real daemons on one PostgreSQL: they share the queue, each message is sent once, and the claims of a
+// killed daemon are taken over when its lease ends (docs/store.md).
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await database.connect();
   sinks = [await startSmtpSink(), await startSmtpSink()];
   home = daemonHome({ SVC_DATABASE_URL: schema.url, SVC_DELIVERY_MODE: 'relay' });
-  // Each has a sink of its own, so that what arrives tells who sent it.
+  // Each daemon has a sink of its own, which identifies the sender.
   const start = (sink: SmtpSink) =>
     home.start({
       env: {
@@ -69,7 +69,7 @@ function sendOver(senders: readonly DaemonProcess[], name: string): Promise<stri
   );
 }
 
-/** How often the messages of one run arrived, by subject, at both sinks together. */
+/** Counts how often the messages of one run arrived, by subject, at both sinks together. */
 function arrivals(name: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { raw } of sinks.flatMap(({ messages }) => [...messages])) {
@@ -91,7 +91,7 @@ async function countWithStatus(daemon: DaemonProcess, status: string): Promise<n
   return body.pagination.total;
 }
 
-test('200 sends over two daemons are each delivered once', async () => {
+it('200 sends over two daemons are each delivered once', async () => {
   await sendOver(daemons, 'shared');
   await until(() => arrivals('shared').size === sends, 'all have arrived');
   await until(async () => (await countWithStatus(daemons[0], 'sent')) === sends, 'all are settled');
@@ -99,17 +99,17 @@ test('200 sends over two daemons are each delivered once', async () => {
   for (const { received } of sinks) expect(received).toBeGreaterThan(0);
 });
 
-test('what one daemon stores the other shows at once', async () => {
+it('one daemon shows at once a message stored by the other', async () => {
   const [id] = await sendOver([daemons[0]], 'seen');
   const { status } = await daemons[1].request('GET', `/v1/messages/${id}`);
   expect(status).toBe(200);
 });
 
-describe('SIGKILL of one', () => {
-  test('the other takes over when the lease has run out, not before', async () => {
+describe('SIGKILL of one daemon', () => {
+  it('has its claims taken over when the lease ends, not before', async () => {
     const [dying, survivor] = daemons;
     await until(async () => (await countWithStatus(survivor, 'sent')) === 2 * sends, 'quiet');
-    // Whatever the first daemon claims stays in flight, so that it dies with its hands full.
+    // Deliveries that the first daemon claims stay in flight, so that it dies with claims.
     sinks[0].on({ verb: 'dot' }, { hang: true });
     survivor.signal('SIGSTOP');
     await sendOver([dying], 'orphaned');
@@ -120,9 +120,9 @@ describe('SIGKILL of one', () => {
       const [only, ...others] = await claims();
       const left = sends - arrivals('orphaned').size;
       return only?.count === left && others.length === 0 && only;
-    }, 'the second daemon has sent all but what the first held');
+    }, 'the second daemon has sent all but the claims of the first');
     expect(claim.leaseMs).toBe(leaseMs);
-    // A minute passes for the rows: the leases are over, as the survivor sees them.
+    // Shifts the rows by a minute: the leases are over, from the survivor's view.
     const { rowCount } = await database.query(
       'update deliveries set due_at = due_at - $1, claimed_at = claimed_at - $1 where claimed_by = $2',
       [leaseMs, claim.worker],
@@ -137,7 +137,7 @@ describe('SIGKILL of one', () => {
     expect(arrivals('orphaned')).toEqual(onceEach('orphaned'));
   });
 
-  /** Who holds what, by the store. */
+  /** Reads the claims of each worker from the store. */
   async function claims(): Promise<Claim[]> {
     const { rows } = await database.query(
       `select claimed_by as worker, count(*)::int as count,

@@ -1,4 +1,4 @@
-// The jobs of a daemon that run by the calendar: at their time, one at a time, and again after a failure.
+// Scheduled jobs of a daemon: at their time, one run at a time, and again after a failure.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startJobs } from '../../daemon/scheduler/jobs.ts';
 import { eachApp } from '../support/each-app.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('run at their minute until they are stopped', async () => {
+it('scheduled jobs run at their minute until they are stopped', async () => {
   const ran: string[] = [];
   const run = async () => void ran.push(new Date().toISOString());
   const stop = startJobs(test.app, [{ name: 'sweep', pattern: '23 * * * *', run }]);
@@ -26,7 +26,7 @@ it('run at their minute until they are stopped', async () => {
   expect(ran).toEqual(['2026-01-05T12:23:00.000Z', '2026-01-05T13:23:00.000Z']);
 });
 
-it('run again at their time after a failure, which the log names', async () => {
+it('scheduled jobs run again at their time after a failure, which the log names', async () => {
   const error = vi.spyOn(test.app.log, 'error');
   const run = vi.fn(() => Promise.reject(new Error('the disk is full')));
   const stop = startJobs(test.app, [{ name: 'sweep', pattern: '23 * * * *', run }]);
@@ -35,11 +35,11 @@ it('run again at their time after a failure, which the log names', async () => {
   expect(run).toHaveBeenCalledTimes(2);
   expect(error).toHaveBeenCalledWith(
     { err: expect.objectContaining({ message: 'the disk is full' }), job: 'sweep' },
-    'a scheduled job failed: it runs again at its time',
+    'a scheduled job failed and runs again at its next time',
   );
 });
 
-it('do not overlap themselves: what was due meanwhile begins once the first is over', async () => {
+it('a scheduled job that is due during its own run starts after it', async () => {
   const first = Promise.withResolvers<void>();
   const began: string[] = [];
   const run = () => {

@@ -1,7 +1,7 @@
-// Sending through a running daemon, by HTTP and by command, to a real SMTP server: what arrives, what
-// the timeline tells, and how the daemon stops.
+// Sending through a running daemon, by HTTP and by command, to a real SMTP server: the received mail, the
+// timeline, and the stop of the daemon.
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import {
@@ -20,7 +20,7 @@ function payload(to: string, subject = 'Hello') {
 
 const toAda = ['--to', 'ada@example.com', '--subject', 'By command', '--text', 'It works.'];
 
-describe('in relay mode', () => {
+describe('relay mode', () => {
   let sink: SmtpSink;
   let home: DaemonHome;
   let daemon: DaemonProcess;
@@ -34,14 +34,14 @@ describe('in relay mode', () => {
     await sink.close();
   });
 
-  /** The message that came for this address. */
+  /** Waits for the mail to this address. */
   const arrived = (address: string) =>
     until(
       () => sink.messages.find(({ recipients }) => recipients.includes(address)),
       `mail for ${address}`,
     );
 
-  test('a message sent over HTTP arrives, and its events tell how', async () => {
+  it('delivers a message sent over HTTP, with its events', async () => {
     const sent = await daemon.request<Message>('POST', '/v1/messages', {
       body: payload('grace@example.com'),
     });
@@ -71,14 +71,14 @@ describe('in relay mode', () => {
     expect(byCommand).toEqual(events.body);
   });
 
-  test('`messages send --wait` follows a message to the end: 0 when it was sent', async () => {
+  it('follows a message with `messages send --wait`, which ends with 0 once it is sent', async () => {
     const { code, stdout } = await home.cli.run(['messages', 'send', ...toAda, '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ *\d+\.\d s {2}ada@example\.com {2}sent: /m);
     expect((await arrived('ada@example.com')).raw.toString()).toMatch(/^Subject: By command\r$/m);
   });
 
-  test('… and 8 when it bounced, with the words of the server', async () => {
+  it('ends `messages send --wait` with 8 for a bounce, in the words of the server', async () => {
     sink.on({ verb: 'RCPT', match: 'nobody@example.com' }, '550 5.1.1 no such user here');
     const args = ['--to', 'nobody@example.com', '--subject', 'x', '--text', 'x', '--wait'];
     const { code, stdout, stderr } = await home.cli.run(['messages', 'send', ...args, '--json']);
@@ -93,7 +93,7 @@ describe('in relay mode', () => {
     });
   });
 
-  test('a second daemon on the same data is refused with 7 and the pid of the first', async () => {
+  it('refuses a second daemon on the same data with 7 and the pid of the first', async () => {
     const { code, stdout, stderr } = await home.cli.run(['daemon']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^svc: .*\\(pid ${daemon.pid}\\).*svc\\.db`, 'm'));
@@ -102,13 +102,13 @@ describe('in relay mode', () => {
   });
 });
 
-describe('without a daemon', () => {
+describe('commands without a daemon', () => {
   let sink: SmtpSink;
   let home: DaemonHome;
   beforeEach(async () => {
     sink = await startSmtpSink();
     home = daemonHome(relayTo(sink));
-    // A command does not.
+    // A command does not create the store.
     await home.makeStore();
   });
   afterEach(async () => {
@@ -116,7 +116,7 @@ describe('without a daemon', () => {
     await sink.close();
   });
 
-  test('`messages send` stores the message; the next daemon sends it', async () => {
+  it('store a message that the next daemon sends', async () => {
     const { id, status } = await home.cli.json<Message>(['messages', 'send', ...toAda]);
     expect(status).toBe('pending');
     expect(sink.connections.total).toBe(0);
@@ -126,7 +126,7 @@ describe('without a daemon', () => {
     expect(body.deliveries).toMatchObject([{ attemptCount: 1 }]);
   });
 
-  test('`--wait` waits for a daemon that is yet to come', async () => {
+  it('wait with `--wait` for a later daemon', async () => {
     const child = home.cli.start(['messages', 'send', ...toAda, '--wait']);
     const ended = finished(child);
     child.stdin?.end();
@@ -136,10 +136,10 @@ describe('without a daemon', () => {
   });
 });
 
-describe('stopping', () => {
+describe('stopping a daemon', () => {
   let sink: SmtpSink;
   let home: DaemonHome;
-  /** Has nothing to do, is left for the next test. */
+  /** An idle daemon, left for the next test. */
   let idle: DaemonProcess | null = null;
   beforeAll(async () => {
     sink = await startSmtpSink();
@@ -150,7 +150,7 @@ describe('stopping', () => {
     await sink.close();
   });
 
-  /** A daemon for a test to end, with these settings if there are any. */
+  /** Takes a daemon for a test to end, with these settings if given. */
   async function takeDaemon(env: Record<string, string> | null = null): Promise<DaemonProcess> {
     if (env) await idle?.stop();
     const daemon = (!env && idle) || (await home.start(env ? { env } : {}));
@@ -158,7 +158,7 @@ describe('stopping', () => {
     return daemon;
   }
 
-  /** Sends to a server that has this answer to the end of a mail; resolves when that is on its way. */
+  /** Sends to a server with this reply to the end of a mail; resolves once the mail is under way. */
   async function sendAndWait(daemon: DaemonProcess, reply: SinkReply): Promise<string> {
     const before = sink.commands.length;
     sink.on({ verb: 'dot', times: 1 }, reply);
@@ -170,7 +170,7 @@ describe('stopping', () => {
     return body.id;
   }
 
-  /** In work, as its key is right, and its body never ends. */
+  /** Opens a request that stays in work: its key is right, and its body never ends. */
   async function endlessRequest({ httpUrl, request }: DaemonProcess): Promise<Socket> {
     const { hostname, port } = new URL(httpUrl);
     const client = connect({ host: hostname, port: Number(port) });
@@ -181,17 +181,17 @@ describe('stopping', () => {
     return client;
   }
 
-  /** What was under way at the end of a daemon goes with the next one. */
-  async function expectNextSendsIt(): Promise<void> {
+  /** Expects the next daemon to send the mail that was under way. */
+  async function expectNextDaemonSends(): Promise<void> {
     const before = sink.received;
     idle = await home.start();
     await sink.waitFor(before + 1);
   }
 
-  test('SIGTERM with mail under way: exit 0 when the grace is over, and it is handed back', async () => {
+  it('exits with 0 at the end of the grace, and hands mail under way back', async () => {
     const daemon = await takeDaemon({ SVC_SHUTDOWN_GRACE_SECONDS: '3' });
     const id = await sendAndWait(daemon, { hang: true });
-    // It has the same grace, not one of its own before it.
+    // The request shares the same grace, instead of having its own before it.
     const request = await endlessRequest(daemon);
     const startedAt = performance.now();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
@@ -200,12 +200,12 @@ describe('stopping', () => {
     expect(tookMs).toBeGreaterThan(2_900);
     expect(tookMs).toBeLessThan(5_900);
     const [delivery] = await home.cli.json<Message['deliveries']>(['messages', 'deliveries', id]);
-    // Due now, not when a lease runs out in a minute.
+    // Due now, instead of at the end of a lease in a minute.
     expect(Date.parse(delivery?.scheduling?.dueAt ?? '')).toBeLessThanOrEqual(Date.now());
-    await expectNextSendsIt();
+    await expectNextDaemonSends();
   });
 
-  test('SIGTERM lets mail under way end that can', async () => {
+  it('lets mail under way end within the grace', async () => {
     const daemon = await takeDaemon();
     const before = sink.received;
     const id = await sendAndWait(daemon, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
@@ -214,7 +214,7 @@ describe('stopping', () => {
     expect(await home.cli.json(['messages', 'show', id])).toMatchObject({ status: 'sent' });
   });
 
-  test('a second signal ends it at once, whatever is in flight, and loses nothing', async () => {
+  it('ends at once on a second signal, and loses nothing in flight', async () => {
     const daemon = await takeDaemon();
     await sendAndWait(daemon, { hang: true });
     const request = await endlessRequest(daemon);
@@ -233,10 +233,10 @@ describe('stopping', () => {
     expect(await daemon.exited).toEqual({ code: 130, signal: null });
     request.destroy();
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    await expectNextSendsIt();
+    await expectNextDaemonSends();
   });
 
-  test('SIGTERM with nothing to do: exit 0 at once', async () => {
+  it('exits with 0 at once when idle', async () => {
     const daemon = await takeDaemon();
     const startedAt = performance.now();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -1,6 +1,6 @@
-// Checks of senders in a real daemon, in real time: the attack that silent DNS was, what a new user
-// without DNS waits for, and what the log says of it.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Checks of senders in a real daemon, in real time: the attack by silent DNS, the wait of a new user without
+// DNS, and the log lines.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -32,7 +32,7 @@ afterAll(async () => {
   await dns.close();
 });
 
-/** A mail by hand, to the mailbox of the first start; the reply to its dot and how long it took. */
+/** Sends a hand-written mail to the first mailbox; returns the final reply and its time. */
 async function byHand(
   { smtpPort }: DaemonProcess,
   sender: string,
@@ -49,7 +49,7 @@ async function byHand(
   return { reply, tookMs: Math.round(performance.now() - sentAt) };
 }
 
-test('who lets SPF hang is deferred twice (goal: 1.5 s), each time with one line of the log', async () => {
+it('a sender with hanging SPF is deferred twice (goal: 1.5 s), each with one log line', async () => {
   const answers = [];
   for (const _ of [1, 2, 3]) answers.push(await byHand(daemon, 'ceo@bank.example'));
   console.log(`the attack: ${answers.map(({ tookMs }) => `${tookMs} ms`).join(', ')}`);
@@ -72,7 +72,7 @@ test('who lets SPF hang is deferred twice (goal: 1.5 s), each time with one line
   }
 });
 
-describe('without DNS', () => {
+describe('mail without working DNS', () => {
   async function expectBothTaken(on: DaemonProcess, domain: string): Promise<void> {
     const { reply, tookMs } = await byHand(on, `me@${domain}`);
     expect(reply).toMatch(/^250 /);
@@ -100,14 +100,14 @@ describe('without DNS', () => {
     expect(own).toMatchObject({ subject: 'Hello', spfVerdict: null, dmarcVerdict: null });
   }
 
-  test.each([
-    ['that is silent', 'timeout'],
-    ['that fails', 'servfail'],
-  ])('%s mail by hand is taken, and our own travels at once', async (_, fault) => {
+  it.each([
+    ['DNS is silent', 'timeout'],
+    ['DNS fails', 'servfail'],
+  ])('is accepted by hand and delivered at once from us while %s', async (_, fault) => {
     await expectBothTaken(daemon, `${fault}.example`);
   });
 
-  test('that is not there mail by hand is taken, and our own travels at once', async () => {
+  it('is accepted by hand and delivered at once from us without a DNS server', async () => {
     const gone = await startDnsServer();
     await gone.close();
     const other = daemonHome({ SVC_DNS_SERVERS: JSON.stringify([gone.address]) });

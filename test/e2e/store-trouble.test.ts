@@ -1,10 +1,10 @@
-// A store that gives way under a running daemon: no room, locked, damaged. What cannot be written is
-// never answered 201 (or 250), nothing is lost or sent twice, and it all passes with the trouble.
+// A store that fails under a running daemon: full, locked, damaged. A message that cannot be written is never
+// answered with 201 (or 250), nothing is lost or sent twice, and the daemon recovers with the store.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -25,10 +25,10 @@ interface Page {
 
 let sink: SmtpSink;
 let home: DaemonHome;
-/** Of the tests of one trouble, one after another, unless one of them has ended it. */
+/** Daemon of the tests of one trouble, one after another, unless one of them has ended it. */
 let running: DaemonProcess | null = null;
 
-/** For all tests of one trouble, each of which leaves the daemon as healthy as it was. */
+/** Opens the home for all tests of one trouble, each of which leaves the daemon healthy. */
 async function openHome(env: Record<string, string> = {}): Promise<void> {
   sink = await startSmtpSink();
   home = daemonHome({ ...trustingTests, ...relayTo(sink), ...env });
@@ -44,7 +44,7 @@ async function healthyDaemon(): Promise<DaemonProcess> {
   return running;
 }
 
-/** How often a message with the subject has come. */
+/** Counts the received messages with this subject. */
 function arrivals(subject: string): number {
   return sink.messages.filter(({ raw }) => raw.includes(`Subject: ${subject}\r`)).length;
 }
@@ -59,7 +59,7 @@ function send(daemon: DaemonProcess, subject: string) {
   });
 }
 
-/** The reply to the end of a message for the local mailbox. */
+/** Sends a mail to the local mailbox, and returns the final reply. */
 async function inboundReply(daemon: DaemonProcess): Promise<string> {
   const client = await smtpDialogue(daemon.smtpPort);
   await client.reply();
@@ -87,18 +87,18 @@ async function expectHealed(daemon: DaemonProcess): Promise<void> {
   await until(ready, '/readyz says that the store takes writes');
   const { status, body } = await send(daemon, 'after');
   expect(status).toBe(201);
-  await until(() => arrivals('after') === 1, 'what is sent after the trouble arrives');
+  await until(() => arrivals('after') === 1, 'the later message arrives');
   await until(async () => {
     const { body: message } = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
     return message.status === 'sent';
   }, 'its outcome is written');
 }
 
-/** A way to leave the daemon no room, and to give it back. */
+/** A way to take the daemon's room to write, and to give it back. */
 interface Room {
   env: Record<string, string>;
   take(daemon: DaemonProcess): void;
-  /** Null once the daemon that had none has ended. */
+  /** Gives the room back; the daemon is null once it has ended. */
   giveBack(daemon: DaemonProcess | null): void;
   close(): void;
 }
@@ -146,15 +146,15 @@ describe.each([
     room.close();
   });
 
-  test.runIf(isPossible)('refuses with 503, says so in the log, and passes', async () => {
+  it.runIf(isPossible)('refuses with 503, logs the reason, and recovers', async () => {
     const daemon = await healthyDaemon();
     expect((await send(daemon, 'before')).status).toBe(201);
-    await until(() => arrivals('before') === 1, 'what was sent before the trouble arrives');
+    await until(() => arrivals('before') === 1, 'the earlier message arrives');
 
     room.take(daemon);
     for (let attempt = 0; attempt < 20; attempt++) await expectRefusal(daemon);
     expect((await daemon.request('GET', '/healthz')).status).toBe(200);
-    // It is looked at once a second, however many ask.
+    // The store is checked once a second, regardless of the number of requests.
     const unready = async () => (await daemon.request('GET', '/readyz')).status === 503;
     await until(unready, '/readyz says that the store takes no write');
     expect(await daemon.request('GET', '/readyz')).toMatchObject({ body: { store: false } });
@@ -177,7 +177,7 @@ describe.each([
     expect(arrivals('refused')).toBe(0);
   });
 
-  test.runIf(isPossible)('keeps the outcome of what was under way, and sends it once', async () => {
+  it.runIf(isPossible)('keeps the outcome of a message under way, and sends it once', async () => {
     const daemon = await healthyDaemon();
     const before = sink.commands.length;
     const linesBefore = daemon.log().length;
@@ -203,7 +203,7 @@ describe.each([
     expect(arrivals('under way')).toBe(1);
   });
 
-  test.runIf(isPossible)('does not keep the daemon from stopping in order', async () => {
+  it.runIf(isPossible)('lets the daemon stop in order', async () => {
     const daemon = await healthyDaemon();
     room.take(daemon);
     await expectRefusal(daemon);
@@ -216,7 +216,7 @@ describe('a locked database', () => {
   beforeAll(() => openHome());
   afterAll(closeHome);
 
-  test('refuses with 503 after a while, serves all else meanwhile, and recovers', async () => {
+  it('refuses with 503 after a while, serves other requests meanwhile, and recovers', async () => {
     const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
@@ -241,14 +241,14 @@ describe('a locked database', () => {
     });
     isOver = true;
     await pulse;
-    // Waiting for the lock on the event loop would have kept these waiting too: 2 s.
+    // Waiting for the lock on the event loop would have delayed these too, by 2 s.
     expect(longestMs).toBeLessThan(1_500);
     other.exec('rollback');
     other.close();
     await expectHealed(daemon);
   });
 
-  test('for less than the waiting time is not even noticed', async () => {
+  it('delays no request when locked for less than the waiting time', async () => {
     const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
@@ -265,7 +265,7 @@ describe('a damaged database', () => {
   beforeAll(() => openHome());
   afterAll(closeHome);
 
-  test('refuses reads and writes with 503, and says so in the log', async () => {
+  it('refuses reads and writes with 503, and logs the reason', async () => {
     await home.makeStore();
     const file = join(home.cli.directory, 'data/svc.db');
     const bytes = readFileSync(file);

@@ -1,7 +1,7 @@
-// SIGKILL while 200 submitted mails are between DATA and 250, each at another point: what got its 250 is
-// there after the restart, and nothing is there twice. CRASH_SEED=<the seed in the name of a failed test>
-// repeats its round; CRASH_ROUNDS=50 is a soak.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// SIGKILL while 200 submitted mails are between DATA and 250, at random points: a mail with a 250 is stored
+// after the restart, and no mail is stored twice. CRASH_SEED=<the seed in the name of a failed test> repeats
+// its round; CRASH_ROUNDS=50 is a soak.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { idIn, logIn } from '../submission/submission-service.ts';
@@ -35,7 +35,7 @@ describe('SIGKILL in the middle of 200 submissions', () => {
 
   const subjectOf = (seed: number, index: number) => `round ${seed} mail ${index}`;
 
-  /** A session that has begun its message: all of it but the dot is there. */
+  /** Opens a session that has sent its message, except the final dot. */
   async function begun(seed: number, index: number): Promise<Dialogue> {
     const dialogue = await smtpDialogue(daemon.submissionPort ?? 0);
     await dialogue.reply();
@@ -59,8 +59,8 @@ describe('SIGKILL in the middle of 200 submissions', () => {
     }
   }
 
-  test.each(seeds)(
-    'loses nothing that was answered (CRASH_SEED=%i)',
+  it.each(seeds)(
+    'loses no answered mail, and stores none twice (CRASH_SEED=%i)',
     async (seed) => {
       const random = seededRandom(seed);
       const startDate = new Date().toISOString();

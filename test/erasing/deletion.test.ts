@@ -1,5 +1,5 @@
-// Nothing of a deleted resource is left but its id: a mark in all its fields is looked for in every column of
-// every table.
+// Only the id of a deleted resource is left: every column of every table is searched for a mark that was in
+// all its fields.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { updateContact } from '../../src/contacts/contacts.ts';
@@ -30,7 +30,7 @@ describe.each(stores)('a deletion on %s', (store) => {
   const world = eachApi({ store, config });
   const { test, api } = world;
 
-  it('leaves nothing of a sent message', async () => {
+  it('erases a sent message', async () => {
     let id = '';
     await withJobs(world, async () => {
       id = await markedMessage(world);
@@ -43,7 +43,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await tracesInTables(test.app)).toEqual([]);
   });
 
-  it('leaves nothing of mail that came in, nor of what was drafted and proposed for it', async () => {
+  it('erases received mail with its drafts and proposals', async () => {
     let id = '';
     await withJobs(world, async () => {
       id = (await markedThread(world)).messageId;
@@ -64,7 +64,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await tracesInTables(test.app)).toEqual([]);
   });
 
-  it('leaves nothing of a reply in a thread that stays', async () => {
+  it('erases a reply in a thread that stays', async () => {
     let reply = '';
     await withJobs(world, async () => {
       const { desk, messageId } = await markedThread(world);
@@ -78,7 +78,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await tracesInTables(test.app)).toEqual([]);
   });
 
-  it('takes the subject of a thread from the first message that is left', async () => {
+  it('renames the thread after its first remaining message', async () => {
     const desk = await deskOf(world);
     const first = await desk.arrive({ subject: mark, id: 'first@example.com' });
     await desk.arrive({ subject: 'Another', inReplyTo: 'first@example.com' });
@@ -91,7 +91,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await subjects()).toEqual(['Another']);
   });
 
-  it('leaves nothing of a mailbox after thirty days', async () => {
+  it('erases a mailbox after thirty days', async () => {
     let id = '';
     await withJobs(world, async () => {
       id = await markedMailbox(world);
@@ -103,7 +103,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await tracesInTables(test.app)).toEqual([]);
   });
 
-  it('leaves nothing of a contact', async () => {
+  it('erases a contact', async () => {
     let id = '';
     await withJobs(world, async () => {
       id = await markedContact(world);
@@ -113,7 +113,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await tracesInTables(test.app)).toEqual([]);
   });
 
-  it('goes on where a process died that had erased some of the copies', async () => {
+  it('continues after a process died with some copies erased', async () => {
     const id = await markedContact(world);
     for (let number = 0; number < 120; number++) {
       await updateContact(test.app, test.caller, id, { name: `${mark} ${number}` });
@@ -136,7 +136,7 @@ describe.each(stores)('a deletion on %s', (store) => {
     expect(await found()).toBe(0);
   });
 
-  it('leaves nothing of a conversation', async () => {
+  it('erases a conversation', async () => {
     let id = '';
     await withJobs(world, async () => {
       id = await markedConversation(world);

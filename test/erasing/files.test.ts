@@ -1,5 +1,5 @@
-// The files of a SQLite store hold nothing of what was deleted, within the hour and without a vacuum: neither the
-// database nor its log.
+// The files of a SQLite store, the database and its log, hold nothing of deleted resources after an hour,
+// without a vacuum.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { config as deskConfig } from '../answering/world.ts';
@@ -11,7 +11,7 @@ import { tracesInFiles } from './traces.ts';
 const world = eachApi({ store: 'sqlite', config: { ...loopbackConfig, ...deskConfig } });
 const { test, api } = world;
 
-it('no file of the store holds the mark an hour after the deletions', async () => {
+it('the files of the store hold no mark an hour after the deletions', async () => {
   const paths: string[] = [];
   await withJobs(world, async () => {
     paths.push(`/v1/messages/${await markedMessage(world)}`);

@@ -1,4 +1,4 @@
-// Resources with a mark in every field that takes text, and all that can hang on them.
+// Resources with a mark in every text field, and the records that depend on them.
 import type { Draft } from '../../src/answering/schema.ts';
 import { eraseDue } from '../../src/erasing/eraser.ts';
 import { expireActions } from '../../src/mailbox-actions/actions.ts';
@@ -30,14 +30,14 @@ const content = Buffer.from(mark).toString('base64');
 const attachments = [{ filename: `${mark}.txt`, content }];
 const quiet = { isPressing: () => false, isWorking: () => false };
 
-/** The body of an answer. @throws where it is a refusal. */
+/** Returns the body of an answer. @throws Error for a refusal. */
 async function bodyOf<Body = Made>(answer: Promise<Answer<Body>>): Promise<Body> {
   const { status, body } = await answer;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 }
 
-/** Posts to a receiver that echoes, sends and indexes, until all is quiet after `work`. */
+/** Runs `work`, then posts to an echoing receiver, sends and indexes until all is quiet. */
 export async function withJobs({ test }: World, work: () => Promise<void>): Promise<void> {
   const { app } = test;
   const echo = await receiver();
@@ -56,7 +56,7 @@ export async function withJobs({ test }: World, work: () => Promise<void>): Prom
   await echo.close();
 }
 
-/** Erases what was deleted, as a daemon does; an open proposal ends first. */
+/** Erases deleted resources like a daemon; an open proposal ends first. */
 export async function eraseAll({ test: { app, clock, another } }: World): Promise<void> {
   await eraseDue(app);
   clock.set(clock.now() + 7 * 86_400_000);
@@ -86,14 +86,14 @@ export async function markedMessage({ api }: World): Promise<string> {
   ).id;
 }
 
-/** The API as a program that proposes in a mailbox, and as the person who decides. */
+/** Returns the API for a program that proposes in a mailbox, and for the person who decides. */
 async function keysOf(world: World, mailboxId: string) {
   const constraints = { mailboxIds: [mailboxId] };
   const agent = await apiOf(world, { name: 'agent', constraints, sendMode: 'approval' });
   return { agent, person: await apiOf(world, { name: 'Ada', owner: 'person' }) };
 }
 
-/** A desk and a message in it, with what a thread, a key and a person add. */
+/** Creates a desk with a message, and the additions of a thread, a key and a person. */
 export async function markedThread(world: World): Promise<{ desk: Desk; messageId: string }> {
   const { api } = world;
   const desk = await deskOf(world);
@@ -110,7 +110,7 @@ export async function markedThread(world: World): Promise<{ desk: Desk; messageI
   return { desk, messageId };
 }
 
-/** A reply that a person approved with changes; returns the id of its message. */
+/** Sends a reply that a person approved with changes; returns the id of its message. */
 export async function markedReply(world: World, desk: Desk, messageId: string): Promise<string> {
   const { agent, person } = await keysOf(world, desk.id);
   const proposed = await bodyOf(
@@ -124,7 +124,7 @@ export async function markedReply(world: World, desk: Desk, messageId: string): 
   return sent;
 }
 
-/** A mailbox that says the mark of itself, with mail, drafts and proposals. */
+/** Creates a mailbox with the mark in its own fields, mail, drafts and proposals. */
 export async function markedMailbox(world: World): Promise<string> {
   const { api } = world;
   const { id } = await bodyOf(

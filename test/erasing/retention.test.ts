@@ -1,4 +1,4 @@
-// Audit, actions and events are kept for as long as the configuration says.
+// The audit log, actions and events are kept for the configured time.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { sweepAudit } from '../../src/audit/retention.ts';
@@ -10,7 +10,7 @@ import { stores } from '../support/test-app.ts';
 
 const dayMs = 86_400_000;
 
-describe.each(stores)('retention of what was done on %s', (store) => {
+describe.each(stores)('configured retention on %s', (store) => {
   const retention = { auditDays: 30, actionsDays: 20, eventsDays: 10 };
   const kept = eachApi({ store, config: { ...deskConfig, retention } });
 
@@ -20,7 +20,7 @@ describe.each(stores)('retention of what was done on %s', (store) => {
   };
   const later = (days: number) => kept.test.clock.set(kept.test.clock.now() + days * dayMs);
 
-  it('deletes entries, actions and events once they are older, not before', async () => {
+  it('deletes entries, actions and events when they are old enough, not before', async () => {
     const desk = await deskOf(kept);
     const agent = await apiOf(kept, { name: 'agent' });
     const mail = { to: ['ada@example.com'], subject: 'x', text: 'x' };
@@ -50,10 +50,10 @@ describe.each(stores)('retention of what was done on %s', (store) => {
   });
 });
 
-describe('without a configured time', () => {
+describe('retention without configuration', () => {
   const own = eachApi({ config: deskConfig });
 
-  it('keeps audit and actions for ever', async () => {
+  it('keeps the audit log and actions forever', async () => {
     const desk = await deskOf(own);
     const agent = await apiOf(own, { name: 'agent' });
     await desk.send({ to: ['ada@example.com'], subject: 'x', text: 'x' }, agent);

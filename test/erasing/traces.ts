@@ -1,17 +1,17 @@
-// Every place in a store and its files that holds a mark: all columns of all tables by the catalogue, encoded
-// values too, and the bytes of all files. A new table is searched without being named here.
+// Finds every place in a store and its files that holds a mark: all columns of all tables by the catalogue,
+// encoded values too, and the bytes of all files. A new table is searched without being named here.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 
-/** Stands alone as a word, in any case of letters. */
+/** A word of its own, in any letter case. */
 export const mark = 'zqxvmark';
 
 const words = [mark, 'Zqxvmark'];
 
-/** The mark as base64 shows it at each of the three offsets, without the characters that neighbours share. */
+/** The mark in base64 at each of the three offsets, without characters that depend on its neighbours. */
 const encoded = words.flatMap((word) =>
   [0, 1, 2].map((offset) => {
     const text = Buffer.from(' '.repeat(offset) + word).toString('base64');
@@ -21,7 +21,7 @@ const encoded = words.flatMap((word) =>
 
 function holdsBytes(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
-  return text.toLowerCase().includes(mark) || encoded.some((one) => text.includes(one));
+  return text.toLowerCase().includes(mark) || encoded.some((form) => text.includes(form));
 }
 
 const unpackers = [
@@ -58,7 +58,7 @@ async function tablesOf({ store }: App): Promise<string[]> {
   return (await query.execute(store.db)).rows.map(({ name }) => name);
 }
 
-/** `table.column` of each that holds the mark. */
+/** Lists each `table.column` that holds the mark. */
 export async function tracesInTables(app: App): Promise<string[]> {
   const found = new Set<string>();
   for (const table of await tablesOf(app)) {
@@ -72,7 +72,7 @@ export async function tracesInTables(app: App): Promise<string[]> {
   return [...found].sort();
 }
 
-/** Names of the files below the data directory that hold the mark. */
+/** Lists the files below the data directory that hold the mark. */
 export function tracesInFiles({ config }: App): string[] {
   const names = readdirSync(config.dataDir, { recursive: true, withFileTypes: true });
   return names

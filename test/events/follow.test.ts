@@ -1,4 +1,5 @@
-// Following the log: each event once, whatever commits when, and behind a cut again from where one was.
+// Followers of the log: each event once in any order of commits, and again from a position after a cut.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -11,6 +12,7 @@ import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { watchQueries } from '../support/watched-queries.ts';
+import { longestStallMs } from '../support/work-time.ts';
 
 describe.each(stores)('a follower on %s', (store) => {
   const test = eachApp({ store });
@@ -32,29 +34,29 @@ describe.each(stores)('a follower on %s', (store) => {
         ids.map((id) => step(app, id)),
       ),
     );
-  /** Follows until `isEnough`, and is cut then. */
+  /** Follows until `isEnough`, then cuts the follower. */
   async function follow(
     following: Parameters<typeof followLog>[2],
-    isEnough: (told: readonly LogEntry[]) => boolean,
+    isEnough: (received: readonly LogEntry[]) => boolean,
     meanwhile: () => Promise<unknown> = async () => {},
   ): Promise<LogEntry[]> {
     const ending = new AbortController();
     const { organizationId } = test.caller;
     const log = await followLog(test.app, organizationId, following, ending.signal);
-    const told: LogEntry[] = [];
+    const received: LogEntry[] = [];
     const reading = (async () => {
       for await (const entry of log) {
-        told.push(entry);
-        if (isEnough(told)) return ending.abort();
+        received.push(entry);
+        if (isEnough(received)) return ending.abort();
       }
     })();
     await meanwhile();
     await passingTime(test.clock, reading, 100);
-    return told;
+    return received;
   }
-  const subjects = (told: readonly LogEntry[]) => told.map(({ subject }) => subject);
+  const subjects = (received: readonly LogEntry[]) => received.map(({ subject }) => subject);
 
-  it('that has ended is told of no commit any more', async () => {
+  it('stops listening for commits when it ends', async () => {
     const { store: own } = test.app;
     const { onChange } = own;
     let listeners = 0;
@@ -70,7 +72,7 @@ describe.each(stores)('a follower on %s', (store) => {
       const during: number[] = [];
       await follow(
         {},
-        (all) => all.length === 1,
+        (received) => received.length === 1,
         async () => {
           await write(test.app, 'msg_a');
           during.push(listeners);
@@ -82,31 +84,34 @@ describe.each(stores)('a follower on %s', (store) => {
     }
   });
 
-  it('tells what happens from now on', async () => {
+  it('receives events from its start on', async () => {
     await write(test.app, 'msg_before');
-    const told = await follow(
+    const received = await follow(
       {},
-      (all) => all.length === 3,
+      (received) => received.length === 3,
       async () => {
         await write(test.app, 'msg_1', 'msg_2');
         await write(test.app, 'msg_3');
       },
     );
-    expect(subjects(told)).toEqual(['msg_1', 'msg_2', 'msg_3']);
+    expect(subjects(received)).toEqual(['msg_1', 'msg_2', 'msg_3']);
   });
 
-  it('tells what happened since, of one kind, of one message', async () => {
+  it('receives past events, filtered by time, kind and message', async () => {
     await write(test.app, 'msg_1');
     await test.clock.advance(60_000);
     const since = test.clock.now();
     await write(test.app, 'msg_2', 'msg_3');
     await write(test.app, 'msg_2');
     const filter = { since, type: 'message.sent', subject: 'msg_2' };
-    expect(subjects(await follow(filter, (all) => all.length === 2))).toEqual(['msg_2', 'msg_2']);
+    expect(subjects(await follow(filter, (received) => received.length === 2))).toEqual([
+      'msg_2',
+      'msg_2',
+    ]);
   });
 
-  it('reads a long past in its order', async () => {
-    // After what the first start told.
+  it('receives a long past in order', async () => {
+    // After the events of the first start.
     await test.clock.advance(1_000);
     const since = test.clock.now();
     const ids = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`);
@@ -114,11 +119,32 @@ describe.each(stores)('a follower on %s', (store) => {
       await write(test.app, ...ids.slice(at, at + 100));
       await test.clock.advance(400);
     }
-    const told = await follow({ since }, (all) => all.length === ids.length);
-    expect(subjects(told)).toEqual(ids);
+    const received = await follow({ since }, (received) => received.length === ids.length);
+    expect(subjects(received)).toEqual(ids);
   });
 
-  it('rests longer and longer while nothing of a long past fits, and ends with its signal', async () => {
+  it('leaves the event loop free beside many others that start together', async () => {
+    const ids = Array.from({ length: 6_000 }, (_, n) => `msg_${n}`);
+    await write(test.app, ...ids);
+    const ending = new AbortController();
+    const { organizationId } = test.caller;
+    const following = { type: 'warming.completed', since: 1 };
+    const logs = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        followLog(test.app, organizationId, following, ending.signal),
+      ),
+    );
+    const reading = Promise.all(logs.map((log) => log.next()));
+    const turns = async () => {
+      for (let turn = 0; turn < 500; turn++) await nextTurn();
+    };
+    const stalled = await longestStallMs(turns());
+    ending.abort();
+    await reading;
+    expect(stalled).toBeLessThan(200);
+  });
+
+  it('pauses ever longer while nothing in a long past matches, and ends with its signal', async () => {
     await test.clock.advance(10_000);
     const since = test.clock.now();
     const ids = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`);
@@ -156,7 +182,7 @@ describe.each(stores)('a follower on %s', (store) => {
     }
   });
 
-  it('misses and repeats nothing behind cuts, under four writers in two processes', async () => {
+  it('misses and repeats nothing across cuts, with four writers in two processes', async () => {
     const seed = Date.now() % 1_000_000;
     const random = seededRandom(seed);
     const whole = (below: number) => Math.floor(random.float() * below);
@@ -169,33 +195,33 @@ describe.each(stores)('a follower on %s', (store) => {
         await app.store.write(async (trx) => {
           const event = step(app, expected[number * each + count] ?? '');
           await recordTimeline(app, trx, [event]);
-          // Ids made, and others commit before.
+          // The ids exist now, while others commit before.
           for (let turn = whole(4); turn > 0; turn--) await sql`select 1`.execute(trx);
         });
       }
     };
-    // After what the first start told.
+    // After the events of the first start.
     await test.clock.advance(1_000);
     const since = test.clock.now();
     const writing = Promise.all([0, 1, 2, 3].map(writer));
-    const told: LogEntry[] = [];
+    const received: LogEntry[] = [];
     let after: string | undefined;
-    while (told.length < expected.length) {
-      const many = Math.min(1 + whole(20), expected.length - told.length);
+    while (received.length < expected.length) {
+      const many = Math.min(1 + whole(20), expected.length - received.length);
       const from = after === undefined ? { since } : { after };
-      told.push(...(await follow(from, (all) => all.length === many)));
-      after = told.at(-1)?.id;
+      received.push(...(await follow(from, (received) => received.length === many)));
+      after = received.at(-1)?.id;
     }
     await writing;
     const inOrder = (ids: readonly string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));
-    expect([seed, inOrder(subjects(told))]).toEqual([seed, inOrder(expected)]);
+    expect([seed, inOrder(subjects(received))]).toEqual([seed, inOrder(expected)]);
   });
 });
 
 describe('a follower on postgres', () => {
   const test = eachApp({ store: 'postgres' });
 
-  it('tells of a late commit with an earlier id, here and behind a cut', async () => {
+  it('receives a late commit with an earlier id, live and after a cut', async () => {
     const { app, clock } = test;
     const { organizationId } = test.caller;
     const event = (messageId: string) => ({
@@ -216,7 +242,7 @@ describe('a follower on postgres', () => {
     const late = await heldWrite(app, (trx) => recordTimeline(app, trx, [event('msg_late')]));
     await record('msg_early');
     const waiting = log.next();
-    // Time to tell, of which nothing may be made: each round asks the server.
+    // Time passes without an event to deliver: each round asks the server.
     for (let round = 0; round < 20; round++) {
       await clock.advance(100);
       await app.store.isWritable();
@@ -250,8 +276,8 @@ describe('a follower on postgres', () => {
     const long = await heldWrite(app, (trx) => recordTimeline(app, trx, [event('msg_long')]));
     await app.store.write((trx) => recordTimeline(app, trx, [event('msg_short')]));
     const before = clock.now();
-    const told = await passingTime(clock, log.next(), 100);
-    expect(told.value?.subject).toBe('msg_short');
+    const received = await passingTime(clock, log.next(), 100);
+    expect(received.value?.subject).toBe('msg_short');
     expect(clock.now() - before).toBeGreaterThanOrEqual(5_000);
     await long.commit();
     ending.abort();

@@ -1,6 +1,5 @@
-// The catalogue of events: complete, each kind with a sample that fits its schema, in the
-// reference too. Which kinds something tells is read from the code: the list of those that wait for their
-// area shrinks with each area.
+// The catalogue of events: complete, each kind with a sample that fits its schema, in the reference too. The
+// kinds that are published are read from the code: the list of the others shrinks with each area.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -14,7 +13,7 @@ import type { PresentedKind } from '../../src/events/schema.ts';
 import { repository } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 
-/** Nothing tells of these yet. */
+/** Kinds that no code publishes yet. */
 const awaited = [
   'message.unsubscribed',
   'sender.verified',
@@ -24,13 +23,13 @@ const awaited = [
   'extension.installation.disabled',
 ];
 
-describe('the catalogue', () => {
+describe('the catalogue of events', () => {
   it('has every kind once, in the order of src/events/names.ts', () => {
     expect(eventKinds.map(({ type }) => type)).toEqual([...eventTypes]);
   });
 
   it.each(eventKinds.map((kind) => [kind.type, kind] as const))(
-    '%s has a sample that its schema takes as it is',
+    'has a sample of %s that fits its schema unchanged',
     (_type, { schema, sample, summary }) => {
       expect(schema.parse(sample)).toEqual(sample);
       expect(summary).toMatch(/^\S.{5,}$/);
@@ -52,10 +51,10 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the kinds as they are listed', () => {
+describe('the listed kinds of events', () => {
   const { api } = eachApi();
 
-  it('have schemas that stand alone, and take their samples', async () => {
+  it('have self-contained schemas that accept their samples', async () => {
     const { body } = await api.get<{ items: PresentedKind[] }>('/v1/events/kinds');
     expect(body.items.map(({ type }) => type)).toEqual([...eventTypes]);
     for (const { type, schema, sample } of body.items) {
@@ -66,7 +65,7 @@ describe('the kinds as they are listed', () => {
   });
 });
 
-describe('who tells', () => {
+describe('the code', () => {
   const codeIn = (rooms: string) =>
     globSync(`src/${rooms}/**/*.ts`, { cwd: repository })
       .filter((path) => !/src\/events\/|(events|kinds|schema)\.ts$/.test(path))
@@ -74,8 +73,8 @@ describe('who tells', () => {
       .join('\n');
   const code = codeIn('*');
   const mail = codeIn('{sending,queue,reports,inbound,tracking}');
-  /** A kind of a resource is told by its constant, a step of a message by its word. */
-  const isTold = (type: string) => {
+  /** A kind of a resource is published by its constant, a step of a message by its word. */
+  const isPublished = (type: string) => {
     const step = stepOfType(type);
     if (step !== null) return mail.includes(`'${step}'`);
     const words = type.split('.');
@@ -83,7 +82,7 @@ describe('who tells', () => {
     return new RegExp(`\\b${name.join('')}\\b`).test(code);
   };
 
-  it('of every kind something, but of those that wait for their area', () => {
-    expect(eventTypes.filter((type) => !isTold(type))).toEqual(awaited);
+  it('publishes every kind except those of unbuilt areas', () => {
+    expect(eventTypes.filter((type) => !isPublished(type))).toEqual(awaited);
   });
 });

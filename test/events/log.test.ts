@@ -1,5 +1,5 @@
-// The log of events: in the order in which things happened, by organization, with what each
-// kind tells; and those who hear of events in the transaction that writes them down.
+// The log of events: in order, by organization, with the data of each kind; and sinks that take events in the
+// transaction that records them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import type { EventSink, LoggedEvent } from '../../src/app.ts';
@@ -31,8 +31,8 @@ interface LogPage {
   nextCursor: string | null;
 }
 
-/** The sandbox has a mailbox from the first start on. */
-const firstStartTold = ['mailbox.created'];
+/** The first start creates the mailbox of the sandbox. */
+const firstStartEvents = ['mailbox.created'];
 
 describe.each(stores)('the log of events on %s', (store) => {
   const { test, api } = eachApi({ store });
@@ -68,17 +68,22 @@ describe.each(stores)('the log of events on %s', (store) => {
   };
   const count = (fromDomain: string, attempted: number, hard_bounced = 0) => {
     const { organizationId } = test.caller;
-    const one = { organizationId, sender: null, fromDomain, counts: { attempted, hard_bounced } };
-    return test.app.store.write((trx) => countHealth(test.app, trx, [one]));
+    const counted = {
+      organizationId,
+      sender: null,
+      fromDomain,
+      counts: { attempted, hard_bounced },
+    };
+    return test.app.store.write((trx) => countHealth(test.app, trx, [counted]));
   };
 
-  it('tells what happened to messages and to all else, in one order', async () => {
+  it('contains events of messages and other resources in one order', async () => {
     const domain = await addIll();
     const [message] = await outcomes.deliver(test.caller, ['ada@example.com']);
     await pauseOrganization(test.app, 'default', {});
     await resumeSending(test.app, 'default');
     expect(await types('?order=oldest')).toEqual([
-      ...firstStartTold,
+      ...firstStartEvents,
       'domain.verified',
       'message.accepted',
       'message.sent',
@@ -100,7 +105,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(await types(`?subject=${domain}&type=message.sent`)).toEqual([]);
   });
 
-  it('tells a message as it is, its status and the rest as of the event', async () => {
+  it('shows a message with its status and fields as of the event', async () => {
     const [message] = await outcomes.deliver(test.caller, ['dead@example.com']);
     const [bounced, accepted] = (await read(`?subject=${message?.id}`)).items;
     expect(accepted?.data).toMatchObject({ id: message?.id, status: 'pending' });
@@ -114,7 +119,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     });
   });
 
-  it('of each kind that is told, data fits the schema', async () => {
+  it('has data that fits the schema of each kind', async () => {
     const id = await addIll();
     await createMailbox(test.app, test.operator, {
       slug: 'support',
@@ -127,21 +132,21 @@ describe.each(stores)('the log of events on %s', (store) => {
     );
     const deliver = (...addresses: string[]) => outcomes.deliver(test.caller, addresses);
     await deliver('dead@example.com', 'wait@example.com', 'ours@example.com');
-    const [one, two] = await deliver('a@example.com', 'b@example.com');
-    await late(test.app, one?.id ?? '', complaint);
-    await late(test.app, two?.id ?? '', lateBounce);
+    const [first, second] = await deliver('a@example.com', 'b@example.com');
+    await late(test.app, first?.id ?? '', complaint);
+    await late(test.app, second?.id ?? '', lateBounce);
     await count('sandbox.test', 300);
     await count('ill.example', 90);
     await outcomes.deliver(test.caller, many(10, 'dead'), 'news@ill.example');
     await resumeDomain(test.app, test.operator, id, {});
     await pauseOrganization(test.app, 'default', {});
     await resumeSending(test.app, 'default');
-    const told = await readAll('?order=oldest&limit=7');
-    for (const { type, data } of told) {
-      const kind = eventKinds.find((one) => one.type === type);
+    const logged = await readAll('?order=oldest&limit=7');
+    for (const { type, data } of logged) {
+      const kind = eventKinds.find((candidate) => candidate.type === type);
       expect([type, kind?.schema.parse(data)]).toEqual([type, data]);
     }
-    expect([...new Set(told.map(({ type }) => type))].sort()).toEqual([
+    expect([...new Set(logged.map(({ type }) => type))].sort()).toEqual([
       ...['domain.held', 'domain.resumed', 'domain.verified', 'mailbox.created'],
       ...['message.accepted', 'message.bounced', 'message.complained', 'message.deferred'],
       ...['message.failed', 'message.scheduled', 'message.sent'],
@@ -149,7 +154,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     ]);
   });
 
-  it('says that a domain is held, and that the hold is over', async () => {
+  it('contains the hold of a domain and its end', async () => {
     const id = await addIll();
     await count('sandbox.test', 300);
     await count('ill.example', 90);
@@ -173,7 +178,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(held?.facts).toEqual({ of: 'bounces', count: 10, attempted: 100, limit: 0.05 });
   });
 
-  it('goes page by page in both orders, and misses and repeats nothing', async () => {
+  it('pages in both orders without a miss or a repeat', async () => {
     for (let round = 0; round < 4; round++) {
       await send(api);
       await pauseOrganization(test.app, 'default', {});
@@ -195,7 +200,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(await readAll('?limit=2&since=2026-01-05T12:00:02.000Z')).toEqual(late);
   });
 
-  it('gives ranges of it to replays', async () => {
+  it('provides ranges for replays', async () => {
     await send(api);
     await test.clock.advance(1_000);
     const until = test.clock.now();
@@ -222,7 +227,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect([rest.entries.length, rest.next]).toEqual([1, null]);
   });
 
-  it('tells each once where a table is so long that a call does not read it to its end', async () => {
+  it('finds each event once in a table too long for one call', async () => {
     const { app, caller } = test;
     const { organizationId } = caller;
     const event = { type: 'domain.failing', data: {}, facts: null };
@@ -243,7 +248,7 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(pages.map(({ type }) => type)).toEqual(['domain.held']);
   });
 
-  it('is of the organization alone', async () => {
+  it("contains the organization's own events only", async () => {
     const message = await send(api);
     const other = api.as((await otherOrganization(test.app)).apiKey);
     for (const query of ['', `?subject=${message.id}`, '?type=message.accepted']) {
@@ -256,14 +261,14 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(foreign.status).toBe(422);
   });
 
-  it('forgets a message with the message', async () => {
+  it('loses the events of a deleted message', async () => {
     const { id } = await send(api);
     await deleteMessage(test.app, test.caller, id);
     expect(await read(`?subject=${id}`)).toEqual({ items: [], nextCursor: null });
-    expect(await types()).toEqual(firstStartTold);
+    expect(await types()).toEqual(firstStartEvents);
   });
 
-  it('refuses a wrong filter', async () => {
+  it('rejects each invalid filter with 422', async () => {
     for (const [field, query] of [
       ['type', 'type=message.nope'],
       ['type', 'type=message.queued'],
@@ -280,7 +285,7 @@ describe.each(stores)('the log of events on %s', (store) => {
   });
 });
 
-describe.each(stores)('who hears of events on %s', (store) => {
+describe.each(stores)('a sink of events on %s', (store) => {
   const deaf: EventSink = { wants: () => false, take: async () => {} };
   let sink: EventSink;
   beforeEach(() => {
@@ -288,12 +293,12 @@ describe.each(stores)('who hears of events on %s', (store) => {
   });
   const ownSink: EventSink = {
     wants: (...asked) => sink.wants(...asked),
-    take: (...told) => sink.take(...told),
+    take: (...events) => sink.take(...events),
   };
   const { test, api } = eachApi({ store, hooks: { eventSinks: [...hooks.eventSinks, ownSink] } });
 
-  it('hears of those that it wants, in the transaction that writes them', async () => {
-    const heard: LoggedEvent[] = [];
+  it('takes the events that it wants in the transaction that records them', async () => {
+    const taken: LoggedEvent[] = [];
     const { caller: other, apiKey } = await otherOrganization(test.app);
     sink = {
       wants: (_app, organizationId) => organizationId !== other.organizationId,
@@ -301,7 +306,7 @@ describe.each(stores)('who hears of events on %s', (store) => {
         for (const { organizationId, id } of events) {
           expect(await readEvents(trx, organizationId, [id])).toMatchObject([{ id }]);
         }
-        heard.push(...events);
+        taken.push(...events);
       },
     };
     const { id } = await send(api);
@@ -310,13 +315,13 @@ describe.each(stores)('who hears of events on %s', (store) => {
     expect((await api.as(apiKey).get('/v1/events')).status).toBe(200);
     const { organizationId } = test.caller;
     const about = { organizationId, recipientId: null, timestamp: test.clock.now() };
-    expect(heard).toEqual([
+    expect(taken).toEqual([
       { ...about, id: expect.any(String), type: 'message.accepted', subject: id },
       { ...about, id: expect.any(String), type: 'workspace.paused', subject: organizationId },
     ]);
   });
 
-  it('leaves nothing of a change where it fails', async () => {
+  it('rolls back the change when it fails', async () => {
     const { id } = await addDomain(test.app, test.operator, {
       domain: 'a.example',
       dkim: 'ed25519',
@@ -332,6 +337,6 @@ describe.each(stores)('who hears of events on %s', (store) => {
     );
     expect((await getDomain(test.app, test.operator, id)).status).toBe('pending');
     const { body } = await api.get<LogPage>('/v1/events');
-    expect(body.items.map(({ type }) => type)).toEqual(firstStartTold);
+    expect(body.items.map(({ type }) => type)).toEqual(firstStartEvents);
   });
 });

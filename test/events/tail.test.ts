@@ -1,4 +1,4 @@
-// `svc events tail` and `svc webhooks events`, as they are typed: without a daemon, on the store alone.
+// `svc events tail` and `svc webhooks events`: without a daemon, on the store alone.
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes } from '../../src/events/names.ts';
@@ -19,7 +19,7 @@ interface Shown {
 const mail = ['messages', 'send', '--to', 'delivered@simulator.test', '--text', 'b', '--subject'];
 
 describe('svc events tail', () => {
-  it('shows what other processes do, and goes on behind an event', async () => {
+  it('shows events of other processes, and continues after an event', async () => {
     const { id } = await cli.json<{ id: string }>([...mail, 'one']);
     const since = ['--since', '2020-01-01T00:00:00Z', '--type', 'message.accepted'];
     const tail = cli.start(['events', 'tail', '--json', ...since]);
@@ -39,7 +39,7 @@ describe('svc events tail', () => {
     expect(code).toBe(130);
   });
 
-  it('refuses a kind that there is not', async () => {
+  it('rejects an unknown kind with 2', async () => {
     const { code, stderr } = await cli.run(['events', 'tail', '--type', 'message.nope']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('svc webhooks events')]);
   });
@@ -50,7 +50,7 @@ describe('svc webhooks events', () => {
     const { items } = await cli.json<{ items: Shown[] }>(['webhooks', 'events']);
     expect(items.map(({ type }) => type)).toEqual([...eventTypes]);
     const one = await cli.run(['webhooks', 'events', 'domain.held']);
-    expect(one.stdout).toMatch(/^domain\.held\nWhat is sent from it/);
+    expect(one.stdout).toMatch(/^domain\.held\nMail from the domain is accepted/);
     expect(one.stdout).toContain('"sendingStatus": "held"');
     expect((await cli.run(['webhooks', 'events', 'domain.nope'])).code).toBe(2);
   });

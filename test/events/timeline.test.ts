@@ -43,7 +43,7 @@ describe.each(stores)('the timeline on %s', (store) => {
   const record = (...events: MessageEvent[]) =>
     test.app.store.write((trx) => recordTimeline(test.app, trx, events));
 
-  it('tells events of one millisecond in the order in which they happened', async () => {
+  it('keeps the order of events within one millisecond', async () => {
     const steps: [MessageEventType, string][] = [
       ['queued', 'queued'],
       ['processing', 'processing'],
@@ -90,14 +90,14 @@ describe.each(stores)('the timeline on %s', (store) => {
     ]);
   });
 
-  it("has no other message's events", async () => {
+  it('excludes events of other messages', async () => {
     const other = await send(api);
     await record(event('sent', 'sent', { messageId: other.id }));
     expect(await timeline(api, id)).toEqual(['accepted pending']);
     expect(await timeline(api, other.id)).toEqual(['accepted pending', 'sent sent']);
   });
 
-  it('is rolled back with the change that it tells of', async () => {
+  it('is rolled back with its change', async () => {
     const failing = test.app.store.write(async (trx) => {
       await recordTimeline(test.app, trx, [event('sent', 'sent')]);
       throw new Error('the change failed');
@@ -106,19 +106,19 @@ describe.each(stores)('the timeline on %s', (store) => {
     expect(await timeline(api, id)).toEqual(['accepted pending']);
   });
 
-  it('is bounded: a message that is retried for ever fills no memory', async () => {
+  it('is bounded at 1,000 events for a message in endless retry', async () => {
     const many = Array.from({ length: 1_200 }, () => event('deferred', 'processing'));
     await record(...many);
-    const told = await timeline(api, id);
-    expect([told.length, told[0]]).toEqual([1_000, 'deferred processing']);
+    const shown = await timeline(api, id);
+    expect([shown.length, shown[0]]).toEqual([1_000, 'deferred processing']);
   });
 
-  it('keeps the newest where there are more than it shows', async () => {
+  it('keeps the newest events beyond its bound', async () => {
     const many = Array.from({ length: 1_200 }, () => event('deferred', 'processing'));
     await record(...many);
     await record(event('sent', 'sent'), event('delivered', 'delivered'));
-    const told = await timeline(api, id);
-    expect(told).toHaveLength(1_000);
-    expect(told.slice(-3)).toEqual(['deferred processing', 'sent sent', 'delivered delivered']);
+    const shown = await timeline(api, id);
+    expect(shown).toHaveLength(1_000);
+    expect(shown.slice(-3)).toEqual(['deferred processing', 'sent sent', 'delivered delivered']);
   });
 });

@@ -1,5 +1,5 @@
-// examples/assistant against a real daemon: it reads a thread and proposes an answer, a person approves it,
-// it goes; it proposes nothing twice, and hears of what was refused.
+// examples/assistant against a real daemon: it reads a thread and proposes an answer, which is sent once a
+// person approves it; it proposes nothing twice, and reports rejections.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,9 +23,9 @@ beforeAll(async () => {
   home = daemonHome({ SVC_DNS_SERVERS: '["127.0.0.1:1"]' });
   daemon = await home.start();
   const { items } = await home.cli.json<{ items: { id: string }[] }>(['mailboxes', 'list']);
-  const permissions = ['read', 'write', 'send'].flatMap((one) => [
+  const permissions = ['read', 'write', 'send'].flatMap((verb) => [
     '--permission',
-    `mailboxes:${one}`,
+    `mailboxes:${verb}`,
   ]);
   const limits = ['--mailbox', items[0]?.id ?? '', '--send-mode', 'approval'];
   const words = ['keys', 'create', '--name', 'assistant', ...permissions, ...limits];
@@ -46,7 +46,7 @@ async function take(question: string): Promise<void> {
 
 const idIn = (line = '') => /act_\w+/.exec(line)?.[0] ?? '';
 
-it('proposes an answer, which goes when a person approves it', async () => {
+it('the assistant proposes an answer once, sent when a person approves it', async () => {
   await take('Where is my order?');
   const [line, ...more] = await run();
   expect([line, more]).toEqual([
@@ -68,7 +68,7 @@ it('proposes an answer, which goes when a person approves it', async () => {
   });
 });
 
-it('hears of what was refused', async () => {
+it('the assistant reports a rejected answer', async () => {
   await take('Who are you?');
   const [line] = await run();
   await home.cli.json(['mailboxes', 'reject', idIn(line), '--note', 'Not by a program']);

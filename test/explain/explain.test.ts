@@ -1,4 +1,4 @@
-// `svc messages explain` as data: the sentences for everything that can become of a recipient.
+// `svc messages explain` as data: sentences for every state of a recipient.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
@@ -19,7 +19,7 @@ import { fromNow, spanInWords, timeInWords } from '../../src/explain/time-words.
 import { holdQueue } from '../../src/queue/desk/holds.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
 import { stopOfShare } from '../../src/queue/stops.ts';
-import { another, claim, inLane, queued, waiting } from '../queue/entries.ts';
+import { anotherOrganization, claim, inLane, queued, waiting } from '../queue/entries.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -27,7 +27,7 @@ import { stores, type TestApp, testApp } from '../support/test-app.ts';
 const hourMs = 3_600_000;
 const start = Date.UTC(2026, 0, 5, 12);
 
-/** Every text in the tables, wherever it stands. */
+/** Collects every text in the tables. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return Object.values(value as object).flatMap(textsIn);
@@ -37,13 +37,13 @@ describe('the tables of sentences', () => {
   const tables = { statusWords, outcomeWords, waitWords, stateWords, errorWords };
   const texts = textsIn(tables);
 
-  it('speak of facts that are known, and of nothing else', () => {
+  it('use exactly the known facts', () => {
     const named = texts.flatMap((text) => [...text.matchAll(/\{(\w*)\}/g)].map(([, name]) => name));
     expect(named.filter((name) => !facts.some((fact) => fact === name))).toEqual([]);
     expect(facts.filter((fact) => !named.includes(fact))).toEqual([]);
   });
 
-  it('name commands that there are', () => {
+  it('name commands that exist', () => {
     const ids = listCommandIds();
     const commands = texts.filter((text) => text.startsWith('svc '));
     expect(commands.length).toBeGreaterThan(20);
@@ -62,11 +62,11 @@ describe('times in words', () => {
     [2 * hourMs + 300_000, '2 h 5 min'],
     [2 * hourMs + 30_000, '2 h'],
     [71 * hourMs, '2 d 23 h'],
-  ])('%i ms are %s', (ms, words) => {
+  ])('describe %i ms as %s', (ms, words) => {
     expect(spanInWords(ms)).toBe(words);
   });
 
-  it('are told from now, in both directions', () => {
+  it('are relative to now, in both directions', () => {
     expect(fromNow(start + 240_000, start)).toBe('in 4 min');
     expect(fromNow(start - 240_000, start)).toBe('4 min ago');
     expect(fromNow(start + 999, start)).toBe('now');
@@ -74,7 +74,7 @@ describe('times in words', () => {
   });
 });
 
-/** The explanation of the first recipient. */
+/** Explains the first recipient. */
 async function firstExplained({ app, caller }: TestApp, id: string) {
   const { recipients } = await explainMessage(app, caller, id);
   if (!recipients[0]) throw new Error('there is no recipient');
@@ -99,7 +99,7 @@ describe.each(stores)('explain on %s', (store) => {
 
   const explained = (id: string, of = service) => firstExplained(of, id);
 
-  /** What became of one message after the daemon took it. */
+  /** Sends a message, and returns its id after its first attempt. */
   async function attempted(to = 'ada@a.example') {
     const { app, caller } = service;
     pipeline ??= await startPipeline(app);
@@ -108,7 +108,7 @@ describe.each(stores)('explain on %s', (store) => {
     return id;
   }
 
-  it('tells of a message that waits for its turn how many are before it', async () => {
+  it('counts the deliveries before a message in the queue', async () => {
     const { app, caller } = service;
     await queued(app, caller, 'first@a.example');
     await queued(app, caller, 'second@a.example');
@@ -133,7 +133,7 @@ describe.each(stores)('explain on %s', (store) => {
           because: null,
           next: expect.stringContaining('when its turn comes; 2 others are before it in the queue'),
           nextAt: null,
-          help: { purpose: 'To see what goes on', command: 'svc queue top' },
+          help: { purpose: 'To watch the queue', command: 'svc queue top' },
           said: null,
           errorCode: null,
           attemptCount: 0,
@@ -143,13 +143,13 @@ describe.each(stores)('explain on %s', (store) => {
     });
   });
 
-  it('tells of a deferral who said what, and when the next attempt is', async () => {
+  it("gives the server's words for a deferral, and the next attempt", async () => {
     sink.on({ verb: 'RCPT' }, '452 4.2.2 Mailbox full');
-    const told = await explained(await attempted());
-    expect(told).toMatchObject({
+    const explanation = await explained(await attempted());
+    expect(explanation).toMatchObject({
       happened: `Attempt 1 was put off by ${sink.host} at RCPT: the mailbox is full.`,
       because: 'It waits for its next attempt.',
-      help: { purpose: 'To try it now', command: `svc queue retry ${told.deliveryId}` },
+      help: { purpose: 'To try it now', command: `svc queue retry ${explanation.deliveryId}` },
       errorCode: 'mailbox-full',
       said: {
         code: 452,
@@ -160,42 +160,41 @@ describe.each(stores)('explain on %s', (store) => {
       },
       attempts: [{ number: 1, code: 452, enhancedCode: '4.2.2', reply: 'Mailbox full' }],
     });
-    const inMs = Date.parse(told.nextAt ?? '') - service.clock.now();
+    const inMs = Date.parse(explanation.nextAt ?? '') - service.clock.now();
     expect(inMs).toBeGreaterThan(50_000);
     expect(inMs).toBeLessThan(70_000);
-    expect(told.next).toMatch(
+    expect(explanation.next).toMatch(
       /^Attempt 2 follows 2026-01-05 12:0\d:\d\d UTC \(in .*\); it is given up 2026-01-08 12:00:00 UTC \(in 3 d\)\.$/,
     );
   });
 
-  it('tells of a server that cannot be reached', async () => {
+  it('names a server that cannot be reached', async () => {
     await sink.close();
-    const told = await explained(await attempted());
-    expect(told.happened).toBe(
+    const explanation = await explained(await attempted());
+    expect(explanation.happened).toBe(
       'Attempt 1 reached no server: no server of a.example could be used.',
     );
     sink = await startSmtpSink();
   });
 
-  it('tells of what waits for the share of its organization that it is not the lane', async () => {
+  it("names the organization's share as the reason of a wait", async () => {
     const { app, caller } = service;
     const { organization_id } = await queued(app, caller, 'other@a.example');
     const lane = stopOfShare(organization_id);
     const row = await inLane(app, caller, 'ada@a.example', start + 60_000, lane);
     expect(await explained(row.message_id)).toMatchObject({
       state: 'in-lane',
-      because:
-        'Its organization has as many on their way as leaves room for others: they are slow to end.',
-      next: expect.stringContaining('It goes as soon as some of them ended'),
+      because: 'Its organization already uses its share, and its attempts end slowly.',
+      next: expect.stringContaining('It is sent as soon as some of them end'),
     });
   });
 
-  it('tells of a bounce what the server meant and what to do', async () => {
+  it('gives the meaning of a bounce and the remedy', async () => {
     sink.on({ verb: 'RCPT' }, '550 5.1.1 no such user');
     expect(await explained(await attempted())).toMatchObject({
       status: 'bounced',
       state: 'ended',
-      happened: `${sink.host} refused it for good at RCPT: there is no such mailbox.`,
+      happened: `${sink.host} refused it permanently at RCPT: there is no such mailbox.`,
       because: null,
       next: expect.stringContaining('Correct the address'),
       nextAt: null,
@@ -203,11 +202,11 @@ describe.each(stores)('explain on %s', (store) => {
     });
   });
 
-  it('tells of what a relay took when it counts as delivered', async () => {
+  it('gives the time when mail accepted by a relay counts as delivered', async () => {
     const id = await attempted();
     expect(await explained(id)).toMatchObject({
       status: 'sent',
-      happened: `${sink.host} took it over.`,
+      happened: `${sink.host} accepted it.`,
       next: expect.stringMatching(
         /^It counts as delivered 2026-01-05 16:00:00 UTC \(in 4 h\), unless/,
       ),
@@ -217,13 +216,13 @@ describe.each(stores)('explain on %s', (store) => {
     await pipeline?.idle();
     expect(await explained(id)).toMatchObject({
       status: 'delivered',
-      happened: `${sink.host} took it: it is delivered.`,
+      happened: `${sink.host} accepted it: it is delivered.`,
       next: null,
       help: null,
     });
   });
 
-  it('tells of a bounce that came by mail what it says, not what the server said before', async () => {
+  it('gives the words of a bounce that arrived by mail', async () => {
     const id = await attempted();
     await service.app.store.write((trx) =>
       sql`update deliveries set status = 'bounced', terminal_at = ${start}, failed_at = ${start},
@@ -237,26 +236,27 @@ describe.each(stores)('explain on %s', (store) => {
         })}`.execute(trx),
     );
     expect(await explained(id)).toMatchObject({
-      happened: 'It was taken over, but came back as undeliverable: there is no such mailbox.',
+      happened:
+        'A server accepted it, but it came back as undeliverable: there is no such mailbox.',
       said: { code: 550, reply: 'no such user', verb: 'DSN', host: 'mx.far.example' },
     });
   });
 
-  it('tells of what was given up how often it was tried', async () => {
+  it('counts the attempts of a message that was given up', async () => {
     sink.on({ verb: 'RCPT' }, '452 4.2.2 Mailbox full');
     const id = await attempted();
     for (let hour = 0; hour < 73; hour++) {
       await service.clock.advance(hourMs);
       await pipeline?.idle();
     }
-    const told = await explained(id);
-    expect(told.happened).toBe(
-      `It was given up after ${told.attemptCount} attempts: the mailbox is full.`,
+    const explanation = await explained(id);
+    expect(explanation.happened).toBe(
+      `It was given up after ${explanation.attemptCount} attempts: the mailbox is full.`,
     );
-    expect(told.help?.command).toBe('svc messages send --to ada@a.example');
+    expect(explanation.help?.command).toBe('svc messages send --to ada@a.example');
   });
 
-  it('tells of what was captured that nothing left', async () => {
+  it('reports captured mail as kept on this machine', async () => {
     const captured = await testApp({ store });
     const running = await startPipeline(captured.app);
     try {
@@ -269,7 +269,7 @@ describe.each(stores)('explain on %s', (store) => {
     }
   });
 
-  it('tells of a blocked address how the block is lifted', async () => {
+  it('names the command that lifts the block of an address', async () => {
     const { app, caller } = service;
     await createBlock(app, caller, { address: 'ada@a.example', reason: 'manual' });
     const { id } = await send(app, caller, 'ada@a.example');
@@ -279,19 +279,27 @@ describe.each(stores)('explain on %s', (store) => {
     });
   });
 
-  it('tells of what was dropped, claimed and held', async () => {
+  it('reports a dropped delivery', async () => {
     const { app, caller } = service;
     const dropped = await queued(app, caller, 'dropped@a.example');
     await dropDeliveries(app, [dropped.id]);
     expect((await explained(dropped.message_id)).happened).toBe(
-      'It was not sent: it was taken out of the queue.',
+      'It was not sent: it was removed from the queue.',
     );
+  });
+
+  it('reports a claimed delivery as under way', async () => {
+    const { app, caller } = service;
     const claimed = await queued(app, caller, 'claimed@a.example');
     await claim(app);
     expect(await explained(claimed.message_id)).toMatchObject({
       state: 'claimed',
       next: 'An attempt is under way since 2026-01-05 12:00:00 UTC (now).',
     });
+  });
+
+  it('gives the reason and the command that releases a held delivery', async () => {
+    const { app, caller } = service;
     const later = await waiting(app, caller, 'later@b.example', start + hourMs);
     const hold = await holdQueue(app, { domain: 'b.example' }, 'disk full');
     const held = await queued(app, caller, 'held@b.example');
@@ -300,16 +308,16 @@ describe.each(stores)('explain on %s', (store) => {
       [later, 'provider-unavailable'],
     ] as const) {
       expect(await explained(row.message_id)).toMatchObject({
-        next: `It is on hold (${hold.id}: disk full) and is not attempted until that is released.`,
+        next: `It is on hold (${hold.id}: disk full) and is not attempted until that hold is released.`,
         nextAt: null,
         waitReason: reason,
-        because: `An operator holds it back (waitReason: ${reason ?? 'none yet'}).`,
+        because: `An operator holds it (waitReason: ${reason ?? 'none yet'}).`,
         help: { command: `svc queue release ${hold.id}` },
       });
     }
   });
 
-  it('quotes for the shell what a stranger chose', async () => {
+  it("quotes a stranger's address for the shell", async () => {
     const { app, caller } = service;
     const address = "a'$x|b@a.example";
     await createBlock(app, caller, { address, reason: 'manual' });
@@ -317,39 +325,46 @@ describe.each(stores)('explain on %s', (store) => {
     expect((await explained(id)).help?.command).toBe(`svc blocks delete 'a'\\''$x|b@a.example'`);
   });
 
-  it("finds no other organization's message, and says of mail that came in that it did", async () => {
+  it('finds no message of another organization', async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     const { id } = await send(app, caller, 'ada@a.example');
     await expect(explainMessage(app, acme, id)).rejects.toThrow(ResourceNotFoundError);
+  });
+
+  it('reports received mail as received', async () => {
+    const { app, caller } = service;
+    const { id } = await send(app, caller, 'ada@a.example');
     await app.store.write(async (trx) => {
       await sql`delete from deliveries`.execute(trx);
       await sql`update messages set direction = 'inbound'`.execute(trx);
     });
     expect(await explainMessage(app, caller, id)).toMatchObject({
-      summary: 'It came in: there is nothing to deliver.',
+      summary: 'The message was received: there is nothing to deliver.',
       recipients: [],
     });
   });
 });
 
-describe.each(stores)('whatever is written of a delivery, explain on %s', (store) => {
+describe.each(stores)('explain for each value on %s', (store) => {
   let service: TestApp;
   beforeAll(async () => {
     service = await testApp({ store });
   });
   afterAll(() => service.close());
 
-  it.each(Object.keys(waitWords) as WaitReason[])('explains the wait reason %s', async (reason) => {
+  it.each(Object.keys(waitWords) as WaitReason[])('covers the wait reason %s', async (reason) => {
     const { app, caller } = service;
     const row = await waiting(app, caller, 'ada@a.example', start + hourMs, reason);
-    const told = await firstExplained(service, row.message_id);
-    expect([told.because, told.next, told.help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
-    expect(told).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
-    expect(told.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
+    const explanation = await firstExplained(service, row.message_id);
+    expect(
+      [explanation.because, explanation.next, explanation.help?.command].join(' '),
+    ).not.toMatch(/[{}]|undefined/);
+    expect(explanation).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
+    expect(explanation.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
   });
 
-  it.each(Object.keys(errorWords))('explains the error code %s', async (code) => {
+  it.each(Object.keys(errorWords))('covers the error code %s', async (code) => {
     const { app, caller } = service;
     const { id, message_id } = await queued(app, caller, 'ada@a.example');
     for (const status of ['failed', 'bounced']) {
@@ -366,7 +381,7 @@ describe.each(stores)('whatever is written of a delivery, explain on %s', (store
     }
   });
 
-  it.each(messageStatuses)('explains the status %s, whatever else is known', async (status) => {
+  it.each(messageStatuses)('covers the status %s without further facts', async (status) => {
     const { app, caller } = service;
     const { id, message_id } = await queued(app, caller, 'ada@a.example');
     await app.store.write((trx) =>
@@ -374,7 +389,7 @@ describe.each(stores)('whatever is written of a delivery, explain on %s', (store
         where id = ${id}`.execute(trx),
     );
     expect((await firstExplained(service, message_id)).happened).toMatch(
-      /^(It|Its scheduled time|The server of a\.example) .+\.$/,
+      /^(It|Its scheduled time|The server of a\.example|An attempt|The delivery) .+\.$/,
     );
   });
 });

@@ -1,5 +1,5 @@
-// A DNS that fails, is silent, loops, cuts off or lies. All cases run at once through one service:
-// first against the bad DNS, then, once it is healed, to the end.
+// A DNS that fails, is silent, loops, truncates or lies. All cases run at once through one service: first
+// against the bad DNS, then, once it is healed, to the end.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsFault, DnsServer } from '../support/dns-server.ts';
 import {
@@ -12,7 +12,7 @@ import {
 
 interface Fault {
   name: string;
-  /** Changes what the DNS says of `domain`, whose MX is `mx`; returns how to heal it. */
+  /** Breaks the DNS for `domain`, with the MX `mx`; returns a function that heals it. */
   break(dns: DnsServer, domain: string, mx: string): () => void;
   first: 'delivered' | 'deferred' | 'bounced' | 'failed';
   errorCode?: string;
@@ -75,19 +75,19 @@ const faults: Fault[] = [
     errorCode: 'invalid-domain',
   },
   {
-    name: 'an MX that is no name',
+    name: 'an MX that is not a host name',
     break: publishing(['mx host.test']),
     first: 'bounced',
     errorCode: 'invalid-domain',
   },
   { name: 'a null MX among others', break: publishing(['.', 'mx']), first: 'delivered' },
   {
-    name: '200 MX hosts, of which the first works',
+    name: '200 MX hosts, only the first of them working',
     break: publishing(['mx', ...manyNames]),
     first: 'delivered',
   },
   {
-    name: '200 MX hosts, of which none exists',
+    name: '200 MX hosts that do not exist',
     break: publishing(manyNames),
     first: 'bounced',
     errorCode: 'invalid-domain',
@@ -182,15 +182,15 @@ const statusOf = {
   failed: 'failed',
 };
 
-describe('with a DNS that answers by', () => {
-  it.each(all)('$name, the first attempt is $first', ({ domain, first, errorCode = null }) => {
+describe('a DNS with the fault', () => {
+  it.each(all)('$name makes the first attempt $first', ({ domain, first, errorCode = null }) => {
     const delivery = firstAttempts.get(domain);
     expect(delivery).toMatchObject({ status: statusOf[first], errorCode, attemptCount: 1 });
     expect(delivery?.attempts[0]?.durationMs).toBeLessThanOrEqual(5 * 60_000);
   });
 
   it.each(all)(
-    '$name, nothing is lost, repeated, or bounced without a reason',
+    '$name loses and repeats nothing, and bounces only with a reason',
     ({ domain, first }) => {
       const isOver = first === 'bounced' || first === 'failed';
       expect(ends.get(domain)?.status).toBe(isOver ? statusOf[first] : 'delivered');
@@ -199,18 +199,18 @@ describe('with a DNS that answers by', () => {
   );
 });
 
-it('meanwhile mail for others is delivered at once', () => {
+it('mail for other domains is delivered at once beside DNS faults', () => {
   const delivery = firstAttempts.get('good.test');
   expect(waitedMs(delivery)).toBeLessThan(1_000);
 });
 
-describe('a DNS that lies about where mail goes', () => {
+describe('a DNS that points to internal addresses', () => {
   let lied: FaultWorld;
 
   afterEach(() => lied.close());
 
   it.each(['127.0.0.1', '10.0.0.5', '169.254.169.254', '192.168.1.1', '0.0.0.0'])(
-    'cannot make us dial %s, and the delivery fails by policy',
+    'cannot make us dial %s: the delivery fails by policy',
     async (address) => {
       lied = await startFaultWorld({ direct: { port: 25 } });
       lied.dns.set('lie.test', 'MX', [{ exchange: 'mx.lie.test', preference: 1 }]);

@@ -1,5 +1,5 @@
-// A mail host that misbehaves at every step. All cases run at once through one service, each with a
-// domain and an MX of its own: first against the bad server, then, once it is healed, to the end.
+// A mail host that misbehaves at every step. All cases run at once through one service, each with a domain and
+// an MX of its own: first against the bad server, then, once it is healed, to the end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SinkReply } from '../support/smtp-sink-script.ts';
 import {
@@ -17,17 +17,17 @@ interface Fault {
   name: string;
   verb: Verb;
   reply: SinkReply;
-  /** What the first attempt makes of it. */
+  /** Expected result of the first attempt. */
   first: { status: string; errorCode: string | null; code?: number; verb?: string };
-  /** The message may have been taken: no other host may get it in the same attempt. */
+  /** The message may have been accepted: no other host may get it in the same attempt. */
   mayBeTaken: boolean;
-  /** The server has really taken it, although nobody told us: one more copy in the end. */
+  /** The server has accepted it without telling us: one more copy in the end. */
   isTaken?: boolean;
 }
 
 const megabytes10 = 10_000_000;
 
-/** Faults that cost the session; at the dot nobody knows whether the message was taken. */
+/** Faults that cost the session; at the dot it is unknown whether the message was accepted. */
 const breaks: [string, SinkReply, string][] = [
   ['hangs', { hang: true }, 'connection'],
   ['closes the connection', { drop: true }, 'connection'],
@@ -39,8 +39,8 @@ const breaks: [string, SinkReply, string][] = [
   ],
   ['floods 10 MB of lines without an end', { flood: megabytes10 }, 'protocol'],
   ['sends one line of 10 MB', { raw: Buffer.alloc(megabytes10, 'x') }, 'protocol'],
-  ['says NUL', { raw: 'x\0k\r\n' }, 'protocol'],
-  ['says 999', '999 what', 'protocol'],
+  ['sends NUL', { raw: 'x\0k\r\n' }, 'protocol'],
+  ['answers 999', '999 what', 'protocol'],
 ];
 
 const faults: Fault[] = [
@@ -52,13 +52,19 @@ const faults: Fault[] = [
   ),
   ...verbs.map((verb): Fault => {
     const first = { status: 'processing', errorCode: expect.any(String), code: 421, verb };
-    return { name: `says 421 at ${verb}`, verb, reply: '421 4.3.2 busy', first, mayBeTaken: false };
+    return {
+      name: `answers 421 at ${verb}`,
+      verb,
+      reply: '421 4.3.2 busy',
+      first,
+      mayBeTaken: false,
+    };
   }),
   ...verbs.slice(1).map((verb): Fault => {
     const first = { status: 'processing', errorCode: 'protocol', verb };
     const isTaken = verb === 'dot';
     return {
-      name: `says 220 at ${verb}`,
+      name: `answers 220 at ${verb}`,
       verb,
       reply: '220 hm',
       first,
@@ -68,13 +74,13 @@ const faults: Fault[] = [
   }),
 ];
 
-/** Refusals of this message or recipient: the other host would say no different. */
+/** Refusals of this message or recipient: another host would answer the same. */
 const refusals: Fault[] = (['MAIL', 'RCPT', 'DATA', 'dot'] as const).flatMap((verb) =>
   [451, 550].map((code): Fault => {
     const status = code === 451 ? 'processing' : 'bounced';
     const errorCode: string = expect.any(String);
     return {
-      name: `says ${code} at ${verb}`,
+      name: `answers ${code} at ${verb}`,
       verb,
       reply: `${code} ${code === 451 ? '4.3.0 later' : '5.7.1 no'}`,
       first: { status, errorCode, code, verb },
@@ -83,7 +89,7 @@ const refusals: Fault[] = (['MAIL', 'RCPT', 'DATA', 'dot'] as const).flatMap((ve
   }),
 );
 
-/** Refusals of the whole session: another host may think otherwise. */
+/** Refusals of the whole session: another host may accept it. */
 const turnedAway: Fault[] = (
   [
     [451, 'connect'],
@@ -91,18 +97,18 @@ const turnedAway: Fault[] = (
     [451, 'EHLO'],
   ] as const
 ).map(([code, verb]) => ({
-  name: `says ${code} at ${verb}`,
+  name: `answers ${code} at ${verb}`,
   verb,
   reply: `${code} ${Math.floor(code / 100)}.3.2 no`,
   first: { status: 'processing', errorCode: expect.any(String), code, verb },
   mayBeTaken: false,
 }));
 
-/** The 250 is said, in a way that cannot be believed. */
+/** A 250 that cannot be trusted. */
 const unbelievable: Fault[] = [
-  ['takes the message, and its 250 is cut off', '250 2.0.0 que', 'connection'],
-  ['takes the message, and says 250 and 550', '250 ok\r\n550 no\r\n', 'protocol'],
-  ['takes the message, and says NUL behind 250', '250 o\0k\r\n', 'protocol'],
+  ['accepts the message, and its 250 is cut off', '250 2.0.0 que', 'connection'],
+  ['accepts the message, and answers 250 and 550', '250 ok\r\n550 no\r\n', 'protocol'],
+  ['accepts the message, and sends NUL after 250', '250 o\0k\r\n', 'protocol'],
 ].map(([name = '', reply = '', errorCode = '']) => ({
   name,
   verb: 'dot',
@@ -148,8 +154,8 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-describe('against an MX that', () => {
-  it.each(all)('$name, the first attempt says so, in bounded time', ({ domain, first }) => {
+describe('an MX that', () => {
+  it.each(all)('$name is reported by the first attempt in bounded time', ({ domain, first }) => {
     const delivery = firstAttempts.get(domain);
     const { status, errorCode, code, verb } = first;
     expect(delivery).toMatchObject({ status, errorCode, attemptCount: 1 });
@@ -159,7 +165,7 @@ describe('against an MX that', () => {
   });
 
   it.each(all)(
-    '$name, nothing is lost, repeated without need, or bounced without a refusal',
+    '$name loses nothing, repeats only when needed, and causes a bounce only by a refusal',
     (given) => {
       const { domain, first, isTaken } = given;
       const copies = world.copies(`ada@${domain}`);
@@ -174,7 +180,7 @@ describe('against an MX that', () => {
     },
   );
 
-  it.each(all)('$name, the next MX gets what the first cannot have taken', (given) => {
+  it.each(all)('$name leaves to the next MX only mail that it cannot have accepted', (given) => {
     const { withNext, first, mayBeTaken } = given;
     const delivery = firstAttempts.get(withNext);
     if (mayBeTaken) {
@@ -189,18 +195,18 @@ describe('against an MX that', () => {
   });
 });
 
-describe('meanwhile', () => {
-  it('mail for others is delivered at once', () => {
+describe('beside misbehaving servers', () => {
+  it('mail for other domains is delivered at once', () => {
     const delivery = firstAttempts.get('good.test');
     expect(delivery?.status).toBe('delivered');
     expect(waitedMs(delivery)).toBeLessThan(1_000);
   });
 
-  it('no server makes us read more than 256 KB on one connection', () => {
+  it('no connection reads more than 256 KB', () => {
     for (const socket of world.sockets) expect(socket.bytesRead).toBeLessThan(262_144);
   });
 
-  it('no connection outlives its use', () => {
+  it('every connection is closed after its use', () => {
     expect(mostOpen).toBeGreaterThan(all.length);
     expect(world.sockets.filter((socket) => !socket.destroyed)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Servers that treat the recipients of one message differently: each gets the outcome that is its own.
+// Servers that answer differently for recipients of one message: each recipient gets its own outcome.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SmtpSink } from '../support/smtp-sink.ts';
 import type { SinkReply } from '../support/smtp-sink-script.ts';
@@ -26,7 +26,7 @@ async function statuses(messageId: string): Promise<string[]> {
   return (await world.deliveries(messageId)).map(({ status }) => status);
 }
 
-it('half of the recipients refused: the others get it once, the deferred ones later', async () => {
+it('with half of the recipients refused, the others get the mail once, the deferred ones later', async () => {
   mx.on({ verb: 'RCPT', match: 'gone' }, '550 5.1.1 no such user');
   mx.on({ verb: 'RCPT', match: 'full', times: 2 }, '452 4.2.2 mailbox full');
   const to = some('gone1', 'fine1', 'full1', 'gone2', 'fine2', 'full2');
@@ -41,7 +41,7 @@ it('half of the recipients refused: the others get it once, the deferred ones la
   }
 });
 
-it('all recipients refused, and DATA answered by 354 all the same: no message, all bounced', async () => {
+it('with all recipients refused and DATA still answered by 354, all bounce and no message is sent', async () => {
   mx.on({ verb: 'RCPT' }, '550 5.1.1 no such user');
   mx.on({ verb: 'DATA' }, '354 go ahead');
   mx.on({ verb: 'dot' }, '554 5.5.1 no valid recipients');
@@ -54,7 +54,7 @@ it('all recipients refused, and DATA answered by 354 all the same: no message, a
 it.each([
   ['452 too many recipients', '452 4.5.3 too many recipients'],
   ['552 too many recipients', '552 5.5.3 too many recipients'],
-])('%s: nobody is bounced, and everybody gets it in the end', async (_name, line) => {
+])('after %s no recipient bounces, and all get the mail in the end', async (_case, line) => {
   mx.on({ verb: 'RCPT', match: 'late', times: 2 }, line);
   const id = await world.send(some('early', 'late1', 'late2'));
   await firstAttempts();
@@ -63,15 +63,15 @@ it.each([
   expect(await statuses(id)).toEqual(['delivered', 'delivered', 'delivered']);
 });
 
-/** With how often it takes until nothing but a later attempt helps: a lost connection is tried once more. */
+/** Faults, and how often each occurs until only a later attempt helps: a lost connection is retried at once. */
 const breaks: [string, SinkReply, number][] = [
   ['the connection drops', { drop: true }, 2],
-  ['421 is said', '421 4.3.2 busy', 1],
+  ['the server answers 421', '421 4.3.2 busy', 1],
   ['the server hangs', { hang: true }, 1],
 ];
 
 it.each(breaks)(
-  'a refusal that was said before %s holds, the others are tried again',
+  'a refusal before %s stands, and the other recipients are retried',
   async (...given) => {
     const [, reply, times] = given;
     mx.on({ verb: 'RCPT', match: 'gone' }, '550 5.1.1 no such user');
@@ -85,7 +85,7 @@ it.each(breaks)(
   },
 );
 
-it('a message that breaks its session spoils none of the many behind it', async () => {
+it('a message that breaks its session affects none of the many behind it', async () => {
   mx.on({ verb: 'dot', match: /ada7[37]@/ }, { reset: true });
   mx.on({ verb: 'dot', match: /ada[12]0@/ }, '554 5.7.1 spam');
   const names = Array.from({ length: 100 }, (_, index) => `ada${index}`);

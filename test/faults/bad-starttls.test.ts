@@ -1,5 +1,5 @@
-// A mail host whose STARTTLS is refused, broken or taken out on the way. Where nobody demands TLS the
-// mail goes on in plain text; where the domain's DANE records demand it, not a byte of it ever does.
+// A mail host with STARTTLS refused, broken or stripped. Without a demand for TLS the mail is sent in plain
+// text; when the domain's DANE records demand TLS, not a byte of it is sent in plain text.
 import { createHash, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SmtpSink, SmtpSinkOptions } from '../support/smtp-sink.ts';
@@ -12,19 +12,19 @@ interface Fault {
   verb?: SinkVerb;
   reply?: SinkReply;
   options?: SmtpSinkOptions;
-  /** Lies that were told before the handshake: not even then in plain text. */
+  /** Lies before the handshake: no plain text even without a demand for TLS. */
   isAttack?: true;
 }
 
 const faults: Fault[] = [
-  { name: 'offers none', options: { tls: false } },
-  { name: 'has it taken out of EHLO', verb: 'EHLO', reply: ['250-mx', '250 PIPELINING'] },
-  { name: 'has it masked in EHLO', verb: 'EHLO', reply: ['250-mx', '250 XXXXXXXX'] },
-  { name: 'knows no EHLO', verb: 'EHLO', reply: '502 5.5.1 what?' },
-  { name: 'refuses it for now', verb: 'STARTTLS', reply: '454 4.7.0 not now' },
-  { name: 'refuses it for good', verb: 'STARTTLS', reply: '502 5.5.1 no TLS here' },
-  { name: 'answers it by 421', verb: 'STARTTLS', reply: '421 4.7.0 no' },
-  { name: 'answers it by 250', verb: 'STARTTLS', reply: '250 ok' },
+  { name: 'is not offered', options: { tls: false } },
+  { name: 'is stripped from EHLO', verb: 'EHLO', reply: ['250-mx', '250 PIPELINING'] },
+  { name: 'is masked in EHLO', verb: 'EHLO', reply: ['250-mx', '250 XXXXXXXX'] },
+  { name: 'comes without EHLO', verb: 'EHLO', reply: '502 5.5.1 what?' },
+  { name: 'is refused for now', verb: 'STARTTLS', reply: '454 4.7.0 not now' },
+  { name: 'is refused for good', verb: 'STARTTLS', reply: '502 5.5.1 no TLS here' },
+  { name: 'is answered by 421', verb: 'STARTTLS', reply: '421 4.7.0 no' },
+  { name: 'is answered by 250', verb: 'STARTTLS', reply: '250 ok' },
   { name: 'closes the connection', verb: 'STARTTLS', reply: { drop: true } },
   { name: 'resets the connection', verb: 'STARTTLS', reply: { reset: true } },
   { name: 'hangs', verb: 'STARTTLS', reply: { hang: true } },
@@ -38,7 +38,7 @@ const faults: Fault[] = [
     reply: { raw: '220 go\r\n250 ok\r\n' },
     isAttack: true,
   },
-  { name: 'says nonsense', verb: 'STARTTLS', reply: '999 what', isAttack: true },
+  { name: 'is answered by nonsense', verb: 'STARTTLS', reply: '999 what', isAttack: true },
   { name: 'floods', verb: 'STARTTLS', reply: { flood: 10_000_000 }, isAttack: true },
 ];
 
@@ -93,7 +93,7 @@ afterAll(() => world.close());
 
 describe('an MX whose STARTTLS', () => {
   it.each(all)(
-    '$name gets the mail in plain text, where nobody demands more',
+    '$name gets the mail in plain text without a demand for TLS',
     ({ plain, isAttack }) => {
       if (isAttack) {
         expect(first.get(plain)).toMatchObject({ status: 'processing', errorCode: 'protocol' });
@@ -105,12 +105,12 @@ describe('an MX whose STARTTLS', () => {
     },
   );
 
-  it.each(all)('$name gets not a word of the mail, where DANE demands TLS', ({ secure }) => {
+  it.each(all)('$name gets no command of the mail when DANE demands TLS', ({ secure }) => {
     expect(first.get(secure)).toMatchObject({ status: 'processing', attemptCount: 1 });
     expect(heardBefore.get(secure)?.filter((line) => /^(?:MAIL|RCPT|DATA)/.test(line))).toEqual([]);
   });
 
-  it.each(all)('$name gets the mail over TLS once it works', ({ secure, options }) => {
+  it.each(all)('$name gets the mail over TLS once STARTTLS works', ({ secure, options }) => {
     const copies = world.copies(`ada@${secure}`);
     if (options) {
       expect([last.get(secure)?.status, copies.length]).toEqual(['processing', 0]);

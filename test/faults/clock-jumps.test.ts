@@ -1,6 +1,6 @@
-// The wall clock is set, forwards and backwards, while mail is in every state of the queue. Timers go on
-// as on a real machine. Invariants: nothing is lost, nothing is sent twice because of it, nothing waits
-// longer than it was meant to from the moment of the jump on, and nobody spins.
+// The wall clock is set, forwards and backwards, while mail is in every state of the queue. Timers go on like
+// on a real machine. Invariants: nothing is lost, nothing is sent twice because of it, nothing waits longer
+// than planned from the jump on, and nothing spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/messages/messages.ts';
 import { createAttempter } from '../../src/queue/attempt.ts';
@@ -36,7 +36,7 @@ function jump({ clock }: Pick<TestApp, 'clock'>, ms: number): void {
   clock.set(clock.now() + ms);
 }
 
-describe('the clock is set', () => {
+describe('a clock that is set', () => {
   let world: FaultWorld;
   let mx: SmtpSink;
   afterEach(() => world.close());
@@ -52,7 +52,7 @@ describe('the clock is set', () => {
   const underWay = (command: string) =>
     world.until(() => mx.commands.some(({ line }) => line === command));
 
-  /** A message whose first attempt was put off; the next one is due in 27 minutes. */
+  /** Sends a message with a deferred first attempt; the next one is due in 27 minutes. */
   async function deferred(): Promise<string> {
     mx.on({ verb: 'RCPT', times: 1 }, '451 4.3.0 later');
     const id = await world.send('ada@some.test');
@@ -62,7 +62,7 @@ describe('the clock is set', () => {
     return id;
   }
 
-  it.each(back)('%s: a retry comes no later than it was meant to, once', async (_name, ms) => {
+  it.each(back)('%s makes a retry no later than planned, and sends once', async (_name, ms) => {
     await start();
     const id = await deferred();
     jump(world.service, ms);
@@ -71,7 +71,7 @@ describe('the clock is set', () => {
     expect(world.copies('ada@some.test')).toHaveLength(1);
   });
 
-  it.each(forward)('%s: a retry comes within a minute, once', async (_name, ms) => {
+  it.each(forward)('%s makes a retry due within a minute, and sends once', async (_name, ms) => {
     await start();
     const id = await deferred();
     jump(world.service, ms);
@@ -82,7 +82,7 @@ describe('the clock is set', () => {
     expect(world.copies('ada@some.test')).toHaveLength(1);
   });
 
-  it.each(jumps)('%s: what is in flight ends as it would have, once', async (_name, ms) => {
+  it.each(jumps)('%s lets an attempt in flight end normally, once', async (_name, ms) => {
     await start();
     mx.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 8_000, text: '250 2.0.0 taken ok\r\n' });
     const id = await world.send('ada@some.test');
@@ -97,7 +97,7 @@ describe('the clock is set', () => {
     expect(world.copies('ada@some.test')).toHaveLength(1);
   });
 
-  it.each(jumps)('%s: a server that hangs is left in the time that it has', async (_name, ms) => {
+  it.each(jumps)('%s leaves a hanging server after its time-out', async (_name, ms) => {
     await start();
     mx.on({ verb: 'MAIL', times: 1 }, { hang: true });
     const id = await world.send('ada@some.test');
@@ -110,54 +110,51 @@ describe('the clock is set', () => {
     expect(left?.attempts[0]?.durationMs).toBeLessThanOrEqual(6 * minute);
   });
 
-  it.each(jumps)('%s: a lane that is closed opens, and all in it leave once', async (_name, ms) => {
+  it.each(jumps)('%s reopens a closed lane, and its mail is sent once', async (_name, ms) => {
     await start();
     mx.on({ verb: 'connect', times: 3 }, '421 4.7.0 too many connections, slow down');
     const names = Array.from({ length: 40 }, (_, index) => `ada${index}@some.test`);
     const ids = await Promise.all(names.map((name) => world.send(name)));
     await world.until(() => mx.connections.total > 0);
     await world.pass(2_000);
-    expect((await Promise.all(ids.map(delivery))).some((one) => one?.status !== 'delivered')).toBe(
-      true,
-    );
+    expect(
+      (await Promise.all(ids.map(delivery))).some((sent) => sent?.status !== 'delivered'),
+    ).toBe(true);
     jump(world.service, ms);
     await world.pass(2 * hour);
     for (const id of ids) expect((await delivery(id))?.status).toBe('delivered');
     for (const name of names) expect(world.copies(name)).toHaveLength(1);
   });
 
-  it.each(back)(
-    '%s: mail is given up no later than its age limit from then on',
-    async (...given) => {
-      const [, ms] = given;
-      await start({ retry: { scheduleMinutes: [27, 10], maxAgeHours: 2 } });
-      mx.on({ verb: 'RCPT' }, '451 4.3.0 later');
-      const id = await world.send('ada@some.test');
-      await world.until(() => mx.connections.total > 0);
-      await world.pass(minute);
-      jump(world.service, ms);
-      await world.pass(2 * hour + 15 * minute);
-      expect(await delivery(id)).toMatchObject({ status: 'failed', scheduling: null });
-    },
-  );
+  it.each(back)('%s gives mail up no later than its age limit from then on', async (...given) => {
+    const [, ms] = given;
+    await start({ retry: { scheduleMinutes: [27, 10], maxAgeHours: 2 } });
+    mx.on({ verb: 'RCPT' }, '451 4.3.0 later');
+    const id = await world.send('ada@some.test');
+    await world.until(() => mx.connections.total > 0);
+    await world.pass(minute);
+    jump(world.service, ms);
+    await world.pass(2 * hour + 15 * minute);
+    expect(await delivery(id)).toMatchObject({ status: 'failed', scheduling: null });
+  });
 
-  it('forward past the age limit: a last attempt is made before mail is given up', async () => {
+  it('forward past the age limit allows a last attempt before mail is given up', async () => {
     await start();
     const id = await deferred();
     const other = await deferred();
     mx.on({ verb: 'RCPT', match: 'ada', times: 1 }, '451 4.3.0 later');
     jump(world.service, 10 * day);
     await world.pass(2 * minute);
-    for (const one of [id, other]) {
-      await expect.poll(async () => (await delivery(one))?.terminalAt).not.toBeNull();
+    for (const messageId of [id, other]) {
+      await expect.poll(async () => (await delivery(messageId))?.terminalAt).not.toBeNull();
     }
     const ends = [await delivery(id), await delivery(other)];
-    expect(ends.map((one) => one?.attemptCount)).toEqual([2, 2]);
-    expect(new Set(ends.map((one) => one?.status))).toEqual(new Set(['delivered', 'failed']));
+    expect(ends.map((ended) => ended?.attemptCount)).toEqual([2, 2]);
+    expect(new Set(ends.map((ended) => ended?.status))).toEqual(new Set(['delivered', 'failed']));
     expect(world.copies('ada@some.test')).toHaveLength(1);
   });
 
-  it.each(jumps)('%s and to and fro: nobody spins', async (_name, ms) => {
+  it.each(jumps)('%s and to and fro causes no spinning timer', async (_name, ms) => {
     await start();
     await deferred();
     mx.on({ verb: 'dot', times: 1 }, { hang: true });
@@ -174,12 +171,12 @@ describe('the clock is set', () => {
       jump(world.service, step);
       await world.pass(5 * minute);
     }
-    // A sleep of a minute, a lease renewed three times a minute, and what the attempts take.
+    // A sleep of a minute, a lease renewed three times a minute, and the timers of the attempts.
     expect(timers).toBeLessThan(400);
   });
 });
 
-describe.each(stores)('the clock is set, on %s', (store) => {
+describe.each(stores)('a clock that is set, on %s', (store) => {
   let service: TestApp;
   let sink: SmtpSink;
   beforeEach(async () => {
@@ -205,7 +202,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
   const dueWithin = ({ scheduling }: Delivery, ms: number) =>
     Date.parse(scheduling?.dueAt ?? '') <= service.clock.now() + ms;
 
-  it.each(back)('%s: a lease of a dead daemon runs out in time', async (_name, ms) => {
+  it.each(back)("%s does not delay the end of a dead daemon's lease", async (_name, ms) => {
     const { app, caller } = service;
     const { id } = await send(app, caller, 'ada@example.com');
     const { choice, close } = createAttempter(app, { host: '127.0.0.1', port: 1 }, openCarrierHere);
@@ -224,7 +221,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
     }
   });
 
-  it.each(back)('%s while no daemon ran: what waits goes in time', async (_name, ms) => {
+  it.each(back)('%s without a daemon does not delay queued mail', async (_name, ms) => {
     const { app, caller } = service;
     const { id } = await send(app, caller, 'ada@example.com');
     sink.on({ verb: 'RCPT', times: 1 }, '451 4.3.0 later');
@@ -243,7 +240,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
     }
   });
 
-  it.each(back)('%s: what a relay took counts as delivered in time', async (_name, ms) => {
+  it.each(back)('%s does not delay counting relayed mail as delivered', async (_name, ms) => {
     const { app, caller } = service;
     const { id } = await send(app, caller, 'ada@example.com');
     const pipeline = await startPipeline(app);
@@ -262,7 +259,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
     }
   });
 
-  it.each(jumps)('%s: a repeat of a request is answered, not sent again', async (_name, ms) => {
+  it.each(jumps)('%s replays a repeated request, without a second send', async (_name, ms) => {
     const { app, caller } = service;
     const request = () => sendMessage(app, caller, payloadFor('ada@example.com'), 'key-1');
     const first = await request();

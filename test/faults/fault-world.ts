@@ -1,5 +1,5 @@
-// The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted MX
-// hosts on loopback, under a virtual clock that only moves when nothing else does.
+// The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted MX hosts on
+// loopback, under a virtual clock that moves only when everything else is at rest.
 import { connect, type Socket } from 'node:net';
 import { getMessage } from '../../src/messages/messages.ts';
 import type { Message } from '../../src/messages/schema.ts';
@@ -10,7 +10,7 @@ import type { SinkMessage } from '../support/smtp-sink-session.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const minuteMs = 60_000;
-/** The first retry stands behind the longest attempt, so that a test sees them apart. */
+/** The first retry is later than the end of the longest attempt, so that a test can tell them apart. */
 const scheduleMinutes = [27, 1];
 /** Turns of the event loop without any change before the clock may move. */
 const quietTurns = 300;
@@ -28,29 +28,29 @@ export interface FaultWorld {
   port: number;
   /** Every socket that the service has opened. */
   sockets: readonly Socket[];
-  /** A server on an address of its own, with an A record for `name`. */
+  /** Starts a server on an address of its own, with an A record for `name`. */
   startMx(name: string, options?: Omit<SmtpSinkOptions, 'host' | 'port'>): Promise<SmtpSink>;
-  /** Sends one message to these; returns its id. */
+  /** Sends one message to these addresses; returns its id. */
   send(to: string | readonly string[]): Promise<string>;
-  /** One message to `ada@` each of these domains; ids by domain. */
+  /** Sends one message to `ada@` each of these domains; returns ids by domain. */
   sendToDomains(domains: readonly string[]): Promise<Map<string, string>>;
   deliveries(messageId: string): Promise<Delivery[]>;
-  /** The first delivery of each of these messages, under the key of its id. */
+  /** Reads the first delivery of each of these messages, under the key of its id. */
   firstDeliveries(ids: ReadonlyMap<string, string>): Promise<Map<string, Delivery>>;
-  /** What any server took for this address, in order. */
+  /** Lists the mail that any server accepted for this address, in order. */
   copies(email: string): SinkMessage[];
   /** Waits, while the clock stands still. */
   until(condition: () => boolean): Promise<void>;
   /** Lets virtual time pass, with everything that falls due. */
   pass(ms: number): Promise<void>;
-  /** Lets it pass until each delivery of these messages has ended, six hours at most. */
+  /** Lets time pass until each delivery of these messages has ended, six hours at most. */
   passUntilOver(ids: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Starts it; `delivery` is laid over the configuration. */
+/** Starts the world; `delivery` is laid over the configuration. */
 export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld> {
   const dns = await startDnsServer();
   const sinks: SmtpSink[] = [];
@@ -92,8 +92,8 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
   const { app, caller } = service;
   const world = service;
 
-  // What the store does beside the event loop is seen by nobody else; and it tells of changes at most
-  // each 10 ms of real time, in which the clock here might run on: here it tells of each at once.
+  // The store works beside the event loop, so its writes are counted. It publishes changes at most every 10 ms
+  // of real time, in which the clock here might run on: here it publishes each at once.
   let writing = 0;
   const listeners = new Set<() => void>();
   const write = app.store.write.bind(app.store);
@@ -124,7 +124,7 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     return inFlight === 0 && writing === 0;
   };
 
-  /** Until nothing has changed for long; for a short time only, while nothing is in flight. */
+  /** Waits until nothing has changed for long; for a short time only while nothing is in flight. */
   async function quiet(): Promise<void> {
     let last = activity();
     for (let turn = 1, still = 0; still < quietTurns || writing > 0; turn += 1) {
@@ -176,10 +176,12 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
       return found;
     },
     copies: (email) =>
-      sinks.flatMap(({ messages }) => messages.filter((one) => one.recipients.includes(email))),
+      sinks.flatMap(({ messages }) =>
+        messages.filter((message) => message.recipients.includes(email)),
+      ),
     async until(condition) {
       for (let turn = 0; !condition(); turn += 1) {
-        if (turn > maxTurns) throw new Error('what was waited for did not happen');
+        if (turn > maxTurns) throw new Error('the condition did not become true');
         await nextTurn();
       }
     },

@@ -1,6 +1,6 @@
-// Text from outside that the main thread reads: its time grows with the text and no faster, whatever the text is.
+// Text from outside that the main thread reads: the time to read it grows at most in proportion to its length.
 // Each row names a reader and the longest text that reaches it; each reads long runs of each unit below.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readMediaType } from '../../daemon/http/media-type.ts';
 import { wordsOf as contactWords, foldedName } from '../../src/contacts/words.ts';
 import { recordsOf } from '../../src/domains/dns-records.ts';
@@ -99,7 +99,7 @@ const readers: readonly [name: string, characters: number, read: (text: string) 
     (text) => mergedDmarc(`v=DMARC1; rua=${text}; x=${text}`, 'a@b.example'),
   ],
   [
-    'DNS records that are there',
+    'published DNS records',
     dnsText,
     (text) => [text, `v=spf1 ${text}`, `v=DMARC1; rua=${text}`, `v=DKIM1; p=${text}`].map(checkDns),
   ],
@@ -107,7 +107,7 @@ const readers: readonly [name: string, characters: number, read: (text: string) 
   ['a label', 64, foldLabel],
   ['the name of a domain', 1_000, readDomainName],
   ['a range of addresses', httpHeader, parseRange],
-  ['what a mail is found by', 50_000, ofDocument],
+  ['the words of a mail', 50_000, ofDocument],
   ['a media type', httpHeader, (text) => readMediaType(`application/json${text}`)],
   ['a text to index', 200_000, folded],
 ];
@@ -151,20 +151,20 @@ const units = [
   ],
   ...['a ', 'a:', 'a=', '.a', '-', 'a@b.c,', '<https:', '=?utf-8?q?', '=?utf-8?q?a?= ', 'Re: '],
 ];
-/** A text that ends so matches where its beginning promises it, or fails at the last moment. */
+/** Endings that make a match succeed late or fail at the last moment. */
 const endings = ['!', ' a\nb'];
-/** Faster than this is fast enough, whatever its growth. */
+/** Times below this are fast enough with any growth. */
 const noMattersMs = 100;
-/** What the clock of the processor and a collection of garbage cannot be told from. */
+/** Resolution of the processor's clock, and one garbage collection. */
 const noiseMs = 12;
-/** Four times the text takes four times the time, and the noise of a busy machine. */
+/** Four times the text may take four times the time, plus the noise of a busy machine. */
 const mostGrowth = 9;
 const slowestMs = 700;
 
 type Text = readonly [unit: string, ending: string];
 const texts = units.flatMap((unit) => endings.map((ending): Text => [unit, ending]));
 
-/** The work on this many characters of the unit: the least of three. */
+/** Measures the work on this many characters of the unit: the least of three runs. */
 function workOn(read: (text: string) => unknown, [unit, ending]: Text, characters: number): number {
   const length = characters - ending.length;
   const text = unit.repeat(Math.ceil(length / unit.length)).slice(0, length) + ending;
@@ -177,14 +177,14 @@ function workOn(read: (text: string) => unknown, [unit, ending]: Text, character
   return first < noMattersMs ? first : Math.min(first, once(), once());
 }
 
-describe('text from outside takes time in proportion to its length', () => {
-  test.each(readers)('%s', (_, characters, read) => {
+describe('the time to read text from outside', () => {
+  it.each(readers)('grows in proportion to the length of %s', (_, characters, read) => {
     for (const text of texts) {
       const ms = workOn(read, text, characters);
       if (ms < noMattersMs) continue;
       const quarter = workOn(read, text, characters / 4);
-      const what = `${JSON.stringify(text)}: ${ms} ms, of a quarter of it ${quarter} ms`;
-      expect(ms < slowestMs && ms / Math.max(quarter, noiseMs) < mostGrowth, what).toBe(true);
+      const context = `${JSON.stringify(text)}: ${ms} ms, of a quarter of it ${quarter} ms`;
+      expect(ms < slowestMs && ms / Math.max(quarter, noiseMs) < mostGrowth, context).toBe(true);
     }
   });
 });

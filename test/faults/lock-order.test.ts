@@ -1,6 +1,6 @@
-// Two daemons on one PostgreSQL that lock the same rows: in one order, so that neither is the victim of
-// a deadlock. Somebody holds the row that one of them asks for first: would the other one hold on to
-// its own first row meanwhile, they would meet crosswise when that row is free.
+// Two daemons on one PostgreSQL that lock the same rows do so in one order, so that neither is the victim of a
+// deadlock. A third transaction holds the row that one daemon asks for first: if the other held on to its own
+// first row meanwhile, they would deadlock when that row is free.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { beat, deleteDaemons } from '../../src/admission/queries.ts';
@@ -27,7 +27,7 @@ import { endpointRow, makeEndpoint } from '../webhooks/engine.ts';
 let service: TestApp;
 let app: App;
 let other: App;
-/** How often a transaction of either daemon was run again. */
+/** Number of transactions of either daemon that were run again. */
 let reruns: number;
 
 beforeEach(async () => {
@@ -53,14 +53,14 @@ function countReruns(store: Store): void {
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
-/** Resolves when so many transactions wait for others with a lock on this table. */
+/** Resolves when `wanted` transactions wait for others with a lock on this table. */
 async function waiting(table: string, wanted: number): Promise<void> {
   const query = sql<{ n: number }>`select count(distinct pid) as n from pg_locks where not granted
     and pid in (select pid from pg_locks where relation = ${table}::regclass)`;
   while (Number((await query.execute(app.store.db)).rows[0]?.n) < wanted);
 }
 
-/** Both come, in this order, while somebody holds what `hold` locks; then it is free. */
+/** Starts both, in this order, while a transaction holds the rows that `hold` locks; then releases them. */
 async function meetAt(
   table: string,
   hold: (trx: Db) => Promise<unknown>,
@@ -68,16 +68,16 @@ async function meetAt(
   second: () => Promise<unknown>,
 ): Promise<void> {
   const held = await heldWrite(app, hold);
-  const one = first();
+  const firstDone = first();
   await waiting(table, 1);
-  const two = second();
+  const secondDone = second();
   await waiting(table, 2);
   await held.commit();
-  await Promise.all([one, two]);
+  await Promise.all([firstDone, secondDone]);
   expect(reruns).toBe(0);
 }
 
-/** Both do their first part, then both their second. */
+/** Runs the first part of both, then the second part of both. */
 async function crosswise(
   parts: (trx: Db, own: string, others: string) => [() => Promise<unknown>, () => Promise<unknown>],
 ): Promise<void> {
@@ -103,7 +103,7 @@ const batchOf = (daemon: App, bodies: readonly string[]) =>
     null,
   );
 
-it('bodies that recur are locked in one order, whatever that of the sends', async () => {
+it('sends lock recurring bodies in one order', async () => {
   const made = await batchOf(app, ['one', 'two']);
   const ids = made.flatMap((result) => ('message' in result ? result.message.id : []));
   const rows = await findMessageRows(app.store.db, ids);
@@ -139,7 +139,7 @@ async function sentTo(...to: string[]): Promise<{ id: string; rows: DeliveryRow[
   return { id, rows: await findDeliveries(app.store.db, [id]) };
 }
 
-it('a deletion locks deliveries before their message, as a cancel does', async () => {
+it('a deletion locks deliveries before their message, like a cancel', async () => {
   const { id, rows } = await sentTo('ada@example.com');
   await meetAt(
     'deliveries',
@@ -153,9 +153,9 @@ it('a deletion locks deliveries before their message, as a cancel does', async (
   );
 });
 
-it('a report locks deliveries before their message, as a cancel does', async () => {
+it('a report locks deliveries before their message, like a cancel', async () => {
   const { id, rows } = await sentTo('ada@example.com', 'bob@example.com');
-  const told = rows.toReversed().map((delivery) => ({ delivery, outcome: bounced }));
+  const reported = rows.toReversed().map((delivery) => ({ delivery, outcome: bounced }));
   await meetAt(
     'deliveries',
     (trx) =>
@@ -164,14 +164,14 @@ it('a report locks deliveries before their message, as a cancel does', async () 
         rows.slice(0, 1).map((row) => row.id),
       ),
     () => cancelMessage(app, service.caller, id),
-    () => other.store.write((trx) => applyLateOutcomes(other, trx, told)),
+    () => other.store.write((trx) => applyLateOutcomes(other, trx, reported)),
   );
 });
 
 it('two reports of the same deliveries lock them in one order', async () => {
   const { rows } = await sentTo('ada@example.com', 'bob@example.com');
   await sql`update deliveries set status = 'sent'`.execute(app.store.db);
-  const told = rows.map((delivery) => ({ delivery, outcome: bounced }));
+  const reported = rows.map((delivery) => ({ delivery, outcome: bounced }));
   await meetAt(
     'deliveries',
     (trx) =>
@@ -179,12 +179,12 @@ it('two reports of the same deliveries lock them in one order', async () => {
         trx,
         rows.slice(0, 1).map((row) => row.id),
       ),
-    () => app.store.write((trx) => applyLateOutcomes(app, trx, told)),
-    () => other.store.write((trx) => applyLateOutcomes(other, trx, told.toReversed())),
+    () => app.store.write((trx) => applyLateOutcomes(app, trx, reported)),
+    () => other.store.write((trx) => applyLateOutcomes(other, trx, reported.toReversed())),
   );
 });
 
-it('the last use of keys is written in one order', async () => {
+it('daemons write the last use of keys in one order', async () => {
   const ids: string[] = [];
   const keys: string[] = [];
   for (let i = 0; i < 2; i++) {
@@ -206,14 +206,14 @@ it('the last use of keys is written in one order', async () => {
   );
 });
 
-it('daemons that think each other gone, and both beat, do not wait for each other', async () => {
+it('daemons that delete each other as dead and send heartbeats do not deadlock', async () => {
   await app.store.write(async (trx) => {
     for (const id of ['a', 'b']) await beat(trx, id);
   });
   await crosswise((trx, own, others) => [() => beat(trx, own), () => deleteDaemons(trx, [others])]);
 });
 
-it('nor do those that report their lanes after a rest', async () => {
+it('daemons that report their lanes after a pause do not deadlock', async () => {
   const row = (worker: string, at: number) => ({ worker, reported_at: at, lanes: '[]' });
   await app.store.write(async (trx) => {
     for (const id of ['a', 'b']) await upsertLaneStates(trx, row(id, 1));
@@ -224,7 +224,7 @@ it('nor do those that report their lanes after a rest', async () => {
   ]);
 });
 
-it('endpoints that two daemons disable at once, each telling the other one, do not wait crosswise', async () => {
+it('daemons that disable two endpoints at once do not deadlock', async () => {
   const ids: Record<string, string> = {};
   for (const name of ['a', 'b']) ids[name] = await makeEndpoint(service, 'http://127.0.0.1:1/');
   await crosswise((trx, own) => {
@@ -237,7 +237,7 @@ it('endpoints that two daemons disable at once, each telling the other one, do n
   });
 });
 
-it('an event is queued for an endpoint whose posts are being settled, and waits for nobody', async () => {
+it('an event is queued without waiting for an endpoint with posts being settled', async () => {
   const id = await makeEndpoint(service, 'http://127.0.0.1:1/');
   const held = await heldWrite(app, (trx) => lockEndpoints(trx, [id]));
   await send(other, service.caller, 'ada@simulator.test');

@@ -1,4 +1,4 @@
-// Every pool that organizations, or networks of clients, share: one of them takes all it can, then another
+// Every pool that organizations, or networks of clients, share: one holder takes all it can, and another still
 // gets its place within a second. A new pool adds a row. The pools are listed in docs/bounds.md.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { type Dialogue, smtpDialogue } from '../support/smtp-dialogue.ts';
 
 /** One pool with its users. */
 interface Pool {
-  /** Takes one place more for the first holder; false where it is refused. */
+  /** Takes one more place for the first holder; false if refused. */
   take(): Promise<boolean>;
   /** Takes a place for another holder. */
   takeElsewhere(): Promise<boolean>;
@@ -82,7 +82,7 @@ async function http(
   return { ...service, ...(await service.http.listen()) };
 }
 
-/** Sends bytes that leave a request unfinished; tells whether it was let in. */
+/** Sends bytes that leave a request unfinished; resolves with true once it is accepted. */
 function asking(url: string, isIn: (connection: RawConnection) => Promise<unknown>) {
   return async (bytes: string) => {
     const connection = rawConnection(url, bytes);
@@ -149,7 +149,7 @@ async function inFlight(): Promise<Pool> {
 }
 
 const line = `${'x'.repeat(98)}\r\n`;
-/** Lines of twenty messages: the last ones fit where no larger one does. */
+/** Line counts of twenty messages: the last ones fit where no larger one does. */
 const unfinished = () => [
   ...[9_000, 4_000, 2_000, 1_000, 500].flatMap((lines) => [lines, lines, lines]),
   ...[200, 200, 1, 1, 1],
@@ -184,7 +184,7 @@ async function incomingData(): Promise<Pool> {
     const dialogue = await begin(otherSite, `Subject: small\r\n\r\n${line}.\r\n`);
     return (await dialogue.reply()).startsWith('250 ');
   };
-  // The first mail of a process loads what checks its sender.
+  // The first mail of a process loads the checks of its sender.
   await deliver();
   const sizes = unfinished();
   return {
@@ -232,7 +232,7 @@ async function submittedData(): Promise<Pool> {
       return true;
     },
     async takeElsewhere() {
-      // Its From is another organization's: refused for that, not for memory.
+      // Its From belongs to another organization: refused for that, not for memory.
       return /^550 /.test(await submit(await service.loggedIn(key ?? ''), mail()));
     },
   };
@@ -248,7 +248,7 @@ async function submissionConnections(): Promise<Pool> {
   return { take: () => ask(hungrySite), takeElsewhere: () => ask(otherSite) };
 }
 
-/** With a file of 500 KB, its second part. */
+/** A mail with a file of 500 KB, its second part. */
 const mailWithFile = Buffer.from(
   [
     'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi\r\n--b',
@@ -277,7 +277,7 @@ async function attachments(): Promise<Pool> {
   };
 }
 
-describe('a pool that one holder fills', () => {
+describe('a pool filled by one holder', () => {
   it.each<[string, () => Promise<Pool>]>([
     ['imports', imports],
     ['exports', exports],
@@ -289,7 +289,7 @@ describe('a pool that one holder fills', () => {
     ['submitted mail in memory', submittedData],
     ['connections for submission', submissionConnections],
     ['attachments to be parsed', attachments],
-  ])('has a place for another within a second: %s', async (_name, open) => {
+  ])('still has a place for another within a second: %s', async (_case, open) => {
     const pool = await open();
     let held = 0;
     while (held < 1_000 && (await pool.take())) held += 1;

@@ -1,5 +1,5 @@
-// Two services over one PostgreSQL, both delivering, and everything that writes many rows happening in
-// them at once: what each kind of work does, and what must be true of the store when all is quiet.
+// Two services over one PostgreSQL, both delivering, with every kind of write to many rows at once: the kinds
+// of work, and the conditions that hold for the store when all is quiet.
 import { sql } from 'kysely';
 import { inject } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -29,23 +29,23 @@ import { type TestApp, testApp } from '../support/test-app.ts';
 import { complaint, lateBounce } from '../usage/fixtures.ts';
 
 const bodies = ['One body.\n', 'Another body.\n', 'A third body.\n', 'The last body.\n'];
-/** Of the addresses that are imported, found dead, and sent to: few, so that they meet. */
+/** Few addresses that are imported, found dead, and sent to, so that these meet. */
 const deadAddresses = 40;
 const importedAddresses = 300;
 const tickMs = 10;
-/** Sent lately: what cancels, deletions and late outcomes choose from. */
+/** Recent messages, the choice for cancels, deletions and late outcomes. */
 const mostRecent = 400;
 
 export interface StressWorld {
-  /** Does things at random, `clients` at a time, for so long; resolves when nothing is left to do. */
+  /** Does random work for this time, `clients` at once; resolves when no work is left. */
   run(clients: number, ms: number): Promise<void>;
-  /** How often each kind of work came to each end: `send`, `send: ConflictError`. */
+  /** Counts each end of each kind of work: `send`, `send: ConflictError`. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How often something was refused because the store could not write. */
+  /** Counts the refusals because the store could not write. */
   capacityErrors(): number;
-  /** How often PostgreSQL ended a transaction for the sake of another. */
+  /** Counts the transactions that PostgreSQL ended for a deadlock. */
   deadlocks(): Promise<number>;
-  /** What is not as it must be, in words. */
+  /** Lists the violated conditions in words. */
   violations(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ interface Accepted {
   emails: number;
 }
 
-/** Starts both services; `seed` decides what is done, the machine in which order. */
+/** Starts both services; `seed` decides the work, the machine its order. */
 export async function startStressWorld(seed: number): Promise<StressWorld> {
   const sink = await startSmtpSink();
   sink.on({ verb: 'RCPT', match: /<dead/ }, '550 5.1.1 no such user');
@@ -68,7 +68,7 @@ export async function startStressWorld(seed: number): Promise<StressWorld> {
     config: {
       delivery: {
         mode: 'relay',
-        // What is sent counts as delivered within the test.
+        // Sent mail counts as delivered within the test.
         relay: { host: sink.host, port: sink.port, assumeDeliveredAfterMinutes: 1 / 60 },
         retry: { scheduleMinutes: [0.02, 60] },
       },
@@ -113,7 +113,7 @@ export async function startStressWorld(seed: number): Promise<StressWorld> {
   };
 }
 
-/** Lets the clock of the service go as fast as the real one. */
+/** Advances the clock of the service with the real one. */
 function followRealTime({ clock }: TestApp): () => void {
   let last = performance.now();
   let isAdvancing = false;
@@ -132,15 +132,15 @@ function followRealTime({ clock }: TestApp): () => void {
 
 interface Work {
   step(): Promise<void>;
-  /** Releases what is held and waits until nothing is claimed or ready. */
+  /** Releases the holds, and waits until nothing is claimed or ready. */
   calmDown(): Promise<void>;
   readonly counts: Map<string, number>;
   readonly capacityErrors: number;
   readonly accepted: Accepted;
   readonly deleted: ReadonlySet<string>;
-  /** The ids of what was answered with 201. */
+  /** Ids of messages answered with 201. */
   readonly ids: ReadonlySet<string>;
-  /** What no caller should ever be told. */
+  /** Errors that no caller may ever get. */
   readonly faults: ReadonlySet<string>;
 }
 
@@ -182,7 +182,7 @@ function createWork(
     recent.push(message);
     if (recent.length > mostRecent) recent.shift();
   };
-  const someone = (): Message | undefined => recent[below(recent.length)];
+  const recentMessage = (): Message | undefined => recent[below(recent.length)];
 
   const kinds: Record<string, { share: number; run(app: App): Promise<unknown> }> = {
     send: {
@@ -210,20 +210,23 @@ function createWork(
     delete: {
       share: 8,
       async run(app) {
-        const message = someone();
+        const message = recentMessage();
         if (!message) return;
         await deleteMessage(app, caller, message.id);
         deleted.add(message.id);
       },
     },
-    cancel: { share: 6, run: async (app) => cancelMessage(app, caller, someone()?.id ?? 'msg_') },
+    cancel: {
+      share: 6,
+      run: async (app) => cancelMessage(app, caller, recentMessage()?.id ?? 'msg_'),
+    },
     late: {
       share: 8,
       async run(app) {
-        const deliveries = await findDeliveries(app.store.db, [someone()?.id ?? 'msg_']);
+        const deliveries = await findDeliveries(app.store.db, [recentMessage()?.id ?? 'msg_']);
         const outcome: LateOutcome = pick([lateBounce, complaint, { kind: 'delivered' }]);
-        const told = shuffled(deliveries).map(({ value: delivery }) => ({ delivery, outcome }));
-        await app.store.write((trx) => applyLateOutcomes(app, trx, told));
+        const outcomes = shuffled(deliveries).map(({ value: delivery }) => ({ delivery, outcome }));
+        await app.store.write((trx) => applyLateOutcomes(app, trx, outcomes));
       },
     },
     import: {
@@ -255,9 +258,10 @@ function createWork(
     release: { share: 1, run: (app) => releaseHold(app, { domain: `d${below(5)}.example` }) },
     retry: {
       share: 1,
-      run: (app) => retryDeliveries(app, [someone()?.id ?? 'msg_', someone()?.id ?? 'msg_']),
+      run: (app) =>
+        retryDeliveries(app, [recentMessage()?.id ?? 'msg_', recentMessage()?.id ?? 'msg_']),
     },
-    drop: { share: 1, run: async (app) => dropDeliveries(app, [someone()?.id ?? 'msg_']) },
+    drop: { share: 1, run: async (app) => dropDeliveries(app, [recentMessage()?.id ?? 'msg_']) },
     plan: {
       share: 1,
       run: (app) => updateOrganization(app, 'default', { timezone: pick(['UTC', 'Asia/Tokyo']) }),
@@ -314,19 +318,19 @@ function createWork(
   };
 }
 
-/** Counts rows that must not be there; the words say what they would mean. */
+/** Queries that must find no row, by the violation that a row means. */
 const forbidden: Record<string, string> = {
-  'contents whose uses are not counted right': `select 1 from contents c where uses <>
+  'contents with a wrong count of uses': `select 1 from contents c where uses <>
     (select count(*) from messages where content_id = c.id)`,
-  'contents that nobody uses': 'select 1 from contents where uses < 1',
+  'unused contents': 'select 1 from contents where uses < 1',
   'ended deliveries that are still in the queue': `select 1 from deliveries
     where terminal_at is not null and (due_at is not null or turn is not null or lane is not null)`,
-  'deliveries that wait for nothing': `select 1 from deliveries
+  'deliveries without a next step': `select 1 from deliveries
     where terminal_at is null and due_at is null and status <> 'sent'`,
   'messages without their first event': `select 1 from messages m where direction = 'outbound' and
     (select count(*) from events where message_id = m.id
      and event_type in ('accepted', 'scheduled')) <> 1`,
-  'deliveries that were sent and do not say so once': `select 1 from deliveries d
+  'sent deliveries without exactly one event': `select 1 from deliveries d
     where sent_at is not null and (select count(*) from events e where e.message_id = d.message_id
     and e.recipient_id = d.recipient_id and e.event_type = 'sent') <> 1`,
   'events of deleted messages': `select 1 from events e where message_id <> '' and not exists
@@ -338,14 +342,14 @@ const forbidden: Record<string, string> = {
 async function findViolations(app: App, sink: SmtpSink, work: Work): Promise<string[]> {
   const { db } = app.store;
   const found: string[] = [...work.faults];
-  const expectZero = (what: string, count: number) => {
-    if (count > 0) found.push(`${count} ${what}`);
+  const expectZero = (violation: string, count: number) => {
+    if (count > 0) found.push(`${count} ${violation}`);
   };
-  for (const [what, query] of Object.entries(forbidden)) {
+  for (const [violation, query] of Object.entries(forbidden)) {
     const { rows } = await sql<{
       n: number;
     }>`select count(*) as n from (${sql.raw(query)}) q`.execute(db);
-    expectZero(what, Number(rows[0]?.n));
+    expectZero(violation, Number(rows[0]?.n));
   }
   const { rows: deliveries } = await sql<{
     message_id: string;
@@ -361,7 +365,7 @@ async function findViolations(app: App, sink: SmtpSink, work: Work): Promise<str
   }
   const copies = new Map<string, number>();
   for (const { recipients } of sink.messages) {
-    for (const one of recipients) copies.set(one, (copies.get(one) ?? 0) + 1);
+    for (const email of recipients) copies.set(email, (copies.get(email) ?? 0) + 1);
   }
   // Addresses with a number of their own are written to once.
   for (const { email, sent_at } of deliveries) {

@@ -1,5 +1,5 @@
-// Servers that keep a sender waiting: what one organization sends to them holds up nobody else, and
-// what one such server holds is little.
+// Servers that keep a client waiting: one organization's mail to them delays no other mail, and one such
+// server holds few resources.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -7,7 +7,7 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { another } from '../queue/entries.ts';
+import { anotherOrganization } from '../queue/entries.ts';
 import { burstOverMs, send } from '../support/delivery.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
 import { type FaultWorld, startFaultWorld, waitedMs } from './fault-world.ts';
@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close());
 
-/** `messages` messages to 50 recipients at 50 of the tarpits each. */
+/** Sends `messages` messages, each to 50 recipients at 50 of the tarpits. */
 async function sendToTarpits(messages: number): Promise<void> {
   for (let number = 0; number < messages; number++) {
     const half = (number % 2) * recipientsEach;
@@ -64,19 +64,19 @@ async function inFlight(): Promise<number> {
   return (await world.service.app.metrics.inFlight.get()).values[0]?.value ?? 0;
 }
 
-/** How long another organization's mail takes from its acceptance, in milliseconds; it has less than `within`. */
+/** Measures the wait of another organization's mail from its acceptance, in ms; it has less than `within`. */
 async function otherWaits(within: number): Promise<number> {
   const { app } = world.service;
   const from = { email: 'a@small.example' };
   const { id } = await send(app, small, 'bob@good.test', { from });
   await world.pass(within - 1);
   const delivery = async () => (await getMessage(app, small, id)).deliveries[0];
-  // The clock stands: a busy machine may take its time to carry it over.
+  // The clock stands still: a busy machine may take its time to deliver.
   await expect.poll(async () => (await delivery())?.status).toBe('delivered');
   return waitedMs(await delivery());
 }
 
-it('100 tarpits of one organization delay no other’s mail by a second, nor at their retries', async () => {
+it('100 tarpits of one organization delay other mail by less than a second, also at their retries', async () => {
   await sendToTarpits(10);
   await world.until(() => openConnections() >= 70);
   await world.pass(1_000);
@@ -88,7 +88,7 @@ it('100 tarpits of one organization delay no other’s mail by a second, nor at 
     await world.pass(minuteMs / 2 + 1_000);
   }
   expect(Math.max(...waits)).toBeLessThan(1_000);
-  // They were tried again meanwhile: they hold what they can once more.
+  // The retries ran meanwhile: the tarpits hold as many connections as they may again.
   expect(world.sockets.length).toBeGreaterThan(2 * recipientsEach * 5);
   expect(openConnections()).toBeGreaterThanOrEqual(60);
 }, 120_000);
@@ -96,7 +96,8 @@ it('100 tarpits of one organization delay no other’s mail by a second, nor at 
 it('several organizations with tarpits leave places to the next', async () => {
   const { app } = world.service;
   const hogs: Caller[] = [];
-  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5']) hogs.push(await another(app, name));
+  for (const name of ['hog1', 'hog2', 'hog3', 'hog4', 'hog5'])
+    hogs.push(await anotherOrganization(app, name));
   for (const [index, hog] of hogs.entries()) {
     const to = tarpits.map((name) => `ada@${name}`);
     for (const half of [to.slice(0, recipientsEach), to.slice(recipientsEach)]) {

@@ -1,7 +1,7 @@
-// Two processes on one store. Invariants: two daemons never work on one SQLite file, and whoever comes
-// second is told so and leaves the first alone; commands beside the daemon lose nothing, and nothing is
-// sent twice. Several daemons on one PostgreSQL are meant to be: test/e2e/postgres.test.ts.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Two processes on one store. Invariants: two daemons never work on one SQLite file, and the second is refused
+// with a reason and leaves the first alone; commands beside the daemon lose nothing, and nothing is sent
+// twice. Several daemons on one PostgreSQL are supported: test/e2e/postgres.test.ts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -44,7 +44,7 @@ async function post(to: string): Promise<string> {
 const copies = (to: string) => sink.messages.filter(({ recipients }) => recipients.includes(to));
 
 describe('a second daemon on the same SQLite store', () => {
-  test('is refused with 7, by the pid and what to do, and the first one goes on', async () => {
+  it('is refused with 7, the pid and the remedy, while the first goes on', async () => {
     const { code, stdout, stderr } = await home.cli.run(['daemon']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs on .*stop it first/);
@@ -54,7 +54,7 @@ describe('a second daemon on the same SQLite store', () => {
     await until(() => copies('after-refusal@example.com').length > 0, 'mail after the refusal');
   });
 
-  test('is refused while mail is in flight too, which is neither handed back nor repeated', async () => {
+  it('is refused while mail is in flight, which is neither handed back nor repeated', async () => {
     sink.on(
       { verb: 'dot', match: 'slow@example.com', times: 1 },
       { dripMsPerByte: 100, text: '250 2.0.0 taken\r\n' },
@@ -71,7 +71,7 @@ describe('a second daemon on the same SQLite store', () => {
     expect(copies('slow@example.com')).toHaveLength(1);
   });
 
-  test('takes over as soon as the first is killed: the lock goes with its process', async () => {
+  it('takes over as soon as the first is killed: the lock ends with its process', async () => {
     await daemon.kill();
     daemon = await home.start();
     await post('after-kill@example.com');
@@ -79,11 +79,11 @@ describe('a second daemon on the same SQLite store', () => {
   });
 });
 
-/** Of each kind: each command is a process of its own. */
+/** Sends of each kind: each command is a process of its own. */
 const sends = 3;
 
 describe('commands beside the daemon', () => {
-  test('that send, block, hold, drop and look at once lose nothing and repeat nothing', async () => {
+  it('send, block, hold, drop and list at once without a loss or a repeat', async () => {
     const { cli } = home;
     const to = (kind: string, index: number) => `${kind}${index}@example.com`;
     const text = ['--subject', 'Hello', '--text', 'Hello'];
@@ -101,11 +101,11 @@ describe('commands beside the daemon', () => {
     for (const { code, stderr } of await Promise.all([...runs, ...others])) {
       expect([code, stderr]).toEqual([0, expect.any(String)]);
     }
-    const all = Array.from({ length: sends }, (_, index) => [
+    const addresses = Array.from({ length: sends }, (_, index) => [
       to('command', index),
       to('http', index),
     ]).flat();
-    await until(() => all.every((one) => copies(one).length > 0), 'all of the mail');
+    await until(() => addresses.every((address) => copies(address).length > 0), 'all of the mail');
     const blocked = await post('blocked@example.com');
     const held = await post('ada@held.example');
     expect((await cli.run(['queue', 'drop', held, '--yes'])).code).toBe(0);
@@ -116,7 +116,7 @@ describe('commands beside the daemon', () => {
       const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
       expect(body.deliveries).toMatchObject([{ status: 'failed', errorCode }]);
     }
-    for (const one of all) expect(copies(one)).toHaveLength(1);
+    for (const address of addresses) expect(copies(address)).toHaveLength(1);
     expect([...copies('blocked@example.com'), ...copies('ada@held.example')]).toEqual([]);
   }, 60_000);
 });

@@ -1,4 +1,4 @@
-// One row of CSV as others read it (RFC 4180): what ends a line or a value is quoted, and a formula is none.
+// One row of CSV for any reader (RFC 4180): delimiters are quoted, and formulas are disarmed.
 import { describe, expect, it } from 'vitest';
 import { csvRow } from '../../src/files/write-csv.ts';
 
@@ -13,7 +13,7 @@ describe('a row of CSV', () => {
     ['\t=1', "'\t=1"],
     ["'x", "''x"],
     [null, ''],
-  ])('%j is written %j', (value, written) => {
+  ])('has the value %j as %j', (value, written) => {
     expect(csvRow([value, 'z'])).toBe(`${written},z\n`);
   });
 });

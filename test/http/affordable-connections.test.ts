@@ -1,4 +1,4 @@
-// How many connections the HTTP face takes where few files may be open.
+// Number of connections that the HTTP server takes under a limit of open files.
 import { expect, it } from 'vitest';
 import { affordableConnections } from '../../daemon/http/connections.ts';
 
@@ -7,9 +7,6 @@ it.each([
   [10_000, 4_096, 3_584],
   [10_000, 256, 128],
   [50, 256, 50],
-])(
-  'of %i connections and %i files that may be open, %i are affordable',
-  (most, files, expected) => {
-    expect(affordableConnections(most, files)).toBe(expected);
-  },
-);
+])('of %i connections, a limit of %i open files allows %i', (most, files, expected) => {
+  expect(affordableConnections(most, files)).toBe(expected);
+});

@@ -1,5 +1,5 @@
-// The route table fails closed: written over the list, so that a new route is covered when it is
-// mounted.
+// The table of routes fails closed: these tests run over the list, so that each new route is covered once it
+// is mounted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A real key with exactly these permissions. */
+/** Creates a key with exactly these permissions. */
 async function keyWith(permissions: readonly Permission[]): Promise<string> {
   const name = permissions.join(' ');
   const known = keys.get(name);
@@ -75,7 +75,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       expect([status, body._tag]).toEqual([401, 'UnauthorizedError']);
     });
 
-    it('answers 403 to a key that may do everything else', async () => {
+    it('answers 403 to a key with every other permission', async () => {
       const others = everyPermission().filter((permission) => permission !== route.permission);
       const { status, body } = await call(route, await keyWith(others));
       expect([status, body]).toEqual([
@@ -84,23 +84,23 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       ]);
     });
 
-    it('lets a key through that may do nothing else', async () => {
+    it('accepts a key with only its permission', async () => {
       const { status, body } = await call(route, await keyWith([route.permission]));
       expect(String(body.message)).not.toContain('lacks the permission');
       expect([400, 401, 500, 503]).not.toContain(status);
     });
 
-    it('belongs to an area that says what it is about', () => {
+    it('belongs to an area with a description', () => {
       expect(areas[route.area]).toBeDefined();
     });
   },
 );
 
-it('every answer above fits the OpenAPI document', () => {
+it('every response above fits the OpenAPI document', () => {
   expect(check.faults).toEqual([]);
 });
 
-/** Places below which code of its own counts, or the bound of the whole body is the only one. */
+/** Fields that are bounded by code of their own, or only by the bound of the whole body. */
 const boundedElsewhere = [
   'body content',
   'body data',
@@ -113,7 +113,7 @@ const boundedElsewhere = [
 
 type JsonSchema = { [key: string]: unknown };
 
-/** The places of a schema, by their names, with a text that may be of any length or a list of any. */
+/** Lists the fields of a schema, by name, with a text or a list of any length. */
 function unboundedIn(schema: unknown, name: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const {
@@ -131,12 +131,14 @@ function unboundedIn(schema: unknown, name: string): string[] {
     (type === 'string' && !isFixed && !isShort) || (type === 'array' && maxItems === undefined);
   const below = Object.entries(schema).flatMap(([key, inner]) => {
     if (key !== 'properties') return unboundedIn(inner, name);
-    return Object.entries(inner as JsonSchema).flatMap(([field, its]) => unboundedIn(its, field));
+    return Object.entries(inner as JsonSchema).flatMap(([field, property]) =>
+      unboundedIn(property, field),
+    );
   });
   return isEndless ? [name, ...below] : below;
 }
 
-it('every text and every list that a request may hold has a bound of its own', () => {
+it('every text and every list in a request has a bound of its own', () => {
   const places = routes.flatMap((route) =>
     (['params', 'query', 'body'] as const).flatMap((part) => {
       const schema = route[part];

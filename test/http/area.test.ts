@@ -9,40 +9,45 @@ import { type HttpService, httpService, ownerKey } from './http-service.ts';
 const output = z.object({ ok: z.boolean() });
 const run = async () => ({ ok: true });
 const at = area('senders', { about: 'Who sends' });
-const said = { name: 'doIt', summary: 'Do it', output, run };
-const ofOne = { ...said, params: z.strictObject({ id: z.string() }) };
+const definition = { name: 'doIt', summary: 'Do it', output, run };
+const ofOne = { ...definition, params: z.strictObject({ id: z.string() }) };
 
 describe('a route of an area', () => {
   it.each([
-    ['GET', at.get('/v1/things', said), 'senders:read', 200],
-    ['POST', at.post('/v1/things', said), 'senders:write', 201],
+    ['GET', at.get('/v1/things', definition), 'senders:read', 200],
+    ['POST', at.post('/v1/things', definition), 'senders:write', 201],
     ['POST', at.post('/v1/things/{id}/turn', ofOne), 'senders:write', 200],
     ['PUT', at.put('/v1/things/{id}', ofOne), 'senders:write', 200],
     ['PATCH', at.patch('/v1/things/{id}', ofOne), 'senders:write', 200],
     ['DELETE', at.delete('/v1/things/{id}', ofOne), 'senders:delete', 200],
     [
       'POST',
-      at.post('/v1/things', { ...said, status: 200, permission: 'messages:send' }),
+      at.post('/v1/things', { ...definition, status: 200, permission: 'messages:send' }),
       'messages:send',
       200,
     ],
-    ['GET', area('Things', { resource: 'blocks' }).get('/v1/things', said), 'blocks:read', 200],
+    [
+      'GET',
+      area('Things', { resource: 'blocks' }).get('/v1/things', definition),
+      'blocks:read',
+      200,
+    ],
   ] as const)('%s has its permission and status', (method, made, permission, status) => {
     expect(made).toMatchObject({ method, permission, status });
   });
 
-  it('answers with the statuses of the errors that it throws', () => {
+  it('has the statuses of the errors that it throws', () => {
     const throws = [PaymentRequiredError, ConflictError];
-    expect(at.post('/v1/things', { ...said, throws }).errors).toEqual([402, 409]);
+    expect(at.post('/v1/things', { ...definition, throws }).errors).toEqual([402, 409]);
   });
 
-  it('is refused where the area is no resource and names none', async () => {
-    const route = area('Things').get('/v1/things', said);
+  it('is rejected when its area is not a resource and names none', async () => {
+    const route = area('Things').get('/v1/things', definition);
     await expect(httpService({ routes: [route] })).rejects.toThrow('permission Things:read');
   });
 });
 
-describe('a route that will go (specification 9.3)', () => {
+describe('a deprecated route (specification 9.3)', () => {
   let service: HttpService | undefined;
   afterEach(() => service?.close());
 
@@ -52,8 +57,13 @@ describe('a route that will go (specification 9.3)', () => {
 
   async function answersOf(sunset?: string) {
     const deprecated = { replacement, since, ...(sunset && { sunset }) };
-    const old = at.post('/v1/things', { ...said, body, description: 'Long ago.', deprecated });
-    const young = at.get('/v1/others', { ...said, name: 'doOther' });
+    const old = at.post('/v1/things', {
+      ...definition,
+      body,
+      description: 'Long ago.',
+      deprecated,
+    });
+    const young = at.get('/v1/others', { ...definition, name: 'doOther' });
     const routes = [old, young];
     service = await httpService({ routes });
     const headers = { 'x-api-key': ownerKey, 'content-type': 'application/json' };
@@ -74,7 +84,7 @@ describe('a route that will go (specification 9.3)', () => {
     return { answers, headers: Object.keys(components.headers), ...document };
   }
 
-  it('says since when with every answer, refusals too, and what to use in the document', async () => {
+  it('names its date in every response, also errors, and its replacement in the document', async () => {
     const { answers, headers, old, young } = await answersOf();
     for (const answer of answers) {
       expect(answer?.headers).toMatchObject({ deprecation: '@1767225600' });
@@ -90,7 +100,7 @@ describe('a route that will go (specification 9.3)', () => {
     expect(headers).toContain('Deprecation');
   });
 
-  it('says when it goes, once that is scheduled', async () => {
+  it('names its sunset once that is scheduled', async () => {
     const { answers, old } = await answersOf('2026-12-31T23:00:00Z');
     for (const answer of answers) {
       expect(answer?.headers.sunset).toBe('Thu, 31 Dec 2026 23:00:00 GMT');

@@ -1,4 +1,4 @@
-// Parsing a body: the same as JSON.parse within the bounds, and 400 beyond them.
+// Parsing a body: the result of JSON.parse within the bounds, and 400 beyond them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../daemon/http/body.ts';
@@ -18,24 +18,24 @@ describe('parseJson', () => {
   });
 
   it.each(['"\\\\"', '"\\""', '"[[[["', '"\\\\\\"[{"', '[" \\u005b"]', '"é [\\" 😀"'])(
-    'reads %s, where brackets and quotes stand inside a text',
+    'reads %s, with brackets and quotes inside a text',
     (text) => expect(parse(text)).toEqual(JSON.parse(text)),
   );
 
-  it('reads 64 levels and refuses 65', () => {
+  it('reads 64 levels and rejects 65', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(JSON.stringify(parse(nested(64)))).toBe(nested(64));
     expect(() => parse(nested(65))).toThrow(MalformedRequestError);
     expect(() => parse(`[${'{"a":'.repeat(65)}1${'}'.repeat(65)}]`)).toThrow(/nested deeper/);
   });
 
-  it('refuses more values than it would be safe to allocate', () => {
+  it('rejects more values than it is safe to allocate', () => {
     expect(() => parse(`[${'[],'.repeat(300_000)}1]`)).toThrow(/more than 500000 values/);
     expect(parse(`[${'1,'.repeat(100_000)}1]`)).toHaveLength(100_001);
   });
 
   it.each(['{', '{"a"}', '"', '"\\', '[1,]', 'undefined', "{'a':1}", '1 2', '\ufeff{}', ']', '\0'])(
-    'refuses %j',
+    'rejects %j',
     (text) => expect(() => parse(text)).toThrow(MalformedRequestError),
   );
 
@@ -43,10 +43,10 @@ describe('parseJson', () => {
     expect(parse('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 
-  it('finds a forbidden key however it is written', () => {
+  it('rejects a forbidden key in any spelling', () => {
     expect(() => parse('[{"\\u005f_proto__":1}]')).toThrow(/forbidden key/);
     expect(parse('{"constructor":"Acme Builders"}')).toEqual({ constructor: 'Acme Builders' });
   });
 
-  it('is undefined for no bytes at all', () => expect(parse('')).toBeUndefined());
+  it('returns undefined for an empty body', () => expect(parse('')).toBeUndefined());
 });

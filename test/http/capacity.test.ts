@@ -1,5 +1,5 @@
-// The face under load and with hanging work: 503 before any code ran, 504 by the clock, while health still
-// answers; and how it closes.
+// The server under load and with hanging work: 503 before any code of a route, 504 by the clock, and health
+// checks that still answer; and its closing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/api/route.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** A route whose runs wait until the test ends them. */
+/** Creates a route whose runs wait until the test ends them. */
 function waitingRoute() {
   const runs: {
     resolve: (value: unknown) => void;
@@ -38,31 +38,31 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('load shedding', () => {
-  it('answers 503 beyond http.maxInFlight before any code ran, and takes requests again later', async () => {
+  it('answers 503 beyond http.maxInFlight before any code runs, and recovers', async () => {
     const { route, runs } = waitingRoute();
-    const asked: string[] = [];
+    const lookedUp: string[] = [];
     service = await httpService({
       routes: [route, echo],
       config: { maxInFlight: 3 },
       authenticate: async (key) => {
-        asked.push(key);
+        lookedUp.push(key);
         return authenticateWord(key);
       },
     });
     const { http } = service;
     const waiting = [1, 2, 3].map(() => http.inject(wait));
     await until(() => runs.length === 3);
-    asked.length = 0;
+    lookedUp.length = 0;
 
     const shed = await http.inject(goodEcho);
     expect(shed.statusCode).toBe(503);
     expect(shed.json()).toEqual({
       _tag: 'CapacityError',
-      message: 'More than 3 requests are in work',
+      message: 'More than 3 requests are in progress',
       retryAfterSeconds: 1,
     });
     expect(shed.headers['retry-after']).toBe('1');
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
 
     for (const url of ['/healthz', '/readyz', '/metrics', '/v1/openapi.json', '/docs']) {
       expect((await http.inject({ url })).statusCode).toBe(200);
@@ -73,7 +73,7 @@ describe('load shedding', () => {
     expect((await http.inject(goodEcho)).statusCode).toBe(201);
   });
 
-  it('frees its place when a route fails', async () => {
+  it('frees the place of a route that fails', async () => {
     const fail = getRoute('/v1/fail', () => Promise.reject(new Error('no')));
     service = await httpService({ routes: [fail], config: { maxInFlight: 1 } });
     for (let i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ describe('load shedding', () => {
 });
 
 describe('the time limit', () => {
-  it('answers 504 by the clock, not before; the place stays taken until the work ends', async () => {
+  it('answers 504 by the clock, and keeps the place until the work ends', async () => {
     const { route, runs } = waitingRoute();
     service = await httpService({
       routes: [route],
@@ -119,7 +119,7 @@ describe('the time limit', () => {
     expect((await next).json()).toBe('on time');
   });
 
-  it('covers a key that cannot be looked up', async () => {
+  it('covers the look-up of the key', async () => {
     service = await httpService({ authenticate: () => new Promise(() => {}) });
     const answer = service.http.inject(goodEcho);
     await nextTurn();
@@ -127,7 +127,7 @@ describe('the time limit', () => {
     expect((await answer).statusCode).toBe(504);
   });
 
-  it('logs a failure that comes after the answer, once', async () => {
+  it('logs a failure after the answer once', async () => {
     const { route, runs } = waitingRoute();
     service = await httpService({ routes: [route] });
     const answer = service.http.inject(wait);
@@ -142,7 +142,7 @@ describe('the time limit', () => {
     ]);
   });
 
-  it('leaves no timer behind a request that ended', async () => {
+  it('leaves no timer after a request', async () => {
     service = await httpService();
     await service.http.inject(goodEcho);
     expect(service.clock.nextTimerAt()).toBeUndefined();
@@ -163,7 +163,7 @@ describe('closing', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  it('does not wait for connections on which nothing was said, or half a request', async () => {
+  it('does not wait for silent connections and half requests', async () => {
     service = await httpService();
     const { url } = await service.http.listen();
     const silent = rawConnection(url);
@@ -176,7 +176,7 @@ describe('closing', () => {
     await idle.untilClosed();
   });
 
-  it('cuts the rest off when the grace is over', async () => {
+  it('cuts the rest off at the end of the grace', async () => {
     const { route, runs } = waitingRoute();
     service = await httpService({ routes: [route], shutdownGraceSeconds: 10 });
     const { url } = await service.http.listen();
@@ -191,7 +191,7 @@ describe('closing', () => {
 });
 
 describe('listening', () => {
-  it('says plainly that the port is taken', async () => {
+  it('reports a port in use in plain words', async () => {
     service = await httpService();
     const { url } = await service.http.listen();
     const second = await httpService({ config: { port: Number(new URL(url).port) } });

@@ -1,4 +1,4 @@
-// Connections that are slow, idle or too many, over real sockets: each is cut by its own bound.
+// Slow, idle and surplus connections, over real sockets: each is cut by its own bound.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -17,7 +17,7 @@ let service: HttpService;
 
 afterEach(() => service.close());
 
-/** The service notices the end of a connection a moment after the client does. */
+/** Waits for this number of open connections: the service notices an end later than the client. */
 async function untilOpen(count: number): Promise<void> {
   while ((await metric('svc_http_connections')) !== count) await nextTurn();
 }
@@ -29,14 +29,14 @@ async function metric(name: string): Promise<number> {
 }
 const refused = (reason: string) => metric(`svc_requests_refused_total{reason="${reason}"}`);
 
-/** A connection that has had one answer, and is kept alive. */
+/** Opens a connection that has had one answer, and is kept alive. */
 async function idleConnection(url: string): Promise<RawConnection> {
   const connection = rawConnection(url, health);
   await connection.untilReceived(ok);
   return connection;
 }
 
-describe('too many connections', () => {
+describe('surplus connections', () => {
   const waiting: ((value: null) => void)[] = [];
   const wait = getRoute('/v1/wait', () => new Promise((resolve) => waiting.push(resolve)));
 
@@ -47,7 +47,7 @@ describe('too many connections', () => {
     return connection;
   }
 
-  it('cost the one that has been idle for longest, never one in work', async () => {
+  it('close the longest idle one, never one in work', async () => {
     service = await httpService({ routes: [wait], socketLimits: { mostConnections: 4 } });
     const { url } = await service.http.listen();
     const working = await workingConnection(url);
@@ -71,7 +71,7 @@ describe('too many connections', () => {
     expect(parseAnswer(await working.untilReceived('null')).status).toBe(200);
   });
 
-  it('count one as in work until the last of the requests on it is answered', async () => {
+  it('count as in work until the last request is answered', async () => {
     service = await httpService({ routes: [wait], socketLimits: { mostConnections: 1 } });
     const { url } = await service.http.listen();
     const before = waiting.length;
@@ -86,7 +86,7 @@ describe('too many connections', () => {
     await working.untilReceived('nullHTTP');
   });
 
-  it('count headers that dribble in as idle', async () => {
+  it('count as idle while their headers trickle in', async () => {
     service = await httpService({ routes: [wait], socketLimits: { mostConnections: 2 } });
     const { url } = await service.http.listen();
     const dribbling = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ');
@@ -97,7 +97,7 @@ describe('too many connections', () => {
     expect(idle.socket.closed).toBe(false);
   });
 
-  it('cost the new one where all others are in work', async () => {
+  it('close the new one when all others are in work', async () => {
     service = await httpService({ routes: [wait], socketLimits: { mostConnections: 2 } });
     const { url } = await service.http.listen();
     const working = [await workingConnection(url), await workingConnection(url)];
@@ -121,7 +121,7 @@ describe('an idle connection', () => {
     expect(await refused('slow')).toBe(0);
   });
 
-  it('is closed too when nothing was ever said on it', async () => {
+  it('is closed also without a first request', async () => {
     service = await httpService({ socketLimits: { headersTimeoutMs: 50, checkEveryMs: 20 } });
     const { url } = await service.http.listen();
     await rawConnection(url).untilClosed();
@@ -139,7 +139,7 @@ describe('a slow client', () => {
   }
   const tooSlow = 'The body arrives too slowly';
 
-  it('is refused with 400 after 10 s of a byte now and then', async () => {
+  it('is refused with 400 after 10 s with only single bytes', async () => {
     const connection = await uploading(1_000);
     for (let second = 0; second < 9; second++) {
       connection.socket.write(' ');
@@ -154,7 +154,7 @@ describe('a slow client', () => {
     expect(service.clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('is served if it brings 1 KB for each second of 10', async () => {
+  it('is served at 1 KB for each second of 10', async () => {
     const padding = 40_000;
     const served: Socket[] = [];
     const seen = (message: unknown) => served.push((message as { socket: Socket }).socket);
@@ -173,7 +173,7 @@ describe('a slow client', () => {
     expect(service.clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('that does not take its answer is cut', async () => {
+  it('that does not read its response is cut', async () => {
     const large = getRoute('/v1/large', async () => 'x'.repeat(20_000_000));
     service = await httpService({ routes: [large], socketLimits: { answerTimeoutMs: 300_000 } });
     const { url } = await service.http.listen();

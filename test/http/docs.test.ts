@@ -1,5 +1,5 @@
-// The page /docs for its reader: as wide as a phone, and with curl commands that work once pasted. That
-// it is complete and self-contained is openapi.test.ts.
+// The page /docs for its reader: as narrow as a phone, and with curl commands that work when pasted. Its
+// completeness is tested in openapi.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { docsPage } from '../../daemon/http/docs.ts';
@@ -20,7 +20,7 @@ const withBody = routes.filter(({ body }) => body !== undefined);
 const titled = (list: readonly Route[]) =>
   list.map((route) => [`${route.method} ${route.path}`, route] as const);
 
-/** The curl commands of a page by operation, as a browser copies them. */
+/** Extracts the curl commands of a page by operation, as a browser copies them. */
 function commandsOf(html: string): Map<string, string> {
   const found = [
     ...html.matchAll(/<section id="(\w+)">(?:(?!<\/section>)[\s\S])*<pre>([^<]*)<\/pre>/g),
@@ -51,13 +51,13 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
   return given
     .split(`${nextCommand}\0`)
     .slice(0, -1)
-    .map((one) => one.split('\0').slice(0, -1));
+    .map((text) => text.split('\0').slice(0, -1));
 }
 
 /** Returns the arguments of curl when a shell runs the command. */
 const argumentsOf = (command: string): string[] => argumentsOfAll([command])[0] ?? [];
 
-/** The same of all commands of a page, by operation. */
+/** Returns the arguments of all commands of a page, by operation. */
 function argumentsOn(commands: ReadonlyMap<string, string>): Map<string, string[]> {
   const all = argumentsOfAll([...commands.values()]);
   expect(all).toHaveLength(commands.size);
@@ -75,8 +75,8 @@ const givenFor = ({ name }: Route): string[] => {
   return found;
 };
 
-describe('the curl command of', () => {
-  it.each(titled(routes))('%s is read by a shell as method, address and key', (_name, route) => {
+describe('the curl commands of the page', () => {
+  it.each(titled(routes))('have method, address and key for %s', (_name, route) => {
     const given = givenFor(route);
     const path = route.path
       .replace('{id}', 'the-id')
@@ -98,7 +98,7 @@ describe('the curl command of', () => {
     expect(given.includes('-d')).toBe(route.body !== undefined);
   });
 
-  it.each(titled(withBody))('%s has a body that its schema takes', (_name, route) => {
+  it.each(titled(withBody))('have a valid body for %s', (_name, route) => {
     const given = givenFor(route);
     const body = JSON.parse(bodyIn(given));
     expect(given).toContain('Content-Type: application/json');
@@ -106,17 +106,17 @@ describe('the curl command of', () => {
     expect(Object.keys(body).length).toBeGreaterThan(0);
   });
 
-  it('a batch has sends that each could go alone', () => {
+  it('send a batch of sends that are each valid', () => {
     const batch = JSON.parse(bodyIn(argumentsOf(commands.get('sendMessageBatch') ?? '')));
     expect(batch.map((send: unknown) => sendPayload.safeParse(send).success)).toEqual([true, true]);
   });
 
-  it('every operation is on the page once', () => {
+  it('cover every operation once', () => {
     expect(withBody.length).toBeGreaterThan(10);
     expect([...commands.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
   });
 
-  it('a schedule lies a week ahead', () => {
+  it('schedule a week ahead', () => {
     const command = commands.get('scheduleMessage') ?? '';
     expect(JSON.parse(bodyIn(argumentsOf(command)))).toMatchObject({
       to: [{ email: 'inbox@sandbox.test' }],
@@ -124,7 +124,7 @@ describe('the curl command of', () => {
     });
   });
 
-  it('texts from a schema or a configuration stay one argument', () => {
+  it('keep texts of a schema or the configuration as one argument', () => {
     const text = `it's "$(id)" \`id\` \\ !`;
     const body = echo.body?.meta({ examples: [{ text }] });
     const hostile = openApiDocument([{ ...echo, ...(body && { body }) }], 'http://x/"$(id)`id`\\');
@@ -135,7 +135,7 @@ describe('the curl command of', () => {
   });
 });
 
-describe('pasted at a new service', () => {
+describe('the curl commands of a new service', () => {
   let service: TestApp;
   let http: HttpServer;
   let shown: ReturnType<typeof argumentsOn>;
@@ -164,7 +164,7 @@ describe('pasted at a new service', () => {
   ]);
 
   it.each(titled(routes.filter(({ path }) => !path.includes('{'))))(
-    '%s does what it says',
+    'succeed for %s',
     async (_name, route) => {
       const given = shown.get(route.name) ?? [];
       const response = await http.inject({
@@ -188,7 +188,7 @@ describe('pasted at a new service', () => {
   );
 });
 
-it('the page of another day schedules for another day', async () => {
+it('the page of a later day schedules for a later day', async () => {
   const service = await httpService({ routes });
   const scheduled = async () => {
     const { body } = await service.http.inject({ url: '/docs' });
@@ -202,23 +202,23 @@ it('the page of another day schedules for another day', async () => {
   await service.close();
 });
 
-describe('at a width of 400 px', () => {
+describe('the page at a width of 400 px', () => {
   const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
   const width = 400;
 
-  /** All declarations of a selector that hold at this width, later ones over earlier ones. */
+  /** Returns the declarations of a selector that apply at this width, later ones over earlier ones. */
   function ruleOf(selector: string): Record<string, string> {
     const applying = style.replace(
       /@media ([^{]+)\{((?:[^{}]*\{[^{}]*\})*)[^{}]*\}/g,
       (_, query: string, rules: string) => (holds(query) ? rules : ''),
     );
     const rules = [...applying.matchAll(/([^{}]+)\{([^{}]*)\}/g)].filter(([, selectors = '']) =>
-      selectors.split(',').some((one) => one.trim() === selector),
+      selectors.split(',').some((part) => part.trim() === selector),
     );
     const declarations = rules.flatMap(([, , text = '']) => text.split(';'));
     return Object.fromEntries(
       declarations
-        .map((one) => one.split(':').map((part) => part.trim()))
+        .map((text) => text.split(':').map((part) => part.trim()))
         .filter(([name, value]) => name && value),
     );
   }
@@ -228,24 +228,24 @@ describe('at a width of 400 px', () => {
     return rem !== undefined && Number(rem) * 16 >= width;
   };
 
-  it('the window says how wide it is', () => {
+  it('declares its viewport', () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  it('code scrolls by itself, and any long word breaks', () => {
+  it('scrolls code by itself, and breaks long words', () => {
     expect(ruleOf('pre')).toMatchObject({ 'overflow-x': 'auto' });
     expect(ruleOf('body')).toMatchObject({ 'overflow-wrap': 'anywhere', display: 'block' });
     expect(style).not.toMatch(/white-space:|overflow-wrap: normal|word-break: keep-all/);
   });
 
-  it('tables are lists: a cell under the other', () => {
+  it('shows tables as lists, one cell below the other', () => {
     for (const part of ['table', 'tbody', 'tr', 'td']) {
       expect([part, ruleOf(part).display]).toEqual([part, 'block']);
     }
     expect(ruleOf('thead').display).toBe('none');
   });
 
-  it('the navigation is folded until it is asked for', () => {
+  it('folds the navigation until it is opened', () => {
     expect(ruleOf('nav')).toMatchObject({ position: 'static', height: 'auto' });
     expect(ruleOf('#menu').display).toBe('inline');
     expect(ruleOf('#menu:not(:checked) ~ div').display).toBe('none');
@@ -254,7 +254,7 @@ describe('at a width of 400 px', () => {
     expect(folded.match(/<a /g)?.length).toBeGreaterThan(routes.length);
   });
 
-  it('nothing is wider than the window by a rule or an attribute', () => {
+  it('has no rule or attribute wider than the window', () => {
     const sizes = [
       ...style.matchAll(/(?<!max-)(?:width|flex|flex-basis|padding|margin): *([^;}]+)/g),
     ];

@@ -1,4 +1,4 @@
-// The error answers of specification 7: flat objects, their headers, and the log entry of a fault.
+// The errors of specification 7: flat objects, their headers, and the log entry of a fault.
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** Returns the answer of the face when a route throws this. */
+/** Returns the response when a route throws this. */
 async function answerTo(thrown: unknown, headers: Record<string, string> = {}) {
   const fail = getRoute('/v1/fail', () => Promise.reject(thrown));
   service = await httpService({ routes: [fail] });
@@ -59,7 +59,7 @@ const oneOfEach: ServiceError[] = [
   new TimeoutError('no', 3),
 ];
 
-it('what two parts of a request have wrong under one name is told of both', () => {
+it('errors of two parts of a request under one name are both reported', () => {
   const parts = {
     path: {
       schema: z.strictObject({ id: z.string().max(3, 'is too long') }),
@@ -74,7 +74,7 @@ it('what two parts of a request have wrong under one name is told of both', () =
 
 describe('an error of the service', () => {
   it.each(oneOfEach.map((error) => [error._tag, error] as const))(
-    '%s is answered flat, with its own status and the fields that the document declares',
+    '%s is a flat object with its own status and the fields that the document declares',
     async (tag, error) => {
       const answer = await answerTo(error);
       expect(answer.status).toBe(error.status);
@@ -95,15 +95,15 @@ describe('an error of the service', () => {
     [new InternalError('no', 'store'), { 'x-service-error-layer': 'store' }],
     [new InternalError('no', 'webhooks'), { 'x-service-error-layer': 'webhooks' }],
     [new ConflictError('message', 'no'), {}],
-  ])('%s carries its headers and no others', async (error, headers) => {
+  ])('%s has exactly its headers', async (error, headers) => {
     expect(errorHeaders(error)).toEqual(headers);
     const answer = await answerTo(error);
     expect(answer.headers).toMatchObject(headers);
   });
 });
 
-describe('a fault that nobody foresaw', () => {
-  it('is answered in neutral words and logged once with the request id, without key and body', async () => {
+describe('an unexpected fault', () => {
+  it('is answered in neutral words, and logged once with the request id, without key and body', async () => {
     const fault = new Error('no such column: secret_sauce');
     const answer = await answerTo(fault, { 'x-request-id': 'trace:7' });
     expect(answer.status).toBe(500);
@@ -129,11 +129,11 @@ describe('a fault that nobody foresaw', () => {
     ['a text', 'oops'],
     ['nothing', undefined],
     ['null', null],
-  ])('is answered when it is %s', async (_what, thrown) => {
+  ])('is answered with 500 when it is %s', async (_case, thrown) => {
     expect((await answerTo(thrown)).status).toBe(500);
   });
 
-  it('is a 500 too when the answer cannot be written as JSON', async () => {
+  it('is answered with 500 when the response cannot be written as JSON', async () => {
     service = await httpService({ routes: [getRoute('/v1/big', async () => ({ big: 1n }))] });
     const response = await service.http.inject({
       url: '/v1/big',
@@ -142,20 +142,22 @@ describe('a fault that nobody foresaw', () => {
     expect(response.statusCode).toBe(500);
   });
 
-  it('leaves a line when the store cannot write, and none when load is shed', async () => {
+  it('is logged when the store cannot write', async () => {
     await answerTo(
       new CapacityError('The store cannot write now', 1, { cause: new Error('full') }),
     );
     expect(service?.logged()).toMatchObject([{ level: 'warn', err: { message: 'full' } }]);
-    await service?.close();
-    await answerTo(new CapacityError('More than 3 requests are in work'));
+  });
+
+  it('is not logged when load is shed', async () => {
+    await answerTo(new CapacityError('More than 3 requests are in progress'));
     expect(service?.logged()).toEqual([]);
   });
 });
 
 describe('the request id', () => {
   it.each(['abc-1.2:3_4', 'x'.repeat(128)])(
-    'is the caller’s own when it is sane: %s',
+    "is the caller's own when well-formed: %s",
     async (id) => {
       const answer = await answerTo(new ConflictError('message', 'no'), { 'x-request-id': id });
       expect(answer.headers['x-request-id']).toBe(id);
@@ -176,7 +178,7 @@ describe('the request id', () => {
     '/nope',
     '/%zz',
     '/v1/fail',
-  ])('is on %s', async (url) => {
+  ])('is in the response to %s', async (url) => {
     service = await httpService({ routes: [getRoute('/v1/fail', async () => null)] });
     const response = await service.http.inject({ url, headers: { 'x-request-id': 'mine' } });
     expect(response.headers['x-request-id']).toBe('mine');
@@ -184,14 +186,14 @@ describe('the request id', () => {
   });
 });
 
-it('an URL that cannot be decoded is a 400', async () => {
+it('a URL that cannot be decoded is answered with 400', async () => {
   service = await httpService();
   const response = await service.http.inject({ url: '/v1/things/%zz/echo' });
   expect(response.statusCode).toBe(400);
   expect(response.json()._tag).toBe('MalformedRequestError');
 });
 
-it('refusals are counted by reason, requests by route and status', async () => {
+it('refusals are counted by reason, and requests by route and status', async () => {
   await answerTo(new ConflictError('message', 'no'));
   const text = (await service?.http.inject({ url: '/metrics' }))?.body;
   expect(text).toContain('svc_requests_refused_total{reason="conflict"} 1');
@@ -200,7 +202,7 @@ it('refusals are counted by reason, requests by route and status', async () => {
   );
 });
 
-describe('the check that all HTTP tests use', () => {
+describe('the check of all HTTP tests', () => {
   const answering = (value: unknown): Route => {
     const declared = route({
       method: 'GET',
@@ -226,7 +228,7 @@ describe('the check that all HTTP tests use', () => {
       { at, size: 1, colour: 'red' },
       'fields that the schema does not name',
     ],
-  ])('finds %s', async (_what, value, text) => {
+  ])('finds %s', async (_case, value, text) => {
     service = await httpService({ routes: [answering(value)] });
     const response = await service.http.inject({
       url: '/v1/thing',
@@ -250,7 +252,7 @@ describe('the check that all HTTP tests use', () => {
     expect(response.json().message).toContain('does not declare this status');
   });
 
-  it('is content with what is declared', async () => {
+  it('accepts a declared response', async () => {
     service = await httpService({ routes: [answering({ at, size: 1 })] });
     const response = await service.http.inject({
       url: '/v1/thing',

@@ -1,5 +1,5 @@
-// The watch over the event loop (specification 7, 503): when it sheds, when it stops, which requests still
-// pass, and the answer to refused ones. The test sets the delay.
+// The watch over the event loop (specification 7, 503): its start and end of shedding, exempt requests, and
+// the answer to refused ones. The test sets the delay.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBackoff } from '../../daemon/http/backoff.ts';
 import {
@@ -25,17 +25,17 @@ afterEach(async () => {
   service = undefined;
 });
 
-describe('the watch', () => {
+describe('the watch over the event loop', () => {
   it.each([
     ['normal load', [20, 60, 60, 100, 60], '.....'],
     ['a single stall', [20, 9_000, 20, 20], '....'],
     ['stalls now and then', [900, 20, 900, 20, 900, 20], '......'],
     ['the limit itself', [500, 500, 500], '...'],
     ['beyond the limit, twice in a row', [501, 501, 501], '.##'],
-    ['between half and whole: shedding goes on', [600, 600, 300, 450, 250, 300], '.#####'],
-    ['between half and whole: nothing begins', [450, 499, 450], '...'],
-    ['below half: it ends at once', [600, 600, 249, 249, 600, 600], '.#...#'],
-  ])('%s: %j is %s', async (_what, delays, expected) => {
+    ['between half and whole, during shedding', [600, 600, 300, 450, 250, 300], '.#####'],
+    ['between half and whole, without shedding', [450, 499, 450], '...'],
+    ['below half', [600, 600, 249, 249, 600, 600], '.#...#'],
+  ])('reports %s, %j, as %s', async (_case, delays, expected) => {
     const clock = virtualClock();
     const isOverloaded = watchEventLoop(clock, delay, 500);
     let seen = '';
@@ -47,7 +47,7 @@ describe('the watch', () => {
     expect(seen).toBe(expected);
   });
 
-  it('does not look again within a second, however many ask', async () => {
+  it('measures once a second for any number of requests', async () => {
     const clock = virtualClock();
     const isOverloaded = watchEventLoop(clock, delay, 500);
     delay.ms = 2_000;
@@ -61,19 +61,19 @@ describe('the watch', () => {
     [30, 500],
     [60, 1_000],
     [1, 200],
-  ])('with a time limit of %i s its limit is %i ms', (seconds, ms) => {
+  ])('has, for a time limit of %i s, a limit of %i ms', (seconds, ms) => {
     expect(loopDelayLimitMs(seconds)).toBe(ms);
   });
 });
 
-it('the real measure sees a loop that is held up, each stall by its length', async () => {
+it('the real measure sees a blocked loop, and each stall with its length', async () => {
   const measure = measureLoopDelay();
   for (let stall = 0; stall < 3; stall++) {
     const endAt = performance.now() + 150;
     while (performance.now() < endAt);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  // 150 ms without a break, of which the timer was due after 50.
+  // 150 ms without a break; the timer was due after 50.
   expect(measure.read()).toBeGreaterThan(90);
   const endAt = performance.now() + 300;
   while (performance.now() < endAt);
@@ -95,7 +95,7 @@ describe('a service whose event loop lags', () => {
     return authenticateWord(key);
   };
 
-  /** Time in which requests come. */
+  /** Lets time pass with a request each second. */
   async function pass({ clock, http }: HttpService, seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second++) {
       await clock.advance(1_000);
@@ -103,7 +103,7 @@ describe('a service whose event loop lags', () => {
     }
   }
 
-  it('answers 503 before any code ran, while health, readiness and metrics answer', async () => {
+  it('answers 503 before any code runs, while health, readiness and metrics answer', async () => {
     service = await overloaded();
     lookedUp = 0;
     const shed = await service.http.inject(goodEcho);
@@ -122,14 +122,14 @@ describe('a service whose event loop lags', () => {
     }
   });
 
-  it('takes requests again when it has recovered', async () => {
+  it('accepts requests again once it has recovered', async () => {
     service = await overloaded();
     delay.ms = 30;
     await service.clock.advance(1_000);
     expect((await service.http.inject(goodEcho)).statusCode).toBe(201);
   });
 
-  it('finishes what it let in: a body that arrives during the overload', async () => {
+  it('finishes a request whose body arrives during the overload', async () => {
     service = await httpService({ loopDelay: delay, authenticate });
     const { url } = await service.http.listen();
     const { headers, payload } = goodEcho;
@@ -147,23 +147,23 @@ describe('a service whose event loop lags', () => {
     await connection.untilReceived('HTTP/1.1 201');
   });
 
-  it('tells those it refuses to wait ever longer', async () => {
+  it('tells refused clients to wait ever longer', async () => {
     service = await overloaded();
-    const told: number[] = [];
+    const waits: number[] = [];
     for (let tries = 0; tries < 8; tries++) {
       const { headers } = await service.http.inject(goodEcho);
-      told.push(Number(headers['retry-after']));
+      waits.push(Number(headers['retry-after']));
       await service.clock.advance(Number(headers['retry-after']) * 1_000);
     }
-    expect(told[0]).toBe(1);
-    expect(Math.max(...told.slice(0, 2))).toBeLessThan(Math.min(...told.slice(-3)));
-    expect(Math.min(...told.slice(-3))).toBeGreaterThanOrEqual(15);
-    expect(Math.max(...told)).toBeLessThanOrEqual(29);
+    expect(waits[0]).toBe(1);
+    expect(Math.max(...waits.slice(0, 2))).toBeLessThan(Math.min(...waits.slice(-3)));
+    expect(Math.min(...waits.slice(-3))).toBeGreaterThanOrEqual(15);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(29);
   });
 });
 
-describe('the wait that is told', () => {
-  it('grows by the second, is spread, and begins anew after a calm', async () => {
+describe('the backoff', () => {
+  it('grows by the second with a spread, and restarts after a calm period', async () => {
     const clock = virtualClock();
     const backoff = createBackoff(clock, seededRandom(7));
     expect([backoff(), backoff(), backoff()]).toEqual([1, 1, 1]);

@@ -12,8 +12,8 @@ import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { type RawConnection, rawConnection } from './raw-socket.ts';
 
-/** The objects of the events in these bytes. */
-function told(text: string): LogItem[] {
+/** Parses the events in these bytes. */
+function eventsIn(text: string): LogItem[] {
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json) as LogItem);
 }
 
@@ -38,7 +38,9 @@ describe.each(stores)('the stream of events on %s', (store) => {
   });
 
   const connect = (query = '', headers: Record<string, string> = {}, key = test.apiKey) => {
-    const fields = Object.entries({ 'x-api-key': key, ...headers }).map((one) => one.join(': '));
+    const fields = Object.entries({ 'x-api-key': key, ...headers }).map((field) =>
+      field.join(': '),
+    );
     const head = ['GET /v1/events/stream'.concat(query, ' HTTP/1.1'), 'host: svc', ...fields];
     const connection = rawConnection(url, `${head.join('\r\n')}\r\n\r\n`);
     open.push(connection);
@@ -70,36 +72,36 @@ describe.each(stores)('the stream of events on %s', (store) => {
     return Number(text.split(' ')[1]);
   };
 
-  it('tells events as they happen, each with its id and its kind', async () => {
+  it('delivers events as they happen, each with its id and kind', async () => {
     const stream = await opened();
     await happen('msg_1');
     const text = await received(stream, 'msg_1');
     expect(text).toContain('content-type: text/event-stream');
-    const [item] = told(text);
+    const [item] = eventsIn(text);
     expect(item).toMatchObject({ type: 'message.sent', data: { id: 'msg_1', deleted: true } });
     expect(text).toContain(`id: ${item?.id}\nevent: message.sent\ndata: `);
   });
 
-  it('goes on behind the event that the client had last', async () => {
+  it("continues after the client's last event", async () => {
     const stream = await opened();
     await happen('msg_1');
-    const [first] = told(await received(stream, 'msg_1'));
+    const [first] = eventsIn(await received(stream, 'msg_1'));
     stream.socket.destroy();
     await happen('msg_2');
     const again = await opened('', { 'last-event-id': first?.id ?? '' });
     await happen('msg_3');
-    const all = told(await received(again, 'msg_3'));
-    expect(all.map(({ data }) => data.id)).toEqual(['msg_2', 'msg_3']);
+    const resumed = eventsIn(await received(again, 'msg_3'));
+    expect(resumed.map(({ data }) => data.id)).toEqual(['msg_2', 'msg_3']);
   });
 
-  it('tells only what is asked for', async () => {
+  it('delivers only events that match the filter', async () => {
     const stream = await opened('?subject=msg_2&type=message.sent');
     await happen('msg_1');
     await happen('msg_2');
-    expect(told(await received(stream, 'msg_2')).map(({ data }) => data.id)).toEqual(['msg_2']);
+    expect(eventsIn(await received(stream, 'msg_2')).map(({ data }) => data.id)).toEqual(['msg_2']);
   });
 
-  it('refuses whoever may not, and what it does not understand', async () => {
+  it('rejects callers without permission, and invalid parameters', async () => {
     const { key } = await createKey(test.app, test.operator, {
       permissions: { messages: ['read'] },
     });
@@ -110,7 +112,7 @@ describe.each(stores)('the stream of events on %s', (store) => {
     expect(await refusal('', { 'last-event-id': 'x' })).toBe(422);
   });
 
-  it('says each 15 seconds that it is there, and ends with its key', async () => {
+  it('sends a heartbeat each 15 seconds, and ends when its key is revoked', async () => {
     const made = await createKey(test.app, test.operator, { permissions: { webhooks: ['read'] } });
     const stream = await opened('', {}, made.key ?? '');
     await test.clock.advance(14_000);
@@ -125,7 +127,7 @@ describe.each(stores)('the stream of events on %s', (store) => {
     );
   });
 
-  it('misses and repeats nothing over cuts, while four write', async () => {
+  it('misses and repeats nothing across cuts, with four writers', async () => {
     // On SQLite one process writes at a time; on PostgreSQL two daemons do.
     const other = store === 'postgres' ? await test.another() : test.app;
     const each = 15;
@@ -143,21 +145,21 @@ describe.each(stores)('the stream of events on %s', (store) => {
     };
     await happen('msg_first');
     let last = '';
-    const all: LogItem[] = [];
+    const delivered: LogItem[] = [];
     let stream = await opened('?since=2026-01-01T00:00:00Z&type=message.sent');
     const writing = Promise.all([0, 1, 2, 3].map(writer));
     const wanted = 4 * each + 1;
-    while (all.length < wanted) {
-      const told1 = told(await received(stream, 'data: '));
+    while (delivered.length < wanted) {
+      const more = eventsIn(await received(stream, 'data: '));
       stream.socket.destroy();
-      all.push(...told1);
-      last = told1.at(-1)?.id ?? last;
-      if (all.length < wanted) stream = await opened('', { 'last-event-id': last });
+      delivered.push(...more);
+      last = more.at(-1)?.id ?? last;
+      if (delivered.length < wanted) stream = await opened('', { 'last-event-id': last });
     }
     await writing;
-    const ids = all.map(({ id }) => id);
+    const ids = delivered.map(({ id }) => id);
     expect(new Set(ids).size).toBe(wanted);
-    expect(new Set(all.map(({ data }) => data.id)).size).toBe(wanted);
+    expect(new Set(delivered.map(({ data }) => data.id)).size).toBe(wanted);
   });
 
   it('ends when the server closes', async () => {
@@ -206,7 +208,7 @@ describe('the bounds of streams', () => {
       ),
     );
 
-  it('71 are open at once of one organization, and one that ends makes room', async () => {
+  it('allow 71 streams per organization, and another once one has ended', async () => {
     const { url } = await http.listen();
     const streams = Array.from({ length: 71 }, () => rawConnection(url, head()));
     for (const stream of streams) await stream.untilReceived('retry: ');
@@ -221,31 +223,31 @@ describe('the bounds of streams', () => {
     for (const { socket } of streams) socket.destroy();
   });
 
-  it('one of the largest holder is ended for a newcomer where all 100 are open', async () => {
+  it('end a stream of the largest holder for a newcomer when all 100 are open', async () => {
     const { url } = await http.listen();
     const open = async (key: string) => {
       const stream = rawConnection(url, head(key));
       const isOpen = (await stream.untilReceived('\r\n\r\n')).includes(' 200 ');
       return isOpen ? stream : null;
     };
-    const of: string[] = [];
+    const holders: string[] = [];
     const streams: RawConnection[] = [];
-    for (let number = 0; of.length < 100; number++) {
+    for (let number = 0; holders.length < 100; number++) {
       const stream = await open(`org_${number}`);
       if (!stream) break;
       for (let next: typeof stream | null = stream; next; next = await open(`org_${number}`)) {
         streams.push(next);
-        of.push(`org_${number}`);
+        holders.push(`org_${number}`);
       }
     }
-    expect([of.length, new Set(of).size]).toEqual([100, 10]);
+    expect([holders.length, new Set(holders).size]).toEqual([100, 10]);
     expect(await open('org_late')).not.toBeNull();
     await expect.poll(() => streams.filter(({ socket }) => socket.closed).length).toBe(1);
-    expect(of[streams.findIndex(({ socket }) => socket.closed)]).toBe('org_0');
+    expect(holders[streams.findIndex(({ socket }) => socket.closed)]).toBe('org_0');
     for (const { socket } of streams) socket.destroy();
   });
 
-  it('a reader that takes nothing is cut at a megabyte; one that reads has all of it', async () => {
+  it('cut a reader that takes nothing at a megabyte, not one that reads', async () => {
     const { url } = await http.listen();
     const slow = rawConnection(url, head());
     await slow.untilReceived('retry: ');

@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics: no key, and honest.
+// /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
 import { type HttpService, httpService } from './http-service.ts';
 
@@ -8,7 +8,7 @@ afterEach(async () => {
   await service?.close();
 });
 
-it('/healthz says that the process lives', async () => {
+it('/healthz answers 200 while the process lives', async () => {
   service = await httpService({ isQueueRunning: () => false });
   const response = await service.http.inject({ url: '/healthz' });
   expect([response.statusCode, response.json()]).toEqual([200, { status: 'ok' }]);
@@ -33,7 +33,7 @@ it('/readyz asks the real store', async () => {
   expect(response.json()).toEqual({ status: 'ready', store: true, queue: true });
 });
 
-it('/readyz is 503, with a line in the log, when the store fails', async () => {
+it('/readyz answers 503 and logs the error when the store fails', async () => {
   service = await httpService({
     store: { isWritable: () => Promise.reject(new Error('the disk came off')) },
   });
@@ -42,7 +42,7 @@ it('/readyz is 503, with a line in the log, when the store fails', async () => {
   expect(service.logged()).toMatchObject([{ err: { message: 'the disk came off' } }]);
 });
 
-it('/readyz asks the store once a second, however many strangers ask', async () => {
+it('/readyz asks the store once a second for any number of requests', async () => {
   let asked = 0;
   const isWritable = async () => {
     asked += 1;

@@ -1,5 +1,5 @@
-// Clients that mean harm, over real sockets: the face answers in its own form or closes, holds no more
-// than its bounds, and goes on serving others.
+// Malicious clients, over real sockets: the server answers in its own form or closes, stays within its bounds,
+// and goes on serving others.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SocketLimits } from '../../daemon/http/server.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
@@ -50,7 +50,7 @@ async function post(payload: string | ReadableStream, headers: Record<string, st
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('bytes that are no HTTP', () => {
+describe('malformed requests', () => {
   it.each([
     ['noise', '\x16\x03\x01\x02\x00 hello'],
     ['a request line without end', `GET /${'a'.repeat(20_000)}`],
@@ -62,7 +62,7 @@ describe('bytes that are no HTTP', () => {
     ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n'],
     ['a header name with a space', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX A: b\r\n\r\n'],
     ['an unknown method', 'BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('%s is answered with a 400 in the form of the API', async (_what, bytes) => {
+  ])('are answered with a 400 in the form of the API: %s', async (_case, bytes) => {
     const answer = parseAnswer(await rawConnection(url, bytes).untilClosed());
     expect(answer.status).toBe(400);
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
@@ -73,7 +73,7 @@ describe('bytes that are no HTTP', () => {
     expect(lookedUp).toBe(0);
   });
 
-  it('a megabyte of headers is refused after the first 16 kilobytes', async () => {
+  it('are refused after the first 16 KB of a megabyte of headers', async () => {
     const connection = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n');
     connection.socket.write(`X-Big: ${'a'.repeat(1_000_000)}\r\n\r\n`);
     const answer = parseAnswer(await connection.untilReceived('too large'));
@@ -83,19 +83,19 @@ describe('bytes that are no HTTP', () => {
     ]);
   });
 
-  it('an URL of 9 kilobytes is refused', async () => {
+  it('are refused for a URL of 9 KB', async () => {
     const response = await fetch(`${url}/v1/${'a'.repeat(9_000)}`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ message: 'The URL exceeds 8192 bytes' });
   });
 
-  it('garbage in the chunks of a body ends the connection, not the service', async () => {
+  it('end the connection, not the service, for garbage in the chunks of a body', async () => {
     const head = requestHead('Transfer-Encoding: chunked\r\n');
     const answer = parseAnswer(await rawConnection(url, `${head}zz\r\nhello\r\n`).untilClosed());
     expect(answer.status).toBe(400);
   });
 
-  it('garbage after an answer does not get a second one', async () => {
+  it('get no second answer for garbage after a request', async () => {
     const connection = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.untilReceived('{"status":"ok"}');
     connection.socket.write('\x00\x01\x02 garbage\r\n\r\n');
@@ -104,11 +104,11 @@ describe('bytes that are no HTTP', () => {
   });
 });
 
-describe('clients that dawdle', () => {
+describe('slow clients', () => {
   it.each([
     ['the headers', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ['the body', `${requestHead('Content-Length: 1000\r\n')}{"text":`],
-  ])('lose the connection when %s do not arrive in time', async (_what, bytes) => {
+  ])('are cut off when %s do not arrive in time', async (_case, bytes) => {
     const connection = rawConnection(url, bytes);
     const drip = setInterval(() => connection.socket.write('a'), 20);
     const answer = parseAnswer(await connection.untilClosed());
@@ -117,7 +117,7 @@ describe('clients that dawdle', () => {
     expect(JSON.parse(answer.body).message).toBe('The request did not arrive in time');
   });
 
-  it('do not keep others waiting, however many they are', async () => {
+  it('do not delay other clients in any number', async () => {
     const slow = Array.from({ length: 100 }, () =>
       rawConnection(url, `${requestHead('Content-Length: 1000\r\n')}{`),
     );
@@ -125,7 +125,7 @@ describe('clients that dawdle', () => {
     await Promise.all(slow.map((connection) => connection.untilClosed()));
   });
 
-  it('that hang up in the middle of a body leave nothing behind', async () => {
+  it('leave nothing behind when they hang up in a body', async () => {
     const connection = rawConnection(url, `${requestHead('Content-Length: 1000\r\n')}{"text":`);
     await post(goodEcho.payload);
     connection.socket.destroy();
@@ -140,14 +140,14 @@ describe('bodies', () => {
     message: 'The body is larger than 200000 bytes',
   };
 
-  it('beyond the limit are a 413, before they are sent if they say so', async () => {
+  it('beyond the limit are answered with 413 before they are sent, by their declared length', async () => {
     const declared = rawConnection(url, requestHead('Content-Length: 200001\r\n'));
     const answer = parseAnswer(await declared.untilReceived('larger'));
     expect([answer.status, JSON.parse(answer.body)]).toEqual([413, tooLarge]);
     declared.socket.destroy();
   });
 
-  it('beyond the limit are a 413, also when sent whole or in chunks', async () => {
+  it('beyond the limit are answered with 413, also when sent whole or in chunks', async () => {
     const big = JSON.stringify({ text: 'a'.repeat(3 * maxBodyBytes), to: [] });
     expect(await post(big)).toEqual({ status: 413, body: tooLarge });
     expect(await post(new Blob([big]).stream())).toEqual({ status: 413, body: tooLarge });
@@ -161,7 +161,7 @@ describe('bodies', () => {
     expect((await post(new Blob([body]).stream())).status).toBe(201);
   });
 
-  it('nested a hundred thousand deep are a 400', async () => {
+  it('nested a hundred thousand levels deep are answered with 400', async () => {
     const answer = await post(`${'['.repeat(100_000)}${']'.repeat(99_999)}`);
     expect([answer.status, answer.body.message]).toEqual([
       400,
@@ -170,7 +170,7 @@ describe('bodies', () => {
   });
 
   it.each(['{"__proto__":{"isAdmin":true}}', '{"to":[{"constructor":{"prototype":{}}}]}'])(
-    'that reach for a prototype are a 400: %s',
+    'that reach for a prototype are answered with 400: %s',
     async (body) => {
       const answer = await post(body);
       expect([answer.status, answer.body.message]).toEqual([
@@ -180,7 +180,7 @@ describe('bodies', () => {
     },
   );
 
-  it('that are large and many are shed when together they would fill the memory', async () => {
+  it('are shed when together they would fill the memory', async () => {
     const half = `{"text":"${'a'.repeat(180_000)}`;
     const uploads = Array.from({ length: 8 }, () =>
       rawConnection(url, `${requestHead('Content-Length: 190000\r\n')}${half}`),
@@ -192,7 +192,7 @@ describe('bodies', () => {
     expect((await post(JSON.stringify({ text: 'a'.repeat(180_000), to: [] }))).status).toBe(201);
   });
 
-  it('are not asked for before the key is known to be good', async () => {
+  it('are requested only after the key is verified', async () => {
     const expecting = 'Expect: 100-continue\r\nContent-Length: 24\r\n';
     const refused = rawConnection(url, requestHead(expecting).replace('owner', 'nobody'));
     const refusal = await refused.untilReceived('UnauthorizedError');
@@ -206,7 +206,7 @@ describe('bodies', () => {
     taken.socket.destroy();
   });
 
-  it('of refused requests are thrown away, and the connection serves the next one', async () => {
+  it('of refused requests are discarded, and the connection serves the next request', async () => {
     const next = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
     const junk = 'x'.repeat(50_000);
     const refused = requestHead(`Content-Length: ${junk.length}\r\n`).replace('owner', 'nobody');

@@ -1,5 +1,5 @@
-// A service with its HTTP face for the tests of daemon/http: routes of the test's own, keys that are
-// words, every answer checked against the OpenAPI document, and the log at hand.
+// A service with its HTTP server for the tests of daemon/http: routes of the test's own, keys that are words,
+// every response checked against the OpenAPI document, and access to the log.
 import { PassThrough } from 'node:stream';
 import { z } from 'zod';
 import {
@@ -29,14 +29,14 @@ export interface HttpService {
   clock: VirtualClock;
   http: HttpServer;
   check: OpenApiCheck;
-  /** The lines logged so far. */
+  /** Returns the lines logged since the last call. */
   logged(): Record<string, unknown>[];
   close(): Promise<void>;
 }
 
 export const ownerKey = 'owner';
 
-/** A caller with these permissions, in an organization of no importance. */
+/** Creates a caller with these permissions, in a made-up organization. */
 function callerWith(permissions: PermissionMap, last = 'a'): Caller {
   return {
     organizationId: `org_00000000000000000000000${last}`,
@@ -51,13 +51,13 @@ function callerWith(permissions: PermissionMap, last = 'a'): Caller {
   };
 }
 
-/** Owners of other organizations than that of `owner`. */
+/** Owners of organizations other than that of `owner`. */
 const otherOwners = new Map([
   ['second', 'b'],
   ['third', 'c'],
 ]);
 
-/** `owner` may do everything, `reader` reads messages; unknown beside them and the other owners. */
+/** Authenticates `owner` with all permissions, `reader` for messages, and the other owners. */
 export async function authenticateWord(word: string): Promise<Caller | null> {
   if (word === ownerKey) return callerWith(allPermissions);
   const other = otherOwners.get(word);
@@ -112,7 +112,7 @@ export function getRoute(path: Route['path'], run: Route['run']): Route {
   return { ...definition, run };
 }
 
-/** Starts the face, without listening; `http.listen()` is the test's to call. */
+/** Starts the server without listening; the test calls `http.listen()` if it needs to. */
 export async function httpService(options: HttpServiceOptions = {}): Promise<HttpService> {
   const { routes = [echo], config, shutdownGraceSeconds = 10, store, ...rest } = options;
   const { app, clock, close } = await emptyTestApp({

@@ -1,4 +1,4 @@
-// Rows of the largest size that can be stored, 100 for each list of the API, made by SQL on SQLite.
+// Rows of the largest size that can be stored, 100 for each list of the API, created by SQL on SQLite.
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { inThread } from './permission-rows.ts';
@@ -9,10 +9,10 @@ const text = (bytes: number) => `hex(zeroblob(${bytes / 2}))`;
 const json = (bytes: number) => `json_object('key', ${text(bytes)})`;
 const list = (bytes: number) => `json_array(${text(bytes)})`;
 
-/** The same as a number of the copy, in the last places of a text. */
+/** SQL for the value with the number of its copy in its last characters. */
 const numbered = (column: string) =>
   `substr("${column}", 1, length("${column}") - 4) || printf('%04d', n.i)`;
-/** The same where copies of several rows must differ. */
+/** SQL for the value with its number, distinct also between copies of several rows. */
 const numberedOfMany = (column: string) =>
   `substr("${column}", 1, length("${column}") - 8) || substr("${column}", -4) || printf('%04d', n.i)`;
 
@@ -29,11 +29,11 @@ const source = `'ip', '192.0.2.1', 'count', 1, 'disposition', null, 'dkim', null
 
 export interface Growth {
   table: string;
-  /** The rows, in SQL. */
+  /** Condition of the rows, in SQL. */
   where: string;
-  /** Columns of which no two rows have the same, by the SQL that makes them. */
+  /** Columns with distinct values, by the SQL that creates them. */
   unique: Record<string, string>;
-  /** The widest that columns may be, in SQL. */
+  /** Widest values of columns, in SQL. */
   wide?: Record<string, string>;
   copies?: number;
 }
@@ -283,7 +283,7 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
   ],
 };
 
-/** Makes the rows as wide as they may be, and copies of them. */
+/** Fills the rows to their widest, and copies them. */
 export async function grow(
   { store }: App,
   { table, where, unique, wide = {}, copies = 100 }: Growth,

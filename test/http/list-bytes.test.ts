@@ -1,4 +1,4 @@
-// Every route that answers a list reads 16 MB at most, over 100 rows of the largest size that can be stored.
+// Every route that answers a list reads at most 16 MB, over 100 rows of the largest size that can be stored.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ const lists = routes.filter(({ method, output }) => method === 'GET' && isList(o
 
 let world: PermissionWorld;
 
-/** The id of the resource that a list is in. */
+/** Fills the id of the parent resource into the path of a list. */
 function urlOf(path: string, side: Side): string {
   const { shared } = side;
   const { threadId } = inThread(side, null);
@@ -60,7 +60,7 @@ async function addRest({ test, own }: PermissionWorld): Promise<void> {
   );
 }
 
-describe('a list of the largest rows', () => {
+describe('the lists of the largest rows', () => {
   beforeAll(async () => {
     world = await permissionWorld('sqlite');
     await addRest(world);
@@ -70,11 +70,11 @@ describe('a list of the largest rows', () => {
   }, 60_000);
   afterAll(() => world.close());
 
-  it('is grown for every route that answers a list', () => {
+  it('cover every route that answers a list', () => {
     expect(new Set(Object.keys(growths))).toEqual(new Set(lists.map(({ path }) => path)));
   });
 
-  it.each(lists)('$path reads 16 MB at most', async ({ path, output }) => {
+  it.each(lists)('read at most 16 MB for $path', async ({ path, output }) => {
     const watch = watchBytes();
     try {
       const url = `${urlOf(path, world.own)}${isPaged(output) ? '?limit=100' : ''}`;

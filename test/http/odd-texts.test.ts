@@ -1,6 +1,6 @@
-// Texts that no store keeps alike: NUL, and half of a surrogate pair. Refused on both stores, with
-// the field that holds them, wherever a request may carry one.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+// Texts that the stores would keep differently: NUL, and half of a surrogate pair. Rejected on both stores,
+// with the field that holds them, anywhere in a request.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/messages/schema.ts';
 import { payload } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
@@ -46,7 +46,7 @@ const cases: Case[] = [
   ['a query', get('/v1/audit?cursor=a%00b'), { cursor: [nul] }],
 ];
 
-describe.each(stores)('a text that cannot be kept, on %s', (store) => {
+describe.each(stores)('a text that cannot be stored, on %s', (store) => {
   let service: TestApp;
   let api: HttpApi;
   beforeEach(async () => {
@@ -58,21 +58,21 @@ describe.each(stores)('a text that cannot be kept, on %s', (store) => {
     await service.close();
   });
 
-  test.each(cases)('in %s is a 422 that names it', async (_where, send, fields) => {
+  it.each(cases)('is rejected in %s with 422 that names it', async (_case, send, fields) => {
     expect(await send(api)).toMatchObject({
       status: 422,
       body: { _tag: 'ValidationError', fields },
     });
   });
 
-  test('in a path is a 422', async () => {
+  it('is rejected in a path with 422', async () => {
     expect(await api.get('/v1/messages/msg_%00')).toMatchObject({
       status: 422,
       body: { _tag: 'ValidationError', fields: { id: [expect.any(String)] } },
     });
   });
 
-  test('in one entry of a batch is that entry’s error', async () => {
+  it('fails only its entry of a batch', async () => {
     const entries = [payload(), payload({}, { metadata: { k: '\0' } }), payload({ subject: odd })];
     const { status, body } = await api.post<BatchResult[]>('/v1/messages/batch', entries);
     expect(status).toBe(200);
@@ -83,7 +83,7 @@ describe.each(stores)('a text that cannot be kept, on %s', (store) => {
     ]);
   });
 
-  test('that is whole goes through: escaped pairs and backslashes', async () => {
+  it('is accepted when only escaped: pairs and backslashes', async () => {
     const body = JSON.stringify(payload({ text: 'PAIR' })).replace(
       'PAIR',
       '\\ud83d\\ude00 \\\\u0000',

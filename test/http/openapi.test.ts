@@ -1,5 +1,5 @@
-// The OpenAPI document and the reference page: complete, free of faults, served without a key, and
-// self-contained. In all HTTP tests openapi-check.ts holds the answers to the document.
+// The OpenAPI document and the reference page: complete, valid, served without a key, and self-contained.
+// openapi-check.ts checks the responses of all HTTP tests against the document.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ import { echo, type HttpService, httpService } from './http-service.ts';
 const run = promisify(execFile);
 const document = openApiDocument(routes, 'https://mail.acme.test', eventKinds);
 
-/** The operation of a document, which must be there. */
+/** Returns the operation of a document. @throws Error without it. */
 function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {
   const methods = new Map(Object.entries(paths)).get(path) ?? {};
   const operation = new Map(Object.entries(methods)).get(method.toLowerCase());
@@ -61,14 +61,14 @@ describe('the document of all routes', () => {
     expect(report.problems).toEqual([]);
   });
 
-  it('passes spectral’s rules for OpenAPI without error or warning', async () => {
+  it("passes spectral's rules for OpenAPI without error or warning", async () => {
     const spectral = new spectralCore.Spectral();
     const oas = spectralRulesets.oas as unknown as RulesetDefinition;
     spectral.setRuleset({ extends: [oas], rules: { 'info-contact': 'off' } });
     expect(await spectral.run(JSON.parse(JSON.stringify(document)))).toEqual([]);
   });
 
-  it('says what the specification demands of it', () => {
+  it('has the version, security and schemas of the specification', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toBe('1.0.0');
     expect(document.security).toEqual([{ ApiKeyAuth: [] }]);
@@ -91,7 +91,7 @@ describe('the document of all routes', () => {
     },
   );
 
-  it('declares for a send what the specification declares (4.1)', () => {
+  it('declares for a send the errors of the specification (4.1)', () => {
     const { responses } = operationOf(document, 'POST', '/v1/messages');
     const statuses = [201, 401, 402, 403, 404, 409, 422, 429, 500, 502];
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(statuses.map(String)));
@@ -105,7 +105,7 @@ describe('the document of all routes', () => {
 describe('a schema', () => {
   const withBody = (body: z.ZodType): Route => ({ ...echo, body });
 
-  it('shows a query parameter as what it means, not as the text on the wire', () => {
+  it('describes a query parameter by its meaning instead of its text form', () => {
     const { parameters = [] } = operationOf(document, 'GET', '/v1/messages');
     expect(parameters.find(({ name }) => name === 'limit')?.schema).toEqual({
       type: 'integer',
@@ -115,7 +115,7 @@ describe('a schema', () => {
     });
   });
 
-  it('shows a path parameter with its pattern, a header by its usual name', () => {
+  it('describes a path parameter with its pattern, and a header by its usual name', () => {
     const { parameters } = operationOf(openApiDocument([echo], '/'), 'POST', echo.path);
     expect(parameters).toMatchObject([
       { name: 'id', in: 'path', required: true, schema: { pattern: '^thing_[0-9]{4}$' } },
@@ -124,7 +124,7 @@ describe('a schema', () => {
     ]);
   });
 
-  it('is one component however often it is used', () => {
+  it('is one component in any number of places', () => {
     const party = z.object({ name: z.string() }).meta({ id: 'TestParty' });
     const made = openApiDocument(
       [withBody(z.array(party)), { ...echo, path: '/v1/b', output: party }],
@@ -140,7 +140,7 @@ describe('a schema', () => {
     expect(() => openApiDocument([withBody(z.date())], '/')).toThrow(/cannot be represented/);
   });
 
-  it('may not declare an error that the specification does not know', () => {
+  it('cannot declare an error outside the specification', () => {
     expect(() => openApiDocument([{ ...echo, errors: [418] }], '/')).toThrow(/418/);
   });
 });
@@ -155,7 +155,7 @@ describe('/v1/openapi.json', () => {
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument([echo], url))));
   });
 
-  it('names the public address where one is configured', async () => {
+  it('names the configured public address', async () => {
     service = await httpService({ config: { publicUrl: 'https://mail.acme.test' } });
     const response = await service.http.inject({ url: '/v1/openapi.json' });
     expect(response.json().servers[0].url).toBe('https://mail.acme.test');
@@ -163,7 +163,7 @@ describe('/v1/openapi.json', () => {
 });
 
 describe('/docs', () => {
-  it('needs nothing from elsewhere and forbids it', async () => {
+  it('loads nothing from elsewhere, and forbids it', async () => {
     service = await httpService();
     const response = await service.http.inject({ url: '/docs' });
     expect(response.statusCode).toBe(200);
@@ -176,7 +176,7 @@ describe('/docs', () => {
     );
   });
 
-  it('shows every operation and every schema, and each link leads somewhere', () => {
+  it('shows every operation and every schema, with working links', () => {
     const page = docsPage(document, 0);
     for (const { name, summary, path } of routes) {
       expect(page).toContain(`<section id="${name}">`);
@@ -196,7 +196,7 @@ describe('/docs', () => {
     }
   });
 
-  it('takes nothing in the document for markup', () => {
+  it('escapes markup of the document', () => {
     const hostile = route({
       ...echo,
       summary: '<img src=x onerror=alert(1)>',

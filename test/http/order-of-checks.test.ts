@@ -1,5 +1,5 @@
-// The order of checks: route, key, permission, rate limit, malformed body, fields, then the route;
-// of a send, its checks, each before the next.
+// The order of checks: route, key, permission, rate limit, malformed body, fields, then the route; for a send,
+// its checks one after another.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -115,7 +115,7 @@ async function send(change: {
   return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 
-describe('the route comes first', () => {
+describe('the route, checked first', () => {
   it.each([
     ['an unknown path', 'GET', '/v1/nope'],
     ['a known path with another method', 'PUT', '/v1/touch'],
@@ -124,7 +124,7 @@ describe('the route comes first', () => {
     ['a doubled slash', 'POST', '//v1/touch'],
     ['OPTIONS', 'OPTIONS', '/v1/touch'],
     ['the root', 'GET', '/'],
-  ] as const)('answers %s with 404, without looking at the key', async (_what, method, url) => {
+  ] as const)('answers %s with 404, without looking at the key', async (_case, method, url) => {
     const answer = await send({ method, url: `${url}?a=1`, headers: { 'x-api-key': null } });
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({
@@ -134,18 +134,18 @@ describe('the route comes first', () => {
     });
   });
 
-  it('does not take a path parameter of the wrong form for an unknown path', async () => {
+  it('answers a malformed path parameter with 422 instead of 404', async () => {
     const answer = await send({ url: `/v1/things/${'x'.repeat(3000)}/echo` });
     expect(answer.status).toBe(422);
     expect(answer.body.fields).toEqual({ id: ['is not a thing id'] });
   });
 });
 
-describe('then the key', () => {
+describe('the key, checked second', () => {
   const broken = '{not json';
 
   it.each([null, ''])(
-    'answers a missing key (%j) with 401 before it reads the body',
+    'is answered when missing (%j) with 401 before the body is read',
     async (key) => {
       const answer = await send({ headers: { 'x-api-key': key }, payload: broken });
       expect(answer.status).toBe(401);
@@ -158,7 +158,7 @@ describe('then the key', () => {
   );
 
   it.each(['wrong', 'owner ', 'o'.repeat(5000), 'käy'])(
-    'answers every key that is not valid alike (%s)',
+    'gets the same answer for every invalid value (%s)',
     async (key) => {
       const answer = await send({ headers: { 'x-api-key': key }, payload: broken });
       expect(answer.status).toBe(401);
@@ -179,12 +179,12 @@ describe('a key as Authorization: Bearer', () => {
     });
   });
 
-  it('counts less than X-API-Key', async () => {
+  it('yields to X-API-Key', async () => {
     expect((await asBearer('Bearer reader', 'wrong')).status).toBe(401);
     expect((await asBearer('Bearer wrong', 'reader')).status).toBe(403);
   });
 
-  it('counts where X-API-Key is there and empty', async () => {
+  it('counts beside an empty X-API-Key', async () => {
     expect((await asBearer('Bearer reader', '')).status).toBe(403);
   });
 
@@ -199,7 +199,7 @@ describe('a key as Authorization: Bearer', () => {
   );
 });
 
-describe('then the permission', () => {
+describe('the permission, checked third', () => {
   it('is named in a 403, before the rate limit is drawn on', async () => {
     const answer = await send({ headers: { 'x-api-key': 'reader' }, payload: '{not json' });
     expect(answer.status).toBe(403);
@@ -211,8 +211,8 @@ describe('then the permission', () => {
   });
 });
 
-describe('then the rate limit', () => {
-  it('refuses before the body is looked at', async () => {
+describe('the rate limit, checked fourth', () => {
+  it('refuses before the body is read', async () => {
     refuseAdmission = true;
     const answer = await send({ payload: '{not json' });
     expect(answer.status).toBe(429);
@@ -225,23 +225,23 @@ describe('then the rate limit', () => {
     expect(answer.headers['x-service-throttle-source']).toBe('service_admission');
   });
 
-  it('is drawn on once by a request that goes through', async () => {
+  it('is drawn on once by an accepted request', async () => {
     expect((await send({})).status).toBe(201);
     expect(admitted).toEqual(['custom echoThing']);
   });
 });
 
-describe('then whether the body can be read', () => {
+describe('the form of the body, checked fifth', () => {
   it.each([
     ['broken JSON', '{"text":"a"', {}, 400, 'not valid JSON'],
     ['an empty body', '', {}, 400, 'JSON is expected'],
     ['bytes that are not UTF-8', Buffer.from('{"text":"\xff"}', 'latin1'), {}, 400, 'UTF-8'],
     ['a form', 'text=a', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'json'],
     ['no content type', '{}', { 'content-type': null }, 415, 'json'],
-    ['a content type that is none', '{}', { 'content-type': 'nonsense' }, 415, 'json'],
+    ['a malformed content type', '{}', { 'content-type': 'nonsense' }, 415, 'json'],
     ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 415, 'UTF-8'],
     ['a compressed body', '{}', { 'content-encoding': 'gzip' }, 415, 'compressed'],
-  ] as const)('refuses %s before any field', async (_what, payload, headers, status, text) => {
+  ] as const)('rejects %s before any field', async (_case, payload, headers, status, text) => {
     const answer = await send({ url: '/v1/things/bad/echo?nope=1', payload, headers });
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({
@@ -254,11 +254,11 @@ describe('then whether the body can be read', () => {
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
-  ])('reads %s', async (type) => {
+  ])('accepts %s', async (type) => {
     expect((await send({ headers: { 'content-type': type } })).status).toBe(201);
   });
 
-  it('lets an optional body be left out, or be empty', async () => {
+  it('allows an optional body to be missing or empty', async () => {
     for (const payload of ['', '{}']) {
       const answer = await send({ method: 'PATCH', url: '/v1/tune', payload });
       expect([answer.status, answer.body]).toEqual([200, { pitch: null }]);
@@ -267,7 +267,7 @@ describe('then whether the body can be read', () => {
     expect(answer.body).toEqual({ pitch: 440 });
   });
 
-  it('takes no body, or an empty object, where none is declared', async () => {
+  it('allows no body or an empty object for a route without a body', async () => {
     expect((await send({ url: '/v1/touch', payload: '' })).status).toBe(200);
     expect((await send({ url: '/v1/touch', payload: '{}' })).status).toBe(200);
     const answer = await send({ url: '/v1/touch', payload: '{"force":true}' });
@@ -275,8 +275,8 @@ describe('then whether the body can be read', () => {
   });
 });
 
-describe('then the fields', () => {
-  it('names everything that is wrong in path, query, headers and body in one 422', async () => {
+describe('the fields, checked sixth', () => {
+  it('are all named in one 422 for path, query, headers and body', async () => {
     const answer = await send({
       url: '/v1/things/thing_1/echo?loud=perhaps&volume=11',
       headers: { 'idempotency-key': 'far-too-long' },
@@ -298,25 +298,25 @@ describe('then the fields', () => {
     expect(answer.body.fields.volume).toEqual(['unknown field']);
   });
 
-  it('refuses a query parameter that is given twice', async () => {
+  it('are rejected when a query parameter is given twice', async () => {
     const answer = await send({ url: `${goodEcho.url}?loud=true&loud=false` });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['loud']]);
   });
 
   it.each(['__proto__', 'constructor', 'toString'])(
-    'names an unknown field that is called %s',
+    'are named when unknown and called %s',
     async (name) => {
       const inQuery = await send({ url: `${goodEcho.url}?${name}=1` });
       expect([inQuery.status, Object.keys(inQuery.body.fields)]).toEqual([422, [name]]);
     },
   );
 
-  it('refuses any query where none is declared', async () => {
+  it('are rejected in the query of a route without one', async () => {
     const answer = await send({ url: '/v1/touch?force=1', payload: '' });
     expect([answer.status, answer.body.fields]).toEqual([422, { force: ['unknown field'] }]);
   });
 
-  it('bounds the answer to a body with thousands of unknown fields', async () => {
+  it('are bounded in the answer to thousands of unknown ones', async () => {
     const fields = Array.from({ length: 20_000 }, (_, index) => `"f${index}":1`);
     const answer = await send({ payload: `{${fields.join()}}` });
     expect(answer.status).toBe(422);
@@ -324,7 +324,7 @@ describe('then the fields', () => {
   });
 });
 
-describe('then the route itself', () => {
+describe('the route, run last', () => {
   it.each([
     ['/v1/missing', 404],
     ['/v1/conflict', 409],
@@ -334,14 +334,14 @@ describe('then the route itself', () => {
     expect(response.statusCode).toBe(status);
   });
 
-  it('gets what the schemas made of the request', async () => {
+  it('gets the parsed request', async () => {
     const answer = await send({ headers: { 'idempotency-key': 'k1' } });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ id: 'thing_0001', text: 'hello', key: 'k1' });
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('serves HEAD where there is GET', async () => {
+  it('serves HEAD for a GET', async () => {
     const response = await service.http.inject({
       method: 'HEAD',
       url: '/v1/missing',
@@ -365,7 +365,7 @@ describe('a route that cannot be served safely', () => {
   });
 });
 
-describe('then, of a send, each check before the next', () => {
+describe('the checks of a send, one after another', () => {
   let world: CheckedWorld;
   beforeEach(async () => {
     world = await checkedWorld('sqlite');
@@ -379,7 +379,7 @@ describe('then, of a send, each check before the next', () => {
   const review = (verdict: 'approved' | 'rejected') =>
     reviewOnboarding(world.test.app, 'default', { verdict });
 
-  it('as it is accepted: of all that refuse, the first; without it, the next', async () => {
+  it('answer at acceptance with the first refusal, and without it with the next', async () => {
     const api = httpApi(world.test);
     const { request, steps } = await refusalLadder(world);
     async function answer(): Promise<[number, string]> {
@@ -397,7 +397,7 @@ describe('then, of a send, each check before the next', () => {
     await api.close();
   });
 
-  /** Outcomes at the due time in the order of the checks, each with a change made after the accept. */
+  /** Outcomes at the due time in the order of the checks, each with a change made after the acceptance. */
   const changes: [outcome: string, change: (keyId: string) => Promise<unknown>][] = [
     ['waits tenant-health', () => pauseOrganization(world.test.app, 'default', {})],
     [
@@ -421,7 +421,7 @@ describe('then, of a send, each check before the next', () => {
   ];
 
   it.each([...changes.map(([outcome], index) => [index, outcome] as const), [8, 'goes'] as const])(
-    'as scheduled mail comes due, from change %i on: %s',
+    'decide on scheduled mail that comes due, from change %i on: %s',
     async (index, outcome) => {
       const { test } = world;
       await onPlan(test, 'free');

@@ -1,6 +1,6 @@
 // The callers that each route admits, written by hand and not derived from the code: one row for each route
-// of the API. A route without a row fails the test next door. Before the rows, the resources of the routes:
-// how one is made, and the traits that resources.test.ts needs to hold it to the common behaviour.
+// of the API. A route without a row fails permissions.test.ts. Before the rows, the resources of the routes:
+// their creation, and the traits that resources.test.ts needs to test their common behaviour.
 
 import { createDraft } from '../../src/answering/drafts.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -32,7 +32,7 @@ import type { HttpApi } from '../support/http-client.ts';
 import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
-/** Context in which a resource is made: `serial` differs each time. */
+/** Context in which a resource is created: `serial` differs each time. */
 interface Maker {
   app: App;
   operator: Caller;
@@ -54,7 +54,7 @@ export interface Resource {
     /** Topic of its commands, and the verb that removes one. */
     topic: string;
     remove?: string;
-    /** The audit's word for a change by method; none where it is not audited. */
+    /** Audited action by method; absent without audit entries. */
     audits?: Readonly<Record<string, string>>;
     /** The answer to its creation is another object. */
     answersOtherwise?: true;
@@ -121,7 +121,7 @@ async function pausedDomain(maker: Maker) {
   return domain;
 }
 
-/** The newest proposal of a mailbox that was made with some. */
+/** The newest proposal of each proposing mailbox. */
 const proposals = new Map<string, string>();
 
 async function proposingMailbox(maker: Maker): Promise<Mailbox> {
@@ -144,7 +144,7 @@ interface ThreadPath {
   draftId: string;
 }
 
-/** A mailbox that a mail came into. */
+/** Creates a mailbox with a received mail, its thread, a note and drafts. */
 async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const address = `t${serial}@${domain}`;
   const { id } = await createMailbox(app, operator, { slug: `t${serial}`, address });
@@ -206,7 +206,7 @@ export const resources = {
       addDomain(app, operator, { domain: `n${serial}.${domain}`, dkim: 'ed25519' }),
     conforms: { topic: 'domains', audits: { POST: 'domain.added', DELETE: 'domain.deleted' } },
   },
-  /** Verified, and without a plan; with one that is active; with one that is paused. */
+  /** Verified domains: without a warming plan, with an active one, with a paused one. */
   provenDomain: { path: domains, idKind: 'domain', make: provenDomain },
   warmingDomain: { path: domains, idKind: 'domain', make: warmingDomain },
   pausedDomain: { path: domains, idKind: 'domain', make: pausedDomain },
@@ -240,7 +240,7 @@ export const resources = {
     },
     samples: mailboxSamples,
   },
-  /** Paused. */
+  /** A paused mailbox. */
   pausedMailbox: {
     path: mailboxes,
     idKind: 'mailbox',
@@ -379,7 +379,7 @@ export interface Row {
   query?: string;
   /** Other parameters of the path, from the own organization. */
   params?: (own: Side, id: string | null) => Record<string, string>;
-  /** A body for a caller of the organization; `serial` is another in every request. */
+  /** A body for a caller of the organization; `serial` differs in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
   /** A body that names a resource of another organization, which is a 404. */
@@ -389,7 +389,7 @@ export interface Row {
    * nothing.
    */
   sameBody?: (foreign: Side) => unknown;
-  /** A filter that names something of another organization, and so finds nothing. */
+  /** A filter by a value of another organization, which finds nothing. */
   foreignQuery?: (foreign: Side) => string;
 }
 
@@ -612,7 +612,7 @@ export const rows: Readonly<Record<string, Row>> = {
     spends: true,
     body: (_own, serial) => ({ address: `more${serial}@own.example` }),
   },
-  // 409: it has no other.
+  // 409: the mailbox has only this address.
   [`DELETE ${mailboxes}/{id}/addresses/{addressId}`]: {
     may: configuresMailboxes,
     gives: 409,
@@ -654,7 +654,7 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'proposingMailbox',
     params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction, n: '1' }),
   },
-  // Of all these keys none is a person's.
+  // None of these keys belongs to a person.
   [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
     may: [],
     gives: 200,
@@ -677,7 +677,7 @@ export const rows: Readonly<Record<string, Row>> = {
     params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
   },
-  // To trash.
+  // Moves the thread to trash.
   [`DELETE ${thread}`]: {
     may: deletesMailboxes,
     gives: 200,
@@ -1036,5 +1036,5 @@ export const rows: Readonly<Record<string, Row>> = {
 /** Returns the path of a row for the own organization, with its parameters filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
   const named = Object.entries({ id: id ?? '', ...row.params?.(own, id) });
-  return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);
+  return named.reduce<string>((at, [name, value]) => at.replace(`{${name}}`, value), path);
 }

@@ -49,7 +49,7 @@ export interface Side {
   shared: Readonly<Record<ResourceKind, string>>;
   /** The address of the shared block. */
   blockedAddress: string;
-  /** The only address of the shared mailbox, and the namespace that it is in. */
+  /** The only address of the shared mailbox, and its namespace. */
   mailboxAddress: string;
   namespace: string;
   /** A delivery to the shared webhook. */
@@ -66,9 +66,9 @@ export interface PermissionWorld {
   foreign: Side;
   /** The API for a key of the own organization. */
   as(name: CallerName): HttpApi;
-  /** Keys that open nothing, by their fault. */
+  /** Invalid keys, by their fault. */
   badKeys: ReadonlyMap<string, string | null>;
-  /** An id that no resource has. */
+  /** An id without a resource. */
   unknownId(kind: ResourceKind): string;
   close(): Promise<void>;
 }
@@ -134,7 +134,7 @@ async function makeBadKeys(test: TestApp): Promise<Map<string, string | null>> {
   ]);
 }
 
-/** Makes both organizations; `close` ends everything. */
+/** Creates both organizations; `close` ends everything. */
 export async function permissionWorld(store: TestStore): Promise<PermissionWorld> {
   const test = await testApp({ store });
   const api = httpApi(test);

@@ -1,5 +1,5 @@
-// Every route × every caller × own and foreign organization: 401, 403, 404 or success
-// as the table in permission-rows.ts says. The list of routes is the service's own.
+// Every route × every caller × own and foreign organization: 401, 403, 404 or success by the table in
+// permission-rows.ts. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Method, Route } from '../../src/api/route.ts';
@@ -25,14 +25,14 @@ function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
-/** The ids that a body names. */
+/** Finds the ids in a body. */
 function idsIn(body: unknown): string[] {
   return JSON.stringify(body).match(/\b[a-z]+_[0-9a-z]{20,}\b/g) ?? [];
 }
 
 let serial = 0;
 
-/** The request of a row on a resource `id`, with a body of its own. */
+/** Builds the request of a row on a resource `id`, with a body of its own. */
 function askOf(route: Route, row: Row, own: Side, id: string | null): Ask {
   serial++;
   const url = `${pathOf(route.path, row, own, id)}${row.query ?? ''}`;
@@ -51,7 +51,8 @@ it('every route has a row in the table of permissions, and every row a route', (
   const names = routes.map(nameOf);
   const missing = names.filter((name) => !Object.hasOwn(rows, name));
   const stale = Object.keys(rows).filter((name) => !names.includes(name));
-  const message = 'add (or remove) their rows in test/http/permission-rows.ts: who may ask them?';
+  const message =
+    'add (or remove) their rows in test/http/permission-rows.ts, with the callers that they admit';
   expect({ missing, stale }, message).toEqual({ missing: [], stale: [] });
 });
 
@@ -94,7 +95,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
       return row.spends ? side.fresh(on) : side.shared[on];
     };
 
-    it.each(isFirst ? callerNames : [])('own organization, %s', async (caller) => {
+    it.each(isFirst ? callerNames : [])('answers %s by the permission table', async (caller) => {
       const isAllowed = row.may.includes(caller);
       const id = on === undefined || isAllowed ? await idOf(world.own) : world.own.shared[on];
       const answer = await send(world.as(caller), askOf(route, row, world.own, id));
@@ -104,7 +105,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     });
 
     if (on !== undefined || row.foreignBody) {
-      it('foreign organization: as if it were not there', async () => {
+      it('answers for a foreign resource like for a missing one', async () => {
         const { own, foreign } = world;
         const id = on === undefined ? null : foreign.shared[on];
         const foreignBody = row.foreignBody?.(foreign);
@@ -129,7 +130,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
 
     if (row.foreignQuery) {
-      it('foreign organization: a filter by what it has finds nothing', async () => {
+      it('finds nothing by a value of the foreign organization', async () => {
         const url = `${route.path}${row.foreignQuery?.(world.foreign)}`;
         const theirs = await world.foreign.api.get<{ items: unknown[] }>(url);
         expect(theirs.body.items.length).toBeGreaterThan(0);
@@ -139,17 +140,17 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
 
     if (isFirst) {
-      it('no key, or one that opens nothing: 401, in one text', async () => {
+      it('answers 401 in one text without a valid key', async () => {
         for (const side of [world.own, world.foreign]) {
           const id = on === undefined ? null : side.shared[on];
-          for (const [what, apiKey] of world.badKeys) {
+          for (const [fault, apiKey] of world.badKeys) {
             const ask = askOf(route, row, world.own, id);
             const answer = await send(world.own.api, {
               ...ask,
               options: { ...ask.options, apiKey },
             });
-            expect([what, answer.status, answer.body]).toEqual([
-              what,
+            expect([fault, answer.status, answer.body]).toEqual([
+              fault,
               401,
               {
                 _tag: 'UnauthorizedError',
@@ -164,7 +165,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
   });
 
-  it('what another organization has may be added too, as if it had not', async () => {
+  it('values of another organization can be added as if they were new', async () => {
     const { own, foreign } = world;
     for (const route of routes) {
       const body = rows[nameOf(route)]?.sameBody?.(foreign);
@@ -199,21 +200,21 @@ const managers = {
   developer: { role: 'developer' },
   sender: { role: 'sender' },
   viewer: { role: 'viewer' },
-  'keys and what a sender may': {
+  "keys and a sender's permissions": {
     permissions: { keys: ['*'], messages: ['send', 'read'], templates: ['read'] },
   },
-  'keys and what a viewer may': { permissions: { keys: ['*'], '*': ['read'] } },
+  "keys and a viewer's permissions": { permissions: { keys: ['*'], '*': ['read'] } },
 } as const satisfies Record<string, CreateKey>;
 
-/** Roles of the keys that each manager may make, change, rotate and revoke. */
+/** Roles of the keys that each manager may create, change, rotate and revoke. */
 const manages: Readonly<Record<keyof typeof managers, readonly Role[]>> = {
   owner: ['owner', 'admin', 'developer', 'sender', 'viewer'],
   admin: ['admin', 'developer', 'sender', 'viewer'],
   developer: [],
   sender: [],
   viewer: [],
-  'keys and what a sender may': ['sender'],
-  'keys and what a viewer may': ['viewer'],
+  "keys and a sender's permissions": ['sender'],
+  "keys and a viewer's permissions": ['viewer'],
 };
 
 const targets: readonly Role[] = ['owner', 'admin', 'developer', 'sender', 'viewer'];
@@ -227,7 +228,7 @@ const operations = {
   revoke: (id: string) => ['DELETE', `/v1/api-keys/${id}`, undefined] as const,
 };
 
-describe('no key makes, changes, rotates or revokes one that is stronger than itself', () => {
+describe('the management of keys', () => {
   let world: PermissionWorld;
   beforeAll(async () => {
     world = await permissionWorld('sqlite');
@@ -239,19 +240,19 @@ describe('no key makes, changes, rotates or revokes one that is stronger than it
 
   const names = Object.keys(managers) as (keyof typeof managers)[];
 
-  it.each(names)('%s', async (name) => {
+  it.each(names)("is limited to keys no stronger than the caller's: %s", async (name) => {
     const manager = world.own.api.as((await makeKey(managers[name])).key ?? '');
     for (const role of targets) {
       for (const [operation, requestOf] of Object.entries(operations)) {
         const { key: _, ...target } = await makeKey({ role, name: 'target' });
         const [method, url, body] = requestOf(target.id, role);
         const answer = await manager.request<Record<string, unknown>>(method, url, { body });
-        const what = [operation, role];
+        const context = [operation, role];
         if (manages[name].includes(role)) {
-          expect([...what, answer.status < 300]).toEqual([...what, true]);
+          expect([...context, answer.status < 300]).toEqual([...context, true]);
         } else {
-          expect([...what, answer.status, answer.body._tag]).toEqual([
-            ...what,
+          expect([...context, answer.status, answer.body._tag]).toEqual([
+            ...context,
             403,
             'ForbiddenError',
           ]);

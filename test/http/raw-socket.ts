@@ -1,4 +1,4 @@
-// A bare TCP connection to the face: for requests that no HTTP client would send.
+// A bare TCP connection to the server: for requests that no HTTP client would send.
 import { connect, type Socket } from 'node:net';
 
 export interface RawConnection {
@@ -50,12 +50,12 @@ export function rawConnection(url: string, bytes: string | Buffer = ''): RawConn
 
 /** Returns a test for `text` in the pieces so far, which reads each piece once. */
 function lookingFor(text: string, pieces: readonly string[]): () => boolean {
-  let looked = 0;
+  let read = 0;
   let end = '';
   let isFound = false;
   return () => {
-    for (; looked < pieces.length && !isFound; looked++) {
-      end += pieces[looked];
+    for (; read < pieces.length && !isFound; read++) {
+      end += pieces[read];
       isFound = end.includes(text);
       end = end.slice(Math.max(0, end.length - text.length + 1));
     }
@@ -63,7 +63,7 @@ function lookingFor(text: string, pieces: readonly string[]): () => boolean {
   };
 }
 
-/** Status, headers in lower case and body of the first answer in these bytes. */
+/** Parses status, headers (in lower case) and body of the first answer in these bytes. */
 export function parseAnswer(text: string) {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');

@@ -1,5 +1,5 @@
-// Every route that changes something says so: in the audit, in the log of resources, or in a timeline, in the
-// transaction of the change (src/events/record.ts). The list of routes is the service's own.
+// Every route that changes data records the change: in the audit log, in the log of resources, or in a
+// timeline, in the transaction of the change (src/events/record.ts). The list of routes is the service's own.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
@@ -11,13 +11,13 @@ import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 
 /** Tables that record changes. */
 const tables = ['audit_entries', 'resource_events', 'events'] as const;
-type Told = Partial<Record<(typeof tables)[number], number>>;
+type Recorded = Partial<Record<(typeof tables)[number], number>>;
 
-/** Changes are in the audit; these are not, and why. */
+/** Routes with changes outside the audit log: the table that records them, or null with the reason. */
 const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
-  // It lacks the label: test/threads/standing.test.ts.
+  // The thread lacks the label: test/threads/standing.test.ts.
   'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels': null,
-  // Of the only address of a mailbox it is a 409.
+  // 409: it is the only address of its mailbox.
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
   // No contact of this test is in the group: test/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
@@ -34,9 +34,9 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,
   'POST /v1/webhooks/{id}/replay': null,
-  // A DNS check, whose changes depend on DNS: test/domains/verification.test.ts.
+  // The changes of a DNS check depend on DNS: test/domains/verification.test.ts.
   'POST /v1/email/domains/{id}/verify': null,
-  // 409 in the rows next door; its audit entries: test/tracking/custom/hosts.test.ts.
+  // 409 in permission-rows.ts; its audit entries: test/tracking/custom/hosts.test.ts.
   'POST /v1/email/domains/{id}/custom-tracking': null,
   'POST /v1/email/domains/{id}/custom-tracking/disable': null,
   'POST /v1/email/domains/{id}/custom-tracking/recheck': null,
@@ -60,7 +60,7 @@ async function counts(): Promise<number[]> {
 }
 
 /** Counts the new rows of each table after `work`. */
-async function toldBy(work: () => Promise<void>): Promise<Told> {
+async function recordedBy(work: () => Promise<void>): Promise<Recorded> {
   const before = await counts();
   await work();
   const after = await counts();
@@ -73,7 +73,7 @@ async function toldBy(work: () => Promise<void>): Promise<Told> {
 }
 
 interface Prepared {
-  /** Makes the request; its status. */
+  /** Makes the request; returns its status. */
   ask(): Promise<number>;
   gives: number;
 }
@@ -117,24 +117,24 @@ async function everything(): Promise<Record<string, unknown>> {
   const named = sql<{ name: string }>`select name from sqlite_master where type = 'table'`;
   const found: Record<string, unknown> = {};
   for (const { name } of (await named.execute(db)).rows) {
-    const { rows: all } = await sql<object>`select * from ${sql.table(name)}`.execute(db);
-    found[name] = all.map((one) => ({ ...one, last_used_at: null }));
+    const { rows } = await sql<object>`select * from ${sql.table(name)}`.execute(db);
+    found[name] = rows.map((row) => ({ ...row, last_used_at: null }));
   }
   return found;
 }
 
 const writing = routes.filter(({ method }) => method !== 'GET');
 
-describe('every route that writes', () => {
+describe('the routes that write', () => {
   it.each(writing.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    '%s is told',
+    '%s is recorded',
     async (name, route) => {
       const where = Object.hasOwn(elsewhere, name) ? elsewhere[name] : 'audit_entries';
       const { ask, gives } = await prepare(route);
-      const told = await toldBy(async () => {
+      const recorded = await recordedBy(async () => {
         expect(await ask()).toBe(gives);
       });
-      expect(Object.keys(told)).toEqual(where === null ? [] : expect.arrayContaining([where]));
+      expect(Object.keys(recorded)).toEqual(where === null ? [] : expect.arrayContaining([where]));
     },
   );
 
@@ -142,23 +142,23 @@ describe('every route that writes', () => {
     writing
       .map((route) => [`${route.method} ${route.path}`, route] as const)
       .filter(([name]) => elsewhere[name] !== null),
-  )('%s changes nothing where that cannot be told', async (name, route) => {
+  )('%s is rolled back when it cannot be recorded', async (name, route) => {
     const table = elsewhere[name] ?? 'audit_entries';
     const { ask } = await prepare(route);
     const before = await everything();
     await world.test.app.store.write((trx) =>
-      sql`create trigger untold before insert on ${sql.table(table)}
-        begin select raise(abort, 'untold'); end`.execute(trx),
+      sql`create trigger unrecorded before insert on ${sql.table(table)}
+        begin select raise(abort, 'unrecorded'); end`.execute(trx),
     );
     try {
       expect(await ask()).toBeGreaterThanOrEqual(500);
     } finally {
-      await world.test.app.store.write((trx) => sql`drop trigger untold`.execute(trx));
+      await world.test.app.store.write((trx) => sql`drop trigger unrecorded`.execute(trx));
     }
     expect(await everything()).toEqual(before);
   });
 
-  it('what names no route of today is not in the list of exceptions', () => {
+  it('have no outdated exception in this test', () => {
     const names = writing.map(({ method, path }) => `${method} ${path}`);
     expect(Object.keys(elsewhere).filter((name) => !names.includes(name))).toEqual([]);
   });

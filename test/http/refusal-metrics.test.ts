@@ -1,4 +1,4 @@
-// Every reason for which the HTTP face refuses is counted under its own name
+// Every reason of a refusal by the HTTP server is counted under its own name
 // (`svc_requests_refused_total`): one real refusal for each, which counts there and nowhere else.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import {
@@ -35,7 +35,7 @@ async function refusals(metrics: () => Promise<string>): Promise<Record<string, 
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** A route that ends as the test says. */
+/** Options with a route that runs the test's function. */
 const working = (run: () => Promise<unknown>): HttpServiceOptions => ({
   routes: [getRoute(work.url, run)],
 });
@@ -55,7 +55,7 @@ async function askRaw({ http }: HttpService, ...bytes: string[]): Promise<void> 
   for (const { socket } of connections) socket.destroy();
 }
 
-/** One stream of events more than there may be. */
+/** Opens one stream of events more than allowed. */
 async function manyStreams({ http }: HttpService): Promise<void> {
   const { url } = await http.listen();
   const head = 'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n\r\n';
@@ -70,7 +70,7 @@ const echoHead = (length: number) =>
   `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe('counted by reason', () => {
+describe('the count of refusals', () => {
   let service: HttpService | undefined;
   afterEach(async () => {
     await service?.close();
@@ -79,39 +79,55 @@ describe('counted by reason', () => {
 
   type Case = [reason: string, HttpServiceOptions, (service: HttpService) => Promise<unknown>];
   it.each<Case>([
-    ['validation', {}, (it) => ask(it, { ...goodEcho, payload: '{"text":1,"to":[]}' }, 422)],
-    ['not-found', {}, (it) => ask(it, { url: '/v1/nope' }, 404)],
-    ['unauthorized', {}, (it) => ask(it, { ...goodEcho, headers: { 'x-api-key': 'who' } }, 401)],
-    ['forbidden', {}, (it) => ask(it, { ...goodEcho, headers: { 'x-api-key': 'reader' } }, 403)],
-    ['conflict', failing(new ConflictError('thing', 'no')), (it) => ask(it, work, 409)],
-    ['rate', rateLimited(), (it) => ask(it, goodEcho, 429)],
-    ['internal', failing(new Error('no')), (it) => ask(it, work, 500)],
-    ['malformed', {}, (it) => ask(it, { ...goodEcho, payload: '{' }, 400)],
-    ['malformed', {}, (it) => askRaw(it, 'NOISE\r\n\r\n')],
-    ['slow', shortTimes(), (it) => askRaw(it, 'GET /healthz HTTP/1.1\r\nX-Slow: ')],
+    [
+      'validation',
+      {},
+      (service) => ask(service, { ...goodEcho, payload: '{"text":1,"to":[]}' }, 422),
+    ],
+    ['not-found', {}, (service) => ask(service, { url: '/v1/nope' }, 404)],
+    [
+      'unauthorized',
+      {},
+      (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'unknown' } }, 401),
+    ],
+    [
+      'forbidden',
+      {},
+      (service) => ask(service, { ...goodEcho, headers: { 'x-api-key': 'reader' } }, 403),
+    ],
+    ['conflict', failing(new ConflictError('thing', 'no')), (service) => ask(service, work, 409)],
+    ['rate', rateLimited(), (service) => ask(service, goodEcho, 429)],
+    ['internal', failing(new Error('no')), (service) => ask(service, work, 500)],
+    ['malformed', {}, (service) => ask(service, { ...goodEcho, payload: '{' }, 400)],
+    ['malformed', {}, (service) => askRaw(service, 'NOISE\r\n\r\n')],
+    ['slow', shortTimes(), (service) => askRaw(service, 'GET /healthz HTTP/1.1\r\nX-Slow: ')],
     ['capacity-in-flight', { ...working(neverEnding), config: { maxInFlight: 1 } }, crowd],
     ['capacity-event-loop', { loopDelay: { read: () => 1_000, stop: () => {} } }, lag],
     [
       'capacity-bodies',
       { config: { maxBodyBytes: 200_000 } },
-      (it) => askRaw(it, ...Array(8).fill(`${echoHead(190_000)}${' '.repeat(180_000)}`)),
+      (service) => askRaw(service, ...Array(8).fill(`${echoHead(190_000)}${' '.repeat(180_000)}`)),
     ],
     [
       'capacity-connections',
       { socketLimits: { mostConnections: 2 } },
-      (it) => askRaw(it, '', '', ''),
+      (service) => askRaw(service, '', '', ''),
     ],
     ['capacity-streams', {}, manyStreams],
-    ['capacity-parser', working(parseTooMuch), (it) => ask(it, work, 503)],
-    ['capacity-searches', working(searchTooMuch), (it) => ask(it, work, 503)],
-    ['capacity-store', failing(new CapacityError('full disk')), (it) => ask(it, work, 503)],
+    ['capacity-parser', working(parseTooMuch), (service) => ask(service, work, 503)],
+    ['capacity-searches', working(searchTooMuch), (service) => ask(service, work, 503)],
+    [
+      'capacity-store',
+      failing(new CapacityError('full disk')),
+      (service) => ask(service, work, 503),
+    ],
     ['timeout', working(neverEnding), outrun],
-  ])('%s', async (reason, options, provoke) => {
+  ])('has the reason %s', async (reason, options, provoke) => {
     service = await httpService(options);
     await provoke(service);
     const { registry } = service.app.metrics;
     const counted = await refusals(() => registry.metrics());
-    // How many of eight large bodies are too many depends on how their bytes arrive.
+    // The number of surplus bodies among eight depends on the arrival of their bytes.
     const expected = reason === 'capacity-bodies' ? expect.any(Number) : 1;
     expect(counted).toEqual({ [reason]: expected });
   });
@@ -119,7 +135,7 @@ describe('counted by reason', () => {
   it.each([
     ['paused', 403],
     ['quota', 402],
-  ])('%s, by a real send', async (reason, status) => {
+  ])('has the reason %s for a real send', async (reason, status) => {
     const test = await testApp();
     const api = limitedApi(test);
     const { organizationId } = test.caller;
@@ -139,12 +155,12 @@ describe('counted by reason', () => {
   });
 });
 
-it.each(refusalReasons)('docs/refusals.md says what %s is', (reason) => {
+it.each(refusalReasons)('docs/refusals.md explains %s', (reason) => {
   const table = tableRows(section(readMarkdown('docs/refusals.md'), 'Refusals'));
   expect(table.map(([cell]) => cell).join()).toContain(`\`${reason}\``);
 });
 
-it('shows every reason as 0 before it ever happened', async () => {
+it('the metrics show every reason as 0 before its first refusal', async () => {
   const service = await httpService();
   const text = await service.app.metrics.registry.metrics();
   for (const reason of refusalReasons) {
@@ -167,7 +183,7 @@ async function crowd(service: HttpService): Promise<void> {
   await ask(service, work, 503);
 }
 
-/** The first request ends the first bad window, the second the second. */
+/** Advances two bad windows: the first request ends the first, the second the second. */
 async function lag(service: HttpService): Promise<void> {
   await service.clock.advance(1_000);
   await ask(service, goodEcho, 201);
@@ -182,7 +198,7 @@ async function outrun(service: HttpService): Promise<void> {
   expect((await answer).statusCode).toBe(504);
 }
 
-/** More searches of one organization than may wait, while no place opens. */
+/** Runs more searches of one organization than may wait, while no place opens. */
 function searchTooMuch(): Promise<unknown> {
   const searches = new AsideReads(() => new Promise(() => {}));
   return Promise.race(Array.from({ length: 400 }, () => searches.run('org_a', async () => 0)));

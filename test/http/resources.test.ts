@@ -46,7 +46,7 @@ describe.each(stores)('resources on %s', (store) => {
       world.own.api.request<Body>(method, url, body === undefined ? {} : { body });
     const list = async (query = '') => (await ask<Page<Item>>('GET', `${path}${query}`)).body;
 
-    /** The parts of a list, by pages of two. */
+    /** Reads a list by pages of two. */
     async function pages(): Promise<Page<Item>[]> {
       const read: Page<Item>[] = [];
       do read.push(await list(`?limit=2&page=${read.length + 1}`));
@@ -58,7 +58,7 @@ describe.each(stores)('resources on %s', (store) => {
     const askOne = ({ method }: Route, id: string, body = bodyOf(method, `${path}/{id}`)) =>
       ask<Refusal>(method, `${path}/${id}`, body);
 
-    it('shows what was made, in its list too, the newest first', async () => {
+    it('shows the created object, first in its list', async () => {
       const made = await ask<Item>('POST', path, bodyOf('POST'));
       expect(made.status).toBe(201);
       const { body: shown } = await ask<Item>('GET', `${path}/${made.body.id}`);
@@ -71,7 +71,7 @@ describe.each(stores)('resources on %s', (store) => {
       expect(first).toEqual(shown);
     });
 
-    it('is listed by pages, each thing once, newest first', async () => {
+    it('pages its list, each object once, newest first', async () => {
       for (let i = 0; i < 3; i++) await world.own.fresh(kind);
       const read = await pages();
       const ids = read.flatMap(({ items }) => items.map(({ id }) => id));
@@ -97,13 +97,13 @@ describe.each(stores)('resources on %s', (store) => {
       'page=1.5',
       'page=1000001',
       'nonsense=1',
-    ])('is not listed by %s: a 422 that names it', async (query) => {
+    ])('rejects ?%s with 422 that names it', async (query) => {
       const { status, body } = await ask<Refusal>('GET', `${path}?${query}`);
       const [field = ''] = query.split('=');
       expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [field]]);
     });
 
-    it('takes no field that it does not know, and names each', async () => {
+    it('rejects unknown fields, and names each', async () => {
       const id = await world.own.fresh(kind);
       const before = await list('?limit=100');
       for (const { method, path: at } of own) {
@@ -117,7 +117,7 @@ describe.each(stores)('resources on %s', (store) => {
       expect(await list('?limit=100')).toEqual(before);
     });
 
-    it('of another organization is not there, in the words of what is nowhere', async () => {
+    it("answers for another organization's object like for a missing one", async () => {
       const { shared } = world.foreign;
       const foreign = shared[kind];
       const unknown = world.unknownId(kind);
@@ -132,13 +132,13 @@ describe.each(stores)('resources on %s', (store) => {
       expect([theirs.status, theirs.body.id]).toEqual([200, foreign]);
     });
 
-    it('is for those who may, and changes for no other', async () => {
+    it('refuses callers without permission, and changes nothing', async () => {
       const id = await world.own.fresh(kind);
       const before = await list('?limit=100');
       for (const { method, path: at } of own) {
         const may = rows[`${method} ${at}`]?.may ?? [];
         const caller = callerNames.find((name) => !may.includes(name));
-        if (caller === undefined) throw new Error(`everybody may ${method} ${at}`);
+        if (caller === undefined) throw new Error(`every caller may ${method} ${at}`);
         const body = bodyOf(method, at);
         const url = at.replace('{id}', id);
         const { status } = await world.as(caller).request(method, url, body ? { body } : {});
@@ -147,7 +147,7 @@ describe.each(stores)('resources on %s', (store) => {
       expect(await list('?limit=100')).toEqual(before);
     });
 
-    it('is gone once it is deleted', async () => {
+    it('is gone once deleted', async () => {
       if (!has('DELETE')) return;
       const id = await world.own.fresh(kind);
       const gone = await ask<Refusal>('DELETE', `${path}/${id}`);
@@ -160,7 +160,7 @@ describe.each(stores)('resources on %s', (store) => {
       expect((await ask('DELETE', `${path}/${id}`)).status).toBe(expected);
     });
 
-    it('leaves an entry in the audit with each change, and none without', async () => {
+    it('leaves an audit entry for each change, and none otherwise', async () => {
       const { body: made } = await ask<Item>('POST', path, bodyOf('POST'));
       await ask('POST', path, { ...bodyOf('POST'), nonsense: 1 });
       const done: Method[] = ['POST'];
@@ -171,9 +171,9 @@ describe.each(stores)('resources on %s', (store) => {
         done.push(method);
       }
       const { body } = await ask<AuditPage>('GET', `/v1/audit?resource=${made.id}`);
-      const told = body.items.reverse().map(({ action, actor }) => [action, actor.role]);
+      const entries = body.items.reverse().map(({ action, actor }) => [action, actor.role]);
       const actions = done.flatMap((method) => audits[method] ?? []);
-      expect(told).toEqual(actions.map((action) => [action, 'owner']));
+      expect(entries).toEqual(actions.map((action) => [action, 'owner']));
       const other = await ask<AuditPage>('GET', `/v1/audit?resource=${world.foreign.shared[kind]}`);
       expect(other.body.items).toEqual([]);
     });

@@ -1,4 +1,4 @@
-// How long searches and filtered lists hold the event loop of a large store: 200,000 contacts and 20,000 documents
+// Stalls of the event loop by searches and filtered lists of a large store: 200,000 contacts and 20,000 documents
 // here; by hand with `SEARCH_ROWS=1000000 npx vitest run test/http/search-times.test.ts`.
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { wordsOfDocument } from '../../src/store/full-text/document.ts';
 import { insertDocuments } from '../../src/threads/search-queries.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { startWork, workedMs } from '../support/work-time.ts';
+import { longestStallMs } from '../support/work-time.ts';
 import { mailboxOf } from '../threads/mails.ts';
 
 const soakRows = process.env.SEARCH_ROWS;
@@ -17,24 +17,8 @@ const documents = Number(soakRows ?? 20_000);
 /** Threads of the inbox: as many as a search walks. */
 const inboxThreads = 5_000;
 const perTransaction = 5_000;
-/** The most that a stall may last, in time of this thread's core. */
+/** Longest allowed stall, in time of this thread's core. */
 const mostStallMs = 200;
-const lookEachMs = 1;
-
-/** The longest that the event loop was at work without a turn of its timers. */
-async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = startWork();
-  const look = () => {
-    longest = Math.max(longest, workedMs(last));
-    last = startWork();
-  };
-  const timer = setInterval(look, lookEachMs);
-  await work;
-  clearInterval(timer);
-  look();
-  return longest;
-}
 
 function numbersTo(store: string, count: number): RawBuilder<unknown> {
   return store === 'postgres'
@@ -43,7 +27,7 @@ function numbersTo(store: string, count: number): RawBuilder<unknown> {
         where i < ${sql.lit(count)}) select i from n) n`;
 }
 
-/** Digits of an id. */
+/** SQL for the digits of an id. */
 const padded = (store: string) =>
   store === 'postgres' ? sql`lpad(i::text, 24, '0')` : sql`printf('%024d', i)`;
 
@@ -57,7 +41,7 @@ async function fillContacts(db: Db, store: string, organizationId: string): Prom
       external_id || '@example.com' from contacts`.execute(db);
 }
 
-/** A thread of the inbox for each of the last messages; the others are in none. */
+/** Inserts messages, and a thread of the inbox for each of the last ones. */
 async function fillThreads(db: Db, store: string, organizationId: string, mailboxId: string) {
   await sql`insert into messages (id, organization_id, direction, status, from_email,
       message_id_header, track_opens, track_clicks, is_test, delivery_count, created_at, updated_at)
@@ -74,12 +58,12 @@ async function fillThreads(db: Db, store: string, organizationId: string, mailbo
     from ${numbersTo(store, inboxThreads)}`.execute(db);
 }
 
-/** The documents of all messages: those of the inbox have other words than are searched for. */
+/** Inserts the documents of all messages: those of the inbox lack the searched words. */
 async function fillDocuments({ store }: App, mailboxId: string): Promise<void> {
-  const all = documents + inboxThreads;
-  for (let first = 1; first <= all; first += perTransaction) {
+  const total = documents + inboxThreads;
+  for (let first = 1; first <= total; first += perTransaction) {
     const entries = Array.from(
-      { length: Math.min(perTransaction, all - first + 1) },
+      { length: Math.min(perTransaction, total - first + 1) },
       (_, index) => {
         const n = first + index;
         const text = n > documents ? 'none' : `aaa${n} bbb${n} ccc${n} ddd${n}`;
@@ -91,7 +75,7 @@ async function fillDocuments({ store }: App, mailboxId: string): Promise<void> {
   }
 }
 
-describe.each(stores)('a large store on %s', (store) => {
+describe.each(stores)('the event loop over a large store on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   let mailboxId: string;
@@ -115,14 +99,14 @@ describe.each(stores)('a large store on %s', (store) => {
 
   it.each([
     [
-      'a search by four beginnings of words',
+      'a search by four prefixes',
       () => `/v1/mailboxes/${mailboxId}/threads?q=aaa*%20bbb*%20ccc*%20ddd*`,
     ],
     [
       'a list of contacts by status and time',
       () => '/v1/contacts?status=active&updatedSince=1970-01-01T00:00:00.000Z',
     ],
-  ])('%s leaves the event loop free', async (_, pathOf) => {
+  ])('is not blocked by %s', async (_, pathOf) => {
     const answered = api.get<{ fields?: object; pagination?: object }>(pathOf());
     const stalled = await longestStallMs(answered);
     const { status, body } = await answered;

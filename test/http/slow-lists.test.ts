@@ -11,15 +11,15 @@ interface Refusal {
   fields: Record<string, string[]>;
 }
 
-describe.each(stores)('a list that takes too long, on %s', (store) => {
+describe.each(stores)('a list beyond its time, on %s', (store) => {
   const { test, api } = eachApi({ store });
   afterEach(() => vi.restoreAllMocks());
 
   /** Makes reads beside the event loop overdue: all, or only counts. */
-  function slowDown(which: 'all' | 'counts') {
+  function slowDown(reads: 'all' | 'counts') {
     const { aside } = test.app.store;
     vi.spyOn(test.app.store, 'aside').mockImplementation(async (organizationId, read) => {
-      if (which === 'all') throw new OverdueError();
+      if (reads === 'all') throw new OverdueError();
       return aside(organizationId, async (db) => {
         const result: unknown = await read(db);
         if (typeof result === 'number') throw new OverdueError();
@@ -37,7 +37,7 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
     ['/v1/messages?contactId=contact_06dq2k0qz8h3v5m1r9t4w7xy', 'contactId'],
     ['/v1/messages?status=delivered&startDate=2026-01-01T00:00:00.000Z', 'status'],
     ['/v1/conversations?tag=vip', 'tag'],
-  ])('%s is a 422 on %s', async (path, field) => {
+  ])('%s is answered with 422 on %s', async (path, field) => {
     slowDown('all');
     const { status, body } = await api.get<Refusal>(path);
     expect([status, body._tag, Object.keys(body.fields)]).toEqual([
@@ -47,7 +47,7 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
     ]);
   });
 
-  it('a search for threads is a 422 on q', async () => {
+  it('a search for threads is answered with 422 on q', async () => {
     slowDown('all');
     const mailboxId = await mailboxOf(test.app);
     const { status, body } = await api.get<Refusal>(`/v1/mailboxes/${mailboxId}/threads?q=hello`);
@@ -55,14 +55,14 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
   });
 
   it.each(['/v1/contacts', '/v1/messages', '/v1/conversations'])(
-    '%s without a filter does not leave this thread',
+    '%s without a filter is read on this thread',
     async (path) => {
       slowDown('all');
       expect((await api.get(path)).status).toBe(200);
     },
   );
 
-  it('a count that takes too long is capped and says so', async () => {
+  it('a count beyond its time is capped, and marked as such', async () => {
     for (const name of ['Ada', 'Bo', 'Cy']) {
       await api.post('/v1/contacts', { email: `${name}@example.com`, name });
     }

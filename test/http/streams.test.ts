@@ -13,10 +13,10 @@ import { type HttpService, httpService, ownerKey } from './http-service.ts';
 const mostBytes = 3_000_000;
 /** Bytes and pieces that the route has read. */
 let taken: { bytes: number; pieces: number; type: string };
-/** Lets the route that waits read on. */
+/** Lets the waiting route read on. */
 let goOn: () => void;
 let until: Promise<void>;
-/** Pieces of the answer that were made. */
+/** Pieces of the answer created so far. */
 let made: number;
 
 const take = route({
@@ -105,7 +105,7 @@ async function post(body: Buffer | string, headers: Record<string, string> = csv
   return answerOf(begin(headers, path).end(body));
 }
 
-describe('a body that is taken as it comes', () => {
+describe('a streamed body', () => {
   it('arrives whole, in pieces', async () => {
     const { status, body } = await post(Buffer.alloc(2_500_000, 'a'));
     expect([status, body]).toEqual([200, { bytes: 2_500_000 }]);
@@ -117,13 +117,13 @@ describe('a body that is taken as it comes', () => {
 
   it.each<[string, number, Record<string, string>, string?]>([
     ['no key', 401, { 'content-type': 'text/csv' }],
-    ['a key that may not', 403, { ...csv, 'x-api-key': 'reader' }],
+    ['a key without permission', 403, { ...csv, 'x-api-key': 'reader' }],
     ['another media type', 415, { ...csv, 'content-type': 'application/json' }],
     ['another charset', 415, { ...csv, 'content-type': 'text/csv; charset=latin1' }],
     ['a compressed body', 415, { ...csv, 'content-encoding': 'gzip' }],
     ['a length beyond the bound', 413, { ...csv, 'content-length': String(mostBytes + 1) }],
-    ['a query that does not fit', 422, csv, '/v1/take?most=x'],
-  ])('%s is refused before the body is asked for', async (_what, status, headers, path) => {
+    ['an invalid query', 422, csv, '/v1/take?most=x'],
+  ])('is not requested after %s', async (_case, status, headers, path) => {
     const request = begin({ ...headers, expect: '100-continue' }, path);
     let isAskedFor = false;
     request.on('continue', () => {
@@ -136,7 +136,7 @@ describe('a body that is taken as it comes', () => {
     request.destroy();
   });
 
-  it('is asked for by the route', async () => {
+  it('is requested by the route', async () => {
     const request = begin({ ...csv, expect: '100-continue' });
     request.flushHeaders();
     await once(request, 'continue');
@@ -144,7 +144,7 @@ describe('a body that is taken as it comes', () => {
     expect((await answerOf(request)).body).toEqual({ bytes: 3 });
   });
 
-  it('is cut where it grows beyond its bound', async () => {
+  it('is cut when it grows beyond its bound', async () => {
     const { status, body, headers } = await post(Buffer.alloc(mostBytes + 1), {
       ...csv,
       'transfer-encoding': 'chunked',
@@ -154,13 +154,13 @@ describe('a body that is taken as it comes', () => {
     expect(taken.bytes).toBeLessThanOrEqual(mostBytes);
   });
 
-  it('that the route refuses half-way is passed over', async () => {
+  it('is discarded when the route refuses it half-way', async () => {
     const { status, body } = await post(Buffer.alloc(2_000_000), csv, '/v1/take?most=100000');
     expect([status, body.message]).toEqual([422, 'Enough']);
     expect(taken.bytes).toBeLessThan(1_000_000);
   });
 
-  it('that brings less than 1 KB/s over 10 s is a 400', async () => {
+  it('slower than 1 KB/s over 10 s is answered with 400', async () => {
     const request = begin({ ...csv, 'transfer-encoding': 'chunked' });
     request.write('a'.repeat(10_000));
     await vi.waitFor(() => expect(taken.bytes).toBe(10_000));
@@ -175,7 +175,7 @@ describe('a body that is taken as it comes', () => {
     request.destroy();
   });
 
-  it('that waits for us is not cut for its pace', async () => {
+  it('that waits for the route is not cut for its pace', async () => {
     const request = begin({ ...csv, 'transfer-encoding': 'chunked' }, '/v1/take?waits=1');
     request.write('a');
     await vi.waitFor(() => expect(taken.pieces).toBe(1));
@@ -184,7 +184,7 @@ describe('a body that is taken as it comes', () => {
     expect((await answerOf(request.end('b'))).body).toEqual({ bytes: 2 });
   });
 
-  it('is one of three at once; a fourth of its organization is a 503, until one has ended', async () => {
+  it('is one of three at once per organization: a fourth is a 503, until one has ended', async () => {
     const open = Array.from({ length: 3 }, () => begin({ ...csv, 'transfer-encoding': 'chunked' }));
     for (const request of open) request.write('a');
     await vi.waitFor(() => expect(taken.pieces).toBe(3));
@@ -201,7 +201,7 @@ describe('a body that is taken as it comes', () => {
     for (const request of others) expect((await answerOf(request.end())).status).toBe(200);
   });
 
-  it('yields as the slowest of a larger holder to a newcomer', async () => {
+  it('is ended as the slowest of a larger holder for a newcomer', async () => {
     const [slow, ...quick] = [0, 1, 2].map(() => begin({ ...csv, 'transfer-encoding': 'chunked' }));
     for (const request of quick) request.write('a'.repeat(50_000));
     slow?.write('a');
@@ -220,7 +220,7 @@ describe('a body that is taken as it comes', () => {
   });
 });
 
-describe('an answer that is streamed', () => {
+describe('a streamed answer', () => {
   const get = (path: string, key = ownerKey) =>
     fetch(url + path, { headers: { 'x-api-key': key } });
 
@@ -233,13 +233,13 @@ describe('an answer that is streamed', () => {
     expect(await response.text()).toBe(line.repeat(30));
   });
 
-  it('refuses as any route does', async () => {
+  it('is refused like any other', async () => {
     expect((await get('/v1/give?pieces=1', 'nobody')).status).toBe(401);
     const { status, headers } = await get('/v1/give?pieces=x');
     expect([status, headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
   });
 
-  it('is made no faster than it is taken, and let go with its reader', async () => {
+  it('is created as fast as it is read, and released with its reader', async () => {
     const leaving = new AbortController();
     const { signal } = leaving;
     const headers = { 'x-api-key': ownerKey };
@@ -254,7 +254,7 @@ describe('an answer that is streamed', () => {
     await vi.waitFor(async () => expect((await get('/v1/give?pieces=1')).status).toBe(200));
   });
 
-  it('is cut as the one that is taken slowest, for a newcomer', async () => {
+  it('is cut as the slowest for a newcomer', async () => {
     const [first, ...others] = await Promise.all([1, 2, 3].map(() => get('/v1/give?pieces=200')));
     const second = await get('/v1/give?pieces=200', 'second');
     await service.clock.advance(2_000);
@@ -270,14 +270,14 @@ describe('an answer that is streamed', () => {
     await second.body?.cancel();
   });
 
-  it('is cut after ten minutes, so that nobody takes it for whole', async () => {
+  it('is cut after ten minutes, in a way that the reader notices', async () => {
     const response = await get('/v1/give?pieces=1000');
     await service.clock.advance(600_001);
     await expect(response.text()).rejects.toThrow();
   });
 });
 
-it('both are told in the reference as what they are', () => {
+it('both kinds of stream are described in the reference', () => {
   const { paths } = openApiDocument([take, give], '/');
   expect(paths['/v1/take']?.post?.requestBody).toEqual({
     required: true,
@@ -291,9 +291,12 @@ it('both are told in the reference as what they are', () => {
   });
 });
 
-it('a route that takes a stream takes no other body, and only a GET streams', async () => {
+it('a route with a streamed body takes no other body', async () => {
   const both = { ...take, body: z.object({}) } as Route;
   await expect(httpService({ routes: [both] })).rejects.toThrow(/no other body/);
+});
+
+it('only a GET streams its answer', async () => {
   const posted = { ...give, method: 'POST' } as Route;
   await expect(httpService({ routes: [posted] })).rejects.toThrow(/only a GET/);
 });

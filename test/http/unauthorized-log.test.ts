@@ -16,7 +16,7 @@ function ask(key: string | null) {
   });
 }
 
-it('says where it came from, and how the key begins where it looks like one of ours', async () => {
+it('the line shows the origin, and the start of a key in our format', async () => {
   await ask(`svc_live_${'a1B2'.repeat(9)}zz`);
   await ask('hunter2-is-my-password');
   await ask(null);
@@ -40,7 +40,7 @@ it('says where it came from, and how the key begins where it looks like one of o
   ]);
 });
 
-it('is written ten times a second at most; the next one tells how many were left out', async () => {
+it('the line is written at most ten times a second; the next one counts the omitted', async () => {
   for (let guess = 0; guess < 25; guess++) await ask(`guess-${guess}`);
   expect(service.logged()).toHaveLength(10);
   await service.clock.advance(1_000);

@@ -1,7 +1,7 @@
 // SPF, DKIM and DMARC verdicts of received mails against a zone held in memory.
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign, sealMessage } from 'mailauth';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuthSession, authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
@@ -82,7 +82,7 @@ async function signed(raw: Buffer, algorithm: 'rsa' | 'ed25519' = 'rsa') {
   return Buffer.concat([Buffer.from(signatures), raw]);
 }
 
-/** With an ARC seal and nothing else. */
+/** Adds an ARC seal and nothing else. */
 async function withSeal(raw: Buffer): Promise<Buffer> {
   const seal = await sealMessage(raw, {
     signingDomain: 'example.com',
@@ -94,26 +94,29 @@ async function withSeal(raw: Buffer): Promise<Buffer> {
   return Buffer.concat([seal, raw]);
 }
 
-/** Loads mailauth: virtual time would pass meanwhile. */
+/** Loads mailauth before virtual time starts. */
 beforeAll(() => authenticate(message(), session));
 
-describe('a mail passes', () => {
-  test.each(['rsa', 'ed25519'] as const)('with an aligned %s signature', async (algorithm) => {
-    const result = await authenticate(await signed(message(), algorithm), stranger);
-    expect(result).toMatchObject({
-      dkimVerdict: 'pass',
-      spfVerdict: 'fail',
-      dmarcVerdict: 'pass',
-      dmarcPolicy: 'reject',
-      dmarcDomain: 'example.com',
-    });
-    expect(result.authenticationResults).toMatch(
-      /^mx\.receiver\.example; dkim=pass .*; spf=fail .*; dmarc=pass /,
-    );
-    expect(result.authenticationResults).not.toMatch(/[\r\n]/);
-  });
+describe('an authentic mail', () => {
+  it.each(['rsa', 'ed25519'] as const)(
+    'passes DMARC with an aligned %s signature',
+    async (algorithm) => {
+      const result = await authenticate(await signed(message(), algorithm), stranger);
+      expect(result).toMatchObject({
+        dkimVerdict: 'pass',
+        spfVerdict: 'fail',
+        dmarcVerdict: 'pass',
+        dmarcPolicy: 'reject',
+        dmarcDomain: 'example.com',
+      });
+      expect(result.authenticationResults).toMatch(
+        /^mx\.receiver\.example; dkim=pass .*; spf=fail .*; dmarc=pass /,
+      );
+      expect(result.authenticationResults).not.toMatch(/[\r\n]/);
+    },
+  );
 
-  test('with an aligned SPF pass and no signature', async () => {
+  it('passes DMARC with an aligned SPF pass and no signature', async () => {
     expect(await authenticate(message(), session)).toMatchObject({
       dkimVerdict: 'none',
       spfVerdict: 'pass',
@@ -122,8 +125,8 @@ describe('a mail passes', () => {
   });
 });
 
-describe('a mail fails', () => {
-  test('when its body was changed', async () => {
+describe('a forged mail', () => {
+  it('passes DMARC with an aligned SPF pass and no signature', async () => {
     const raw = Buffer.concat([await signed(message()), Buffer.from('P.S. pay here\r\n')]);
     expect(await authenticate(raw, stranger)).toMatchObject({
       dkimVerdict: 'fail',
@@ -132,13 +135,13 @@ describe('a mail fails', () => {
     });
   });
 
-  test('when a signed header was changed', async () => {
+  it('fails DKIM when a signed header field was changed', async () => {
     const raw = await signed(message());
     const changed = Buffer.from(raw.toString().replace('Subject: Plan', 'Subject: Scam'));
     expect((await authenticate(changed, stranger)).dkimVerdict).toBe('fail');
   });
 
-  test('when what passes is another domain than the author', async () => {
+  it("fails DMARC when only another domain than the author's passes", async () => {
     const raw = await signed(message('ceo@soft.example'));
     expect(await authenticate(raw, session)).toMatchObject({
       dkimVerdict: 'pass',
@@ -150,8 +153,8 @@ describe('a mail fails', () => {
   });
 });
 
-describe('SPF', () => {
-  test.each([
+describe('the SPF verdict', () => {
+  it.each([
     ['x@soft.example', 'softfail'],
     ['x@nothing.example', 'none'],
     ['x@broken.example', 'permerror'],
@@ -160,14 +163,14 @@ describe('SPF', () => {
     expect((await authenticate(message(), { ...session, mailFrom })).spfVerdict).toBe(verdict);
   });
 
-  test('of the null return path is that of the HELO name', async () => {
+  it('takes the HELO name for the null return path', async () => {
     const helo = { ...session, mailFrom: '', helo: 'soft.example' };
     expect((await authenticate(message(), helo)).spfVerdict).toBe('softfail');
   });
 });
 
-describe('DNS trouble is temperror', () => {
-  test('for the check it concerns', async () => {
+describe('authentication during DNS trouble', () => {
+  it('ends with temperror only in the check with the failed look-up', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     expect(await authenticate(await signed(message()), { ...session, resolver })).toMatchObject({
       dkimVerdict: 'temperror',
@@ -176,7 +179,7 @@ describe('DNS trouble is temperror', () => {
     });
   });
 
-  test('for DMARC too where it left an aligned check open', async () => {
+  it('ends with temperror for DMARC when an aligned check stays open', async () => {
     const resolver = troubled('rsa._domainkey.example.com');
     const raw = await signed(message());
     expect((await authenticate(raw, { ...stranger, resolver })).dmarcVerdict).toBe('temperror');
@@ -184,7 +187,7 @@ describe('DNS trouble is temperror', () => {
     expect((await authenticate(message(), spf)).dmarcVerdict).toBe('temperror');
   });
 
-  test('but a forger cannot buy it with a broken domain of his own', async () => {
+  it('fails DMARC of a forger with a broken domain', async () => {
     const resolver = troubled('forger.example');
     const forged = { ...stranger, mailFrom: 'x@forger.example', resolver };
     expect(await authenticate(message(), forged)).toMatchObject({
@@ -193,7 +196,7 @@ describe('DNS trouble is temperror', () => {
     });
   });
 
-  test('for all when no look-up is answered, after one of them', async () => {
+  it('ends with temperror for every verdict after one time-out when DNS never answers', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = () => new Promise(() => {});
     const result = authenticate(await signed(message()), { ...session, resolver, clock });
@@ -212,8 +215,8 @@ describe('DNS trouble is temperror', () => {
   });
 });
 
-describe('a check that hangs leaves the others alone', () => {
-  /** Answers from the zone, or never, or late. */
+describe('an authentication with one check that hangs', () => {
+  /** Answers from the zone after a delay, or never. */
   const slow =
     (clock: Clock, delayOf: (name: string, type: string) => number | null): AuthResolver =>
     async (name, type) => {
@@ -223,7 +226,7 @@ describe('a check that hangs leaves the others alone', () => {
       return zone(name, type);
     };
 
-  /** The result, and how long it took. */
+  /** Authenticates the mail; returns the result and the time taken. */
   async function timed(raw: Buffer, delayOf: Parameters<typeof slow>[1], from = stranger) {
     const clock = virtualClock();
     const asked = { ...from, resolver: slow(clock, delayOf), clock };
@@ -237,7 +240,7 @@ describe('a check that hangs leaves the others alone', () => {
       names.includes(name) ? null : 0;
   const changed = async () => Buffer.concat([await signed(message()), Buffer.from('P.S.\r\n')]);
 
-  test('SPF: a signature of the author passes DMARC', async () => {
+  it("passes DMARC by the author's signature while SPF hangs", async () => {
     const raw = await signed(message());
     expect(await timed(raw, silent('example.com'))).toMatchObject({
       spfVerdict: 'temperror',
@@ -247,7 +250,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of the author: DMARC is open, its policy is known', async () => {
+  it("leaves DMARC at temperror and reads the policy when the author's SPF hangs", async () => {
     expect(await timed(await changed(), silent('example.com'))).toMatchObject({
       spfVerdict: 'temperror',
       dkimVerdict: 'fail',
@@ -259,7 +262,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of the author: the policy is read meanwhile', async () => {
+  it("reads the policy while the author's SPF hangs", async () => {
     const delayOf = (name: string) =>
       name === 'example.com' ? null : name.startsWith('_dmarc.') ? 700 : 0;
     expect(await timed(message(), delayOf)).toMatchObject({
@@ -269,7 +272,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF of another domain: DMARC has failed all the same', async () => {
+  it('fails DMARC when the SPF of another domain hangs', async () => {
     const forger = { ...stranger, mailFrom: 'x@includes.example' };
     expect(await timed(await changed(), silent('silent.example'), forger)).toMatchObject({
       spfVerdict: 'temperror',
@@ -279,7 +282,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF whose include is silent behind what matched has passed', async () => {
+  it('passes SPF when a silent include stands behind the matching term', async () => {
     const sender = { ...session, mailFrom: 'x@includes.example' };
     expect(await timed(message(), silent('silent.example'), sender)).toMatchObject({
       spfVerdict: 'pass',
@@ -287,7 +290,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('SPF that would look up 100 hosts, each slowly: it alone runs out of time', async () => {
+  it('times out only SPF when its record needs 100 slow look-ups', async () => {
     const flood = { ...stranger, mailFrom: 'x@flood.example' };
     const delayOf = (name: string) => (/^h\d+\.flood\./.test(name) ? 100 : 0);
     expect(await timed(await changed(), delayOf, flood)).toMatchObject({
@@ -298,7 +301,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('a key: the policy is known, and SPF that passes is enough', async () => {
+  it('reads the policy while a key hangs, and passes DMARC by SPF', async () => {
     const raw = await signed(message());
     const key = silent('rsa._domainkey.example.com');
     expect(await timed(raw, key)).toMatchObject({
@@ -310,7 +313,7 @@ describe('a check that hangs leaves the others alone', () => {
     expect(await timed(raw, key, session)).toMatchObject({ dmarcVerdict: 'pass' });
   });
 
-  test('the keys of nine signatures do not hide that the tenth is forged', async () => {
+  it('finds the tenth signature forged while the keys of nine others hang', async () => {
     const forged = (await signed(message())).toString().replace('Subject: Plan', 'Subject: Scam');
     const bodyHash = /bh=([^;]+);/.exec(forged)?.[1] ?? '';
     const bogus = Array.from(
@@ -329,7 +332,7 @@ describe('a check that hangs leaves the others alone', () => {
     expect(result.tookMs).toBeLessThanOrEqual(5_000);
   });
 
-  test('a selector that is no name is no key, and no doubt', async () => {
+  it('fails DMARC when the selector is not a valid name', async () => {
     const raw = (await signed(message())).toString().replace(/s=rsa;/, `s=${'x'.repeat(64)};`);
     const resolver: AuthResolver = (name, type) =>
       name.split('.').some((label) => label.length > 63)
@@ -341,7 +344,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('the policy: SPF and DKIM are known, DMARC is not', async () => {
+  it('keeps the SPF and DKIM verdicts when the policy hangs', async () => {
     const raw = await signed(message());
     expect(await timed(raw, silent('_dmarc.example.com'))).toMatchObject({
       dkimVerdict: 'pass',
@@ -352,7 +355,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('an explanation of SPF is not waited for', async () => {
+  it('does not look up the explanation of SPF', async () => {
     const sender = { ...stranger, mailFrom: 'x@explains.example' };
     expect(await timed(message(), silent('why.example'), sender)).toMatchObject({
       spfVerdict: 'fail',
@@ -360,7 +363,7 @@ describe('a check that hangs leaves the others alone', () => {
     });
   });
 
-  test('what passed late has 2 s more for its alignment: 7 s are the most', async () => {
+  it('allows 2 s more for the alignment of a late pass, 7 s in all', async () => {
     const late = { ...stranger, mailFrom: 'x@a.b.c.d.e.f.example.com' };
     expect(await timed(message(), () => 1_400, late)).toMatchObject({
       spfVerdict: 'pass',
@@ -371,8 +374,8 @@ describe('a check that hangs leaves the others alone', () => {
   });
 });
 
-describe('without', () => {
-  test('any record all is none', async () => {
+describe('the verdicts on a mail', () => {
+  it('stay at none without any record', async () => {
     const raw = message('x@nothing.example');
     expect(await authenticate(raw, { ...session, mailFrom: 'x@nothing.example' })).toMatchObject({
       dkimVerdict: 'none',
@@ -382,19 +385,19 @@ describe('without', () => {
     });
   });
 
-  test.each([[['Subject: nobody']], [['From: a@example.com', 'From: b@example.net']]])(
-    'one author DMARC is permerror: %j',
+  it.each([[['Subject: nobody']], [['From: a@example.com', 'From: b@example.net']]])(
+    'are permerror for DMARC without exactly one author: %j',
     async (lines) => {
       expect((await authenticate(mail(lines), session)).dmarcVerdict).toBe('permerror');
     },
   );
 });
 
-describe('an author whose policy is reject', () => {
+describe('the policy reject of an author', () => {
   const own = ['From: x@soft.example'];
   const many = Array.from({ length: 9 }, (_, n) => `x@a${n}.soft.example`).join(', ');
   const long = Array<string>(50_000).fill('X: y');
-  test.each<[string, string[]]>([
+  it.each<[string, string[]]>([
     ['a second From field', ['From: alice@example.com', ...own]],
     ['a first From field', [...own, 'From: alice@example.com']],
     ['a second address', ['From: alice@example.com, x@soft.example']],
@@ -412,7 +415,7 @@ describe('an author whose policy is reject', () => {
     });
   });
 
-  test('is not hidden by authors whose DNS is silent', async () => {
+  it('is not hidden by authors with silent DNS', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = (name, type) =>
       name.includes('silent') ? new Promise(() => {}) : zone(name, type);
@@ -422,8 +425,8 @@ describe('an author whose policy is reject', () => {
   });
 });
 
-describe('bounds', () => {
-  test('ten signatures are looked at, the eleventh is not', async () => {
+describe('the bounds of authentication', () => {
+  it('check ten signatures and skip the eleventh', async () => {
     const valid = await signed(message());
     const behind = (bogus: number) => {
       const fields = Array.from(
@@ -441,7 +444,7 @@ describe('bounds', () => {
     expect((await behind(10)).dkimVerdict).not.toBe('pass');
   });
 
-  test('an author beyond 256 KB of header is none to trust', async () => {
+  it('refuse an author beyond 256 KB of header with permerror', async () => {
     const raw = Buffer.from(`${'X: y\r\n'.repeat(50_000)}From: alice@example.com\r\n\r\nx`);
     expect(await authenticate(raw, session)).toMatchObject({
       spfVerdict: 'pass',
@@ -449,7 +452,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a header folded 64,000 times takes no time to check', async () => {
+  it('keep a header folded 64,000 times cheap', async () => {
     const folds = `X-A: a${'\r\n a'.repeat(64_000)}`;
     const raw = mail(['From: alice@example.com', 'DKIM-Signature: v=1; d=example.com', folds]);
     const from = startWork();
@@ -457,20 +460,20 @@ describe('bounds', () => {
     expect(workedMs(from)).toBeLessThan(300);
   });
 
-  test('an author of over 8 KB is none to trust, and costs nothing', async () => {
+  it('refuse an author field of over 8 KB with permerror, at no cost', async () => {
     const raw = mail([`From: ${'a:'.repeat(100_000)} alice@example.com`]);
     const from = startWork();
     expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'permerror' });
     expect(workedMs(from)).toBeLessThan(150);
   });
 
-  test('a header of 2,000 lines is read whole', async () => {
+  it('include a header of 2,000 lines', async () => {
     const lines = Array<string>(1_998).fill(' a@b.example,').join('\r\n');
     const raw = mail(['From: alice@example.com', `To: a@b.example,\r\n${lines}`]);
     expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'pass' });
   });
 
-  test('a flood of look-ups ends, and takes none from the others', async () => {
+  it('end a flood of SPF look-ups and leave DKIM and DMARC alone', async () => {
     const asked: string[] = [];
     const resolver: AuthResolver = (name, type) => {
       asked.push(name);
@@ -488,37 +491,37 @@ describe('bounds', () => {
 
   const large = 'twenty bytes a line\r\n'.repeat(1e5);
 
-  /** A mail whose hashing takes so long. */
-  async function slowly(from: AuthSession, hashingMs: number, raw: Buffer) {
+  /** Authenticates a mail while hashing takes `hashingMs`. */
+  async function withHashingTime(from: AuthSession, hashingMs: number, raw: Buffer) {
     const clock = virtualClock();
     const result = authenticate(raw, { ...from, clock });
     await clock.advance(hashingMs);
     return result;
   }
 
-  test('a body that takes long to hash takes no time from its keys', async () => {
+  it('do not count the time of hashing a long body for its keys', async () => {
     const raw = await signed(message('alice@example.com', large));
-    expect(await slowly(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
+    expect(await withHashingTime(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
   });
 
-  test('a body that is not hashed within 30 s leaves SPF as it is', async () => {
+  it('keep the SPF verdict when the body is not hashed within 30 s', async () => {
     const raw = await signed(message('alice@example.com', large));
-    expect(await slowly(session, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(session, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       spfVerdict: 'pass',
       dmarcVerdict: 'pass',
     });
-    expect(await slowly(stranger, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(stranger, 30_000, raw)).toMatchObject({
       spfVerdict: 'fail',
       dmarcVerdict: 'temperror',
       dmarcPolicy: 'reject',
     });
   });
 
-  test('a body that is not hashed within 30 s hides no second author', async () => {
+  it('show a second author when the body is not hashed within 30 s', async () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d.example; s=s; h=from; bh=x; b=x';
     const raw = mail([signature, 'From: x@soft.example', 'From: alice@example.com'], large);
-    expect(await slowly(stranger, 30_000, raw)).toMatchObject({
+    expect(await withHashingTime(stranger, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       dmarcVerdict: 'permerror',
       dmarcPolicy: 'reject',
@@ -526,7 +529,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a mail of 20 MB is hashed without holding the event loop', async () => {
+  it('hash a mail of 20 MB without holding the event loop', async () => {
     const raw = await signed(message('alice@example.com', large.repeat(10)));
     let longestTurnMs = 0;
     let last = startWork();
@@ -540,7 +543,7 @@ describe('bounds', () => {
     expect(longestTurnMs).toBeLessThan(250);
   });
 
-  test('a body that nobody signed is not read at all', async () => {
+  it('skip the body of an unsigned mail', async () => {
     const raw = message('alice@example.com', '\n'.repeat(1e6));
     const before = startWork();
     expect(await authenticate(raw, session)).toMatchObject({
@@ -550,22 +553,19 @@ describe('bounds', () => {
     expect(workedMs(before)).toBeLessThan(150);
   });
 
-  test('a body that is sealed alone is read', async () => {
+  it('hash the body of a mail that only has an ARC seal', async () => {
     const sealed = await withSeal(message());
     expect((await authenticate(sealed, session)).authenticationResults).toContain('; arc=pass');
     const changed = Buffer.concat([sealed, Buffer.from('P.S. pay here\r\n')]);
     expect((await authenticate(changed, session)).authenticationResults).toContain('; arc=fail');
   });
 
-  test.each([
-    '',
-    '\r\n',
-    'From',
-    'DKIM-Signature: ;;;=\r\nFrom: <<<\r\n\r\n',
-    'From: a@\0\r\n\r\n',
-  ])('the damaged mail %j has verdicts', async (raw) => {
-    const { dkimVerdict, dmarcVerdict } = await authenticate(Buffer.from(raw), session);
-    expect(['none', 'neutral', 'permerror']).toContain(dkimVerdict);
-    expect(['none', 'permerror']).toContain(dmarcVerdict);
-  });
+  it.each(['', '\r\n', 'From', 'DKIM-Signature: ;;;=\r\nFrom: <<<\r\n\r\n', 'From: a@\0\r\n\r\n'])(
+    'give verdicts on the damaged mail %j',
+    async (raw) => {
+      const { dkimVerdict, dmarcVerdict } = await authenticate(Buffer.from(raw), session);
+      expect(['none', 'neutral', 'permerror']).toContain(dkimVerdict);
+      expect(['none', 'permerror']).toContain(dmarcVerdict);
+    },
+  );
 });

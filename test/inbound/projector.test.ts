@@ -1,5 +1,5 @@
-// The stage after the 250: what came in is parsed once, soon after it, and every question about it is
-// answered from what is kept.
+// The stage after the 250: received mail is parsed once, soon after it, and every read of it is served from
+// the stored projection.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,9 +16,9 @@ import { countParses, projectionStates, receiveMail, shortMail } from './receive
 
 const minuteMs = 60_000;
 
-/** Holds the worker for about half a second, so that what comes after it waits. */
+/** Holds the worker for about half a second, so that the next mail has to queue. */
 const slow = Buffer.from(`Content-Type: text/html\r\n\r\n${'<div>'.repeat(25_000)}`);
-/** Overruns the deadline of the worker, which is ended then. */
+/** Overruns the deadline of the worker, which then ends. */
 const endless = [...shortMail('endless').slice(0, 2), '', '\n'.repeat(5_000_000)];
 
 const newsletter = [
@@ -47,7 +47,7 @@ const newsletter = [
   '--b--',
 ];
 
-describe.each(stores)('what came in, on %s', (store) => {
+describe.each(stores)('the projection of received mail on %s', (store) => {
   let test: TestApp;
   let app: App;
   let projector: Projector;
@@ -61,14 +61,14 @@ describe.each(stores)('what came in, on %s', (store) => {
   const ask = (id: string, of = app) => getEmailProjection(of, test.caller, id, {});
   const states = () => projectionStates(app);
 
-  /** Until nothing is due at this moment. */
+  /** Projects until nothing is due now. */
   async function projectAll(by = projector): Promise<number> {
     let taken = 0;
     for (let more = await by.projectDue(); more > 0; more = await by.projectDue()) taken += more;
     return taken;
   }
 
-  it('waits from the transaction of its 250 on', async () => {
+  it('is queued in the same transaction as the 250', async () => {
     const id = await receiveMail(app, shortMail('one'));
     const due = test.clock.now();
     expect(await states()).toEqual([{ id, due, tries: 0, isParsed: false, text: null }]);
@@ -80,7 +80,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(rows).toEqual([{ id }]);
   });
 
-  it('is kept with all that it was found to say', async () => {
+  it('stores every field of a newsletter', async () => {
     await receiveMail(app, newsletter);
     expect(await projectAll()).toBe(1);
     const { rows } = await sql<Record<string, unknown>>`select * from email_projections`.execute(
@@ -113,17 +113,17 @@ describe.each(stores)('what came in, on %s', (store) => {
     ]);
   });
 
-  it('says the same whether it was asked before it was parsed or after', async () => {
+  it('gives the same email before and after the stage has parsed it', async () => {
     const [before, after] = [
       await receiveMail(app, newsletter),
       await receiveMail(app, newsletter),
     ];
     const first = await ask(before);
     await projectAll();
-    // The second is behind the first in their thread.
+    // The second mail has a later place in their thread.
     const neutral = { id: '', messageIdHeader: '', deliveries: [], threadPosition: null };
     expect({ ...(await ask(after)), ...neutral }).toEqual({ ...first, ...neutral });
-    // It has its place since it was parsed.
+    // Parsing has given the first mail its place.
     expect(await ask(before)).toEqual({ ...first, threadPosition: 0 });
     expect(first).toMatchObject({
       newContent: '   It is   out.',
@@ -134,7 +134,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     });
   });
 
-  it('is parsed once: no question costs the worker anything', async () => {
+  it('parses each of 200 mails once, however often they are read', async () => {
     const mails = 200;
     const parses = countParses(app);
     const ids = await Promise.all(
@@ -153,7 +153,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect((await states()).filter(({ due }) => due !== null)).toEqual([]);
   });
 
-  it('asked for before it was parsed, is parsed then, and found done by the stage', async () => {
+  it('parses a mail that is read first, and only completes it in the stage', async () => {
     const parses = countParses(app);
     const id = await receiveMail(app, shortMail('soon'));
     expect((await ask(id)).text).toBe('soon\n');
@@ -163,7 +163,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(parses.count).toBe(1);
   });
 
-  it('from before is parsed at the first question, and kept', async () => {
+  it('parses a mail without a projection at its first read and stores it', async () => {
     const parses = countParses(app);
     const id = await receiveMail(app, shortMail('old'));
     await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
@@ -174,7 +174,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await projectAll()).toBe(0);
   });
 
-  it('asked for by two at once is parsed once, by two daemons kept once', async () => {
+  it('parses a mail once for concurrent reads of two daemons', async () => {
     const other = await test.another();
     const id = await receiveMail(app, shortMail('both'));
     await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
@@ -190,7 +190,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await states()).toMatchObject([{ id, isParsed: true }]);
   });
 
-  it('goes with its message, parsed or waiting', async () => {
+  it('is deleted with its message, parsed or queued', async () => {
     const parsed = await receiveMail(app, newsletter);
     await projectAll();
     const waiting = await receiveMail(app, shortMail('later'));
@@ -199,8 +199,8 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await projectAll()).toBe(0);
   });
 
-  it.each(['by the stage', 'at a question', 'at a question about old mail'])(
-    'deleted while it is parsed %s leaves nothing behind',
+  it.each(['by the stage', 'at a read', 'at a read of old mail'])(
+    'leaves no row when the message is deleted while it is parsed %s',
     async (by) => {
       const id = await receiveMail(app, shortMail('gone'));
       if (by.endsWith('old mail')) {
@@ -219,7 +219,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     },
   );
 
-  /** Has a worker ready, does `work`, and ends the worker over the first mail of it. */
+  /** Warms up a worker, starts `work`, and kills the worker during its first mail. */
   async function endsWorker<T>(work: () => Promise<T>): Promise<T> {
     await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
     const parses = countParses(app);
@@ -229,7 +229,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     return working;
   }
 
-  it('that ends the worker is tried three times, then kept as far as it is known', async () => {
+  it('tries a mail that ends the worker three times, then stores the fields of its header', async () => {
     const { clock } = test;
     const bad = await receiveMail(app, endless);
     const good = await receiveMail(app, shortMail('good'));
@@ -250,7 +250,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(parses.count).toBe(0);
   });
 
-  it('that ends the worker at each question is kept after the third of these', async () => {
+  it('stores a mail that ends the worker at each read after the third read', async () => {
     const id = await receiveMail(app, endless);
     await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
     for (let tries = 1; tries <= 3; tries++) {
@@ -263,24 +263,24 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(parses.count).toBe(0);
   });
 
-  it('that takes daemons along is kept in the end, unparsed; those beside it are parsed', async () => {
+  it('stores a mail that crashes daemons unparsed, and parses its neighbours', async () => {
     const { clock } = test;
     for (const text of ['one', 'two', 'three']) await receiveMail(app, shortMail(text));
     const taking = { leaseUntil: 0, limit: 16, isBegun: false };
-    const dies = (isBegun: boolean, limit: number) =>
+    const claimAndDie = (isBegun: boolean, limit: number) =>
       app.store.write((trx) => {
         const now = clock.now();
         return takeProjections(trx, { ...taking, now, leaseUntil: now + minuteMs, isBegun, limit });
       });
-    expect(await dies(false, 16)).toHaveLength(3);
+    expect(await claimAndDie(false, 16)).toHaveLength(3);
     clock.set(clock.now() + minuteMs);
-    // From now on each goes alone.
-    const [guilty] = await dies(true, 1);
+    // From the second claim on, each mail is claimed alone.
+    const [guilty] = await claimAndDie(true, 1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(0);
     clock.set(clock.now() + minuteMs);
-    expect(await dies(true, 1)).toEqual([{ ...guilty, tries: 3 }]);
+    expect(await claimAndDie(true, 1)).toEqual([{ ...guilty, tries: 3 }]);
     clock.set(clock.now() + minuteMs);
     const parses = countParses(app);
     expect(await projectAll()).toBe(1);
@@ -289,7 +289,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect((await ask(guilty?.message_id ?? '')).parsingErrors?.at(-1)?.code).toBe('parser-failed');
   });
 
-  it('waits where the parser has no room, however often, and that is no try', async () => {
+  it('keeps a mail queued without counting tries while the parser is closed', async () => {
     const id = await receiveMail(app, shortMail('later'));
     await app.mime.close();
     for (let round = 0; round < 5; round++) {
@@ -301,7 +301,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await states()).toEqual([{ id, due, tries: 0, isParsed: false, text: null }]);
   });
 
-  it('and was not begun in half of its lease is handed back', async () => {
+  it('hands back a mail that was not begun in half of its lease', async () => {
     const large = [...shortMail('large'), 'x'.repeat(40_000)];
     const ids = [await receiveMail(app, large), await receiveMail(app, large)];
     const { parse } = app.mime;
@@ -318,7 +318,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     ]);
   });
 
-  it('is handed back at once as the daemon stops', async () => {
+  it('hands claimed mail back at once when the daemon stops', async () => {
     await receiveMail(app, shortMail('one'));
     await receiveMail(app, shortMail('two'));
     await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
@@ -335,7 +335,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     await held;
   });
 
-  describe('beside a burst', () => {
+  describe('during a burst', () => {
     const parsed = async () => (await states()).filter(({ isParsed }) => isParsed).length;
     const mails = (count: number) =>
       Promise.all(Array.from({ length: count }, () => receiveMail(app, shortMail('x'))));
@@ -349,7 +349,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     it.each([
       ['sends', () => sends(16)],
       ['mails', () => mails(8)],
-    ])('of %s it waits, for 10 s at most', async (_what, burst) => {
+    ])('pauses during a burst of %s, for 10 s at most', async (_what, burst) => {
       const passes = async (ms: number) => {
         await burst();
         await test.clock.advance(ms);
@@ -369,7 +369,7 @@ describe.each(stores)('what came in, on %s', (store) => {
       while ((await parsed()) === 0) await nextTurn();
     });
 
-    it('that goes on it pauses the less the longer mail has waited', async () => {
+    it('pauses less as queued mail grows older', async () => {
       await mails(70);
       await app.store.write((trx) =>
         sql`update email_projections set due_at = due_at - 100000`.execute(trx),
@@ -377,7 +377,7 @@ describe.each(stores)('what came in, on %s', (store) => {
       await sends(16);
       await projector.start();
       while ((await parsed()) < 64) await nextTurn();
-      // Of the batch after it a pause of 100 ms would show nothing yet.
+      // A pause of 100 ms after the batch would leave these unparsed.
       for (let waitedMs = 0; waitedMs < 40; waitedMs += 10) {
         await sends(16);
         await test.clock.advance(10);
@@ -385,7 +385,7 @@ describe.each(stores)('what came in, on %s', (store) => {
       expect((await states()).filter(({ tries }) => tries > 0)).toHaveLength(70);
     });
 
-    it('that is over it goes on', async () => {
+    it('resumes after the burst', async () => {
       await mails(20);
       await projector.start();
       await test.clock.advance(50);
@@ -396,14 +396,14 @@ describe.each(stores)('what came in, on %s', (store) => {
   });
 });
 
-describe('what came in, on two daemons of one postgres', () => {
+describe('the projection on two daemons of one postgres', () => {
   let test: TestApp;
   beforeEach(async () => {
     test = await testApp({ store: 'postgres' });
   });
   afterEach(() => test.close());
 
-  it('is shared: each parses some, none is parsed twice', async () => {
+  it('shares the mail and parses none twice', async () => {
     const other = await test.another();
     const counts = [countParses(test.app), countParses(other)];
     await Promise.all(
@@ -422,7 +422,7 @@ describe('what came in, on two daemons of one postgres', () => {
     expect(new Set(states.map(({ text }) => text)).size).toBe(100);
   });
 
-  it('of one that died the other takes over when the lease has run out', async () => {
+  it('takes over from a dead daemon when the lease has run out', async () => {
     const other = createProjector(await test.another());
     for (let i = 0; i < 5; i++) await receiveMail(test.app, shortMail(`mail ${i}`));
     const now = test.clock.now();
@@ -438,7 +438,7 @@ describe('what came in, on two daemons of one postgres', () => {
     );
   });
 
-  it('too late with it, a daemon changes nothing that the other has kept', async () => {
+  it('keeps the row of the second daemon when the first one is too late', async () => {
     const other = await test.another();
     const id = await receiveMail(test.app, shortMail('late'));
     await test.app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
@@ -456,27 +456,30 @@ describe('what came in, on two daemons of one postgres', () => {
 
   it.each([
     ['by the stage', 'messages', false],
-    ['at a question about old mail', 'messages', true],
-  ])('deleted by the other as it is kept %s, leaves nothing behind', async (by, table, isOld) => {
-    const { app, caller } = test;
-    const other = await test.another();
-    const id = await receiveMail(app, shortMail('gone'));
-    if (isOld) await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
-    await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-    const held = app.mime.parse(slow);
-    const parses = countParses(app);
-    const parsing: Promise<unknown> =
-      by === 'by the stage'
-        ? createProjector(app).projectDue()
-        : getEmailProjection(app, caller, id, {});
-    while (parses.count === 0) await nextTurn();
-    const theirs = await heldWrite(other, async (trx) =>
-      deleteMessageRow(trx, await getMessageRow(trx, caller.organizationId, id)),
-    );
-    await held;
-    await someoneWaits(app, table);
-    await theirs.commit();
-    await parsing;
-    expect(await projectionStates(app)).toEqual([]);
-  });
+    ['at a read of old mail', 'messages', true],
+  ])(
+    'leaves no row when the other daemon deletes the message while it is parsed %s',
+    async (by, table, isOld) => {
+      const { app, caller } = test;
+      const other = await test.another();
+      const id = await receiveMail(app, shortMail('gone'));
+      if (isOld) await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
+      await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
+      const held = app.mime.parse(slow);
+      const parses = countParses(app);
+      const parsing: Promise<unknown> =
+        by === 'by the stage'
+          ? createProjector(app).projectDue()
+          : getEmailProjection(app, caller, id, {});
+      while (parses.count === 0) await nextTurn();
+      const theirs = await heldWrite(other, async (trx) =>
+        deleteMessageRow(trx, await getMessageRow(trx, caller.organizationId, id)),
+      );
+      await held;
+      await someoneWaits(app, table);
+      await theirs.commit();
+      await parsing;
+      expect(await projectionStates(app)).toEqual([]);
+    },
+  );
 });

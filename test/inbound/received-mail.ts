@@ -1,11 +1,11 @@
-// Mail that came in to inbox@sandbox.test, without a listener, and what is kept of it.
+// Mail received at inbox@sandbox.test without a listener, and its stored projection.
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
-/** Takes responsibility for the mail, as for its 250; returns the id of the message. */
+/** Stores the mail as the listener does before its 250; returns the id of the message. */
 export async function receiveMail(app: App, lines: readonly string[]): Promise<string> {
   const addressee = await resolveAddressee(app, 'inbox@sandbox.test');
   if (addressee.kind !== 'mailbox') throw new Error('there is no mailbox');
@@ -20,7 +20,7 @@ export function shortMail(text: string): string[] {
   return ['From: ada@example.com', `Subject: ${text}`, '', text];
 }
 
-/** What the tests look at of a row. */
+/** Columns of a projection that the tests compare. */
 export interface ProjectionState {
   id: string;
   due: number | null;
@@ -29,7 +29,7 @@ export interface ProjectionState {
   text: string | null;
 }
 
-/** All rows there are, in the order of their messages. */
+/** Returns all projections, in the order of their messages. */
 export async function projectionStates({ store }: App): Promise<ProjectionState[]> {
   const { rows } = await sql<Omit<ProjectionState, 'isParsed'> & { at: number | null }>`
     select message_id as id, due_at as due, tries, parsed_at as at, text
@@ -37,7 +37,7 @@ export async function projectionStates({ store }: App): Promise<ProjectionState[
   return rows.map(({ at, ...row }) => ({ ...row, isParsed: at !== null }));
 }
 
-/** Counts from now on what the worker is asked to parse. */
+/** Counts the parses of the worker from now on. */
 export function countParses({ mime }: App): { count: number } {
   const counted = { count: 0 };
   const { parse } = mime;

@@ -1,6 +1,6 @@
 // SPF as RFC 7208 has it: a table of records, clients and verdicts against a zone held in memory.
 // The numbers in the titles are its sections.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -13,7 +13,7 @@ interface Client {
   ip?: string;
   helo?: string;
   mailFrom?: string;
-  /** Laid over the zone below; a text is the fault that questions for the name meet. */
+  /** Overrides the zone below; a text is the error code for queries of the name. */
   zone?: Zone;
 }
 
@@ -63,7 +63,7 @@ function resolverOf(extra: Zone): AuthResolver {
   };
 }
 
-/** The verdict on a mail from x@sender.test whose record is `record`. */
+/** Returns the verdict on a mail from x@sender.test with this SPF record. */
 async function verdict(record: string | string[][], client: Client = {}): Promise<string> {
   const own = { A: [v4], AAAA: [v6], MX: mx('v4.test') };
   const { spfVerdict } = await authenticate(mail(['From: ada@author.example']), {
@@ -82,25 +82,25 @@ async function verdict(record: string | string[][], client: Client = {}): Promis
 
 type Row = [record: string, expected: string, client?: Client];
 
-describe('4.3 which domain is checked', () => {
-  test.each<[string, string, Client]>([
+describe('4.3 the checked domain', () => {
+  it.each<[string, string, Client]>([
     ['a null sender: the HELO name', 'pass', { mailFrom: '', helo: 'pass.test' }],
     ['a HELO that is an address', 'none', { mailFrom: '', helo: '192.0.2.1' }],
     ['a HELO that is an address literal', 'none', { mailFrom: '', helo: '[192.0.2.1]' }],
     ['a HELO without a dot', 'none', { mailFrom: '', helo: 'localhost' }],
-    ['a HELO that is no name', 'none', { mailFrom: '', helo: "JUMPIN' JUPITER" }],
+    ['a HELO other than a name', 'none', { mailFrom: '', helo: "JUMPIN' JUPITER" }],
     ['a label of 64 characters', 'none', { mailFrom: `x@${'a'.repeat(64)}.test` }],
     ['an empty label', 'none', { mailFrom: 'x@a..test' }],
     ['a name of one label', 'none', { mailFrom: 'x@test' }],
     ['a name that does not exist', 'none', { mailFrom: 'x@missing.test' }],
     ['a name without a record', 'none', { mailFrom: 'x@text.test' }],
-    ['a name whose server fails', 'temperror', { mailFrom: 'x@sick.test' }],
-    ['a name whose server is silent', 'temperror', { mailFrom: 'x@silent.test' }],
+    ['a name with a failing server', 'temperror', { mailFrom: 'x@sick.test' }],
+    ['a name with a silent server', 'temperror', { mailFrom: 'x@silent.test' }],
   ])('%s: %s', async (_, expected, client) => {
     expect(await verdict('v=spf1 +all', client)).toBe(expected);
   });
 
-  test('a null sender is postmaster at its HELO name', async () => {
+  it('the local part of a null sender is postmaster', async () => {
     const record = spf('exists:%{l}.%{o}.seen.test', '-all');
     const client = { mailFrom: '', helo: 'helo.test' };
     const seen = { 'helo.test': record, 'postmaster.helo.test.seen.test': { A: ['127.0.0.2'] } };
@@ -108,8 +108,8 @@ describe('4.3 which domain is checked', () => {
   });
 });
 
-describe('4.5 which record counts', () => {
-  test.each<[string, string[][], string]>([
+describe('4.5 the selection of a record', () => {
+  it.each<[string, string[][], string]>([
     ['none that begins otherwise', [['v=spf10 -all'], ['v=spf1x'], ['x v=spf1 -all']], 'none'],
     ['none that begins with a space', [[' v=spf1 -all']], 'none'],
     ['the version in any case', [['V=sPf1 -all']], 'fail'],
@@ -124,8 +124,8 @@ describe('4.5 which record counts', () => {
   });
 });
 
-describe('4.6 syntax: an error anywhere is permerror, also behind what matches', () => {
-  test.each([
+describe('4.6 the syntax: permerror for an error anywhere, also behind a match', () => {
+  it.each([
     'ip4:192.0.2.1 nonsense',
     'ip4:192.0.2.1 unknown:x',
     '-all.',
@@ -193,22 +193,22 @@ describe('4.6 syntax: an error anywhere is permerror, also behind what matches',
     expect(await verdict(`v=spf1 ip4:192.0.2.1 ${terms}`)).toBe('permerror');
   });
 
-  test.each(['name=', 'name=%{i}', 'a.b-c_d=x', 'NAME=a=b', 'exp=v4.test', 'redirect=v4.test'])(
-    'a modifier may be anywhere: %s',
+  it.each(['name=', 'name=%{i}', 'a.b-c_d=x', 'NAME=a=b', 'exp=v4.test', 'redirect=v4.test'])(
+    'allows a modifier anywhere: %s',
     async (modifier) => {
       expect(await verdict(`v=spf1 ${modifier} ip4:192.0.2.1 -all`)).toBe('pass');
     },
   );
 });
 
-describe('4.6.4 limits', () => {
+describe('4.6.4 the limits of look-ups', () => {
   const hosts = (count: number) => numbered(count, () => 'a:far.test').join(' ');
   const missing = (count: number) => numbered(count, (n) => `a:no${n}.test`).join(' ');
   const chain = (last: string): Zone => ({
     'c.test': spf(hosts(4), 'include:d.test'),
     'd.test': spf(hosts(4), last),
   });
-  test.each<Row>([
+  it.each<Row>([
     [`${hosts(10)} +all`, 'pass'],
     [`${hosts(11)} +all`, 'permerror'],
     ['include:c.test +all', 'pass', { zone: chain('-all') }],
@@ -226,13 +226,13 @@ describe('4.6.4 limits', () => {
     expect(await verdict(`v=spf1 ${terms}`, client)).toBe(expected);
   });
 
-  test('a host with addresses of the other kind only is not void', async () => {
+  it('do not count a host with addresses of the other family as void', async () => {
     const terms = 'a:v4.test a:w.v4.test a:x.v4.test +all';
     const others = { 'w.v4.test': { A: [v4] }, 'x.v4.test': { A: [v4] } };
     expect(await verdict(`v=spf1 ${terms}`, { ip: v6, zone: others })).toBe('pass');
   });
 
-  test('more than ten names of a PTR are not looked at', async () => {
+  it('skip the names of a PTR after the tenth', async () => {
     const names = numbered(10, (n) => `p${n}.far.test`);
     const zoneOf = (ptr: string[]): Zone => ({ '1.2.0.192.in-addr.arpa': { PTR: ptr } });
     const asked = (ptr: string[]) => verdict('v=spf1 ptr:v4.test -all', { zone: zoneOf(ptr) });
@@ -243,7 +243,7 @@ describe('4.6.4 limits', () => {
 
 describe('5 mechanisms', () => {
   const mapped = '::ffff:192.0.2.1';
-  test.each<Row>([
+  it.each<Row>([
     ['a -all', 'pass'],
     ['A -all', 'pass'],
     ['a -all', 'pass', { ip: v6 }],
@@ -292,7 +292,7 @@ describe('5 mechanisms', () => {
   const reverse = (...names: string[]): Client => ({
     zone: { '1.2.0.192.in-addr.arpa': { PTR: names }, 'a.sender.test': { A: [v4] } },
   });
-  test.each<Row>([
+  it.each<Row>([
     ['ptr', 'pass', reverse('a.sender.test')],
     ['ptr', 'pass', reverse('sender.test')],
     ['ptr', 'fail', reverse('v4.test')],
@@ -306,7 +306,7 @@ describe('5 mechanisms', () => {
     expect(await verdict(`v=spf1 ${term} -all`, client)).toBe(expected);
   });
 
-  test.each<Row>([
+  it.each<Row>([
     ['include:pass.test -all', 'pass'],
     ['-include:pass.test +all', 'fail'],
     ['include:fail.test ?all', 'neutral'],
@@ -327,7 +327,7 @@ describe('5 mechanisms', () => {
 });
 
 describe('6.1 redirect', () => {
-  test.each<Row>([
+  it.each<Row>([
     ['redirect=pass.test', 'pass'],
     ['redirect=fail.test', 'fail'],
     ['ip4:192.0.2.1 redirect=fail.test', 'pass'],
@@ -342,28 +342,28 @@ describe('6.1 redirect', () => {
   });
 });
 
-describe('6.2 an explanation is never a reason for an error', () => {
-  test.each<[string, Records | string]>([
-    ['its name is missing', {}],
-    ['its server fails', 'ESERVFAIL'],
-    ['its server is silent', 'ETIMEOUT'],
-    ['it has a syntax error', { TXT: [['%{x} %']] }],
-    ['there are two', { TXT: [['one'], ['two']] }],
-    ['it is no ASCII', { TXT: [['caf\u00e9']] }],
-    ['it says something', { TXT: [['%{i} is not one of %{d}: %{r} %{t}']] }],
-  ])('%s', async (_, why) => {
+describe('6.2 the explanation of a failure', () => {
+  it.each<[string, Records | string]>([
+    ['the name is missing', {}],
+    ['the server fails', 'ESERVFAIL'],
+    ['the server is silent', 'ETIMEOUT'],
+    ['the text has a syntax error', { TXT: [['%{x} %']] }],
+    ['two records exist', { TXT: [['one'], ['two']] }],
+    ['the text is not ASCII', { TXT: [['caf\u00e9']] }],
+    ['the text is valid', { TXT: [['%{i} is not one of %{d}: %{r} %{t}']] }],
+  ])('leaves the verdict at fail when %s', async (_, why) => {
     expect(await verdict('v=spf1 exp=why.test -all', { zone: { 'why.test': why } })).toBe('fail');
   });
 
-  test.each(['exp=%{p}.%{h}.test', 'exp=%{s}.why.test', 'exp=%{l}%_.why.test'])(
-    'nor is what %s becomes',
+  it.each(['exp=%{p}.%{h}.test', 'exp=%{s}.why.test', 'exp=%{l}%_.why.test'])(
+    'leaves the verdict at fail when it expands %s',
     async (exp) => {
       const client = { helo: "JUMPIN' JUPITER", zone: { '1.2.0.192.in-addr.arpa': 'ETIMEOUT' } };
       expect(await verdict(`v=spf1 ${exp} -all`, client)).toBe('fail');
     },
   );
 
-  test('it is not looked up: nobody hears it', async () => {
+  it('is not looked up, because no sender reads it', async () => {
     const asked: string[] = [];
     const inner = resolverOf({ 'sender.test': spf('exp=why.test', '-all') });
     await authenticate(mail(['From: ada@author.example']), {
@@ -384,7 +384,7 @@ describe('6.2 an explanation is never a reason for an error', () => {
 
 describe('7 macros', () => {
   const strange = ["JUMPIN' JUPITER", '[192.0.2.1]', '192.0.2.1', 'OEMCOMPUTER', '', 'a..test'];
-  test.each(strange)('h of the HELO %j matches nothing', async (helo) => {
+  it.each(strange)('match nothing with h when the HELO is %j', async (helo) => {
     expect(await verdict('v=spf1 a:%{h} -all', { helo })).toBe('fail');
     expect(await verdict('v=spf1 mx:%{H} -all', { helo })).toBe('fail');
     expect(await verdict('v=spf1 exists:%{h} -all', { helo })).toBe('fail');
@@ -393,13 +393,13 @@ describe('7 macros', () => {
     expect(await verdict('v=spf1 redirect=%{h}', { helo })).toBe('permerror');
   });
 
-  test('h of a HELO that is a name is that name', async () => {
+  it('expand h to a HELO that is a name', async () => {
     expect(await verdict('v=spf1 a:%{h} -all', { helo: 'v4.test' })).toBe('pass');
     expect(await verdict('v=spf1 include:%{h} -all', { helo: 'pass.test' })).toBe('pass');
   });
 
   const long = `${numbered(24, () => 'longlabel').join('.')}.test`;
-  test.each([
+  it.each([
     ['%{s}', 'strong-bad@email.example.com'],
     ['%{o}', 'email.example.com'],
     ['%{d}', 'email.example.com'],
@@ -425,7 +425,7 @@ describe('7 macros', () => {
     ['a%_b', 'a b'],
     ['%{p}', 'unknown'],
     ['%{h2}', 'example.net'],
-  ])('%s becomes %s', async (macro, name) => {
+  ])('expand %s to %s', async (macro, name) => {
     const client = { ip: '192.0.2.3', mailFrom: 'strong-bad@email.example.com' };
     const records = {
       'email.example.com': spf(`exists:${macro}.seen.test`, '-all'),
@@ -435,7 +435,7 @@ describe('7 macros', () => {
     expect(await verdict('', { ...client, helo, zone: records })).toBe('pass');
   });
 
-  test('an IPv6 address becomes its nibbles', async () => {
+  it('expand an IPv6 address to its nibbles', async () => {
     const nibbles = '1.0.b.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2';
     const seen = { [`${nibbles}.ip6.seen.test`]: { A: ['127.0.0.2'] } };
     expect(await verdict('v=spf1 exists:%{ir}.%{v}.seen.test -all', { ip: v6, zone: seen })).toBe(
@@ -443,7 +443,7 @@ describe('7 macros', () => {
     );
   });
 
-  test('a name of more than 253 characters loses labels on its left', async () => {
+  it('cut labels on the left of a name of over 253 characters', async () => {
     const whole = `${long}.seen.test`;
     expect(whole.length).toBe(254);
     const kept = whole.slice('longlabel.'.length);
@@ -451,7 +451,7 @@ describe('7 macros', () => {
     expect(await verdict('', { mailFrom: `x@${long}`, zone: seen })).toBe('pass');
   });
 
-  test('a label of more than 63 characters matches nothing', async () => {
+  it('match nothing with a label of more than 63 characters', async () => {
     const mailFrom = `${'l'.repeat(64)}@sender.test`;
     expect(await verdict('v=spf1 exists:%{l}.seen.test -all', { mailFrom })).toBe('fail');
   });

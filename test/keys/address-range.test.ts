@@ -17,7 +17,7 @@ describe('a range of addresses', () => {
     ['::/0', '::/0'],
     ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
     ['::ffff:10.0.0.7', '10.0.0.7/32'],
-  ])('%s is read as %s', (text, expected) => {
+  ])('reads %s as %s', (text, expected) => {
     expect(parseRange(text)).toMatchObject({ text: expected, isAligned: true });
   });
 
@@ -25,7 +25,7 @@ describe('a range of addresses', () => {
     ['10.0.0.5/8', '10.0.0.0/8'],
     ['2001:db8::1/64', '2001:db8::/64'],
     ['::ffff:10.0.0.7/104', '10.0.0.0/8'],
-  ])('%s has bits beyond its prefix: %s has none', (text, expected) => {
+  ])('marks %s as unaligned: its network is %s', (text, expected) => {
     expect(parseRange(text)).toMatchObject({ text: expected, isAligned: false });
   });
 
@@ -48,7 +48,7 @@ describe('a range of addresses', () => {
       '::ffff:10.0.0.0/95',
       '::ffff:10.0.0.0/90',
     ],
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseRange(text)).toBeNull();
   });
 
@@ -72,11 +72,11 @@ describe('a range of addresses', () => {
     ['10.0.0.0/8', '', false],
     ['10.0.0.0/8', 'nonsense', false],
     ['0.0.0.0/0', '10.1', false],
-  ])('%s has %j: %s', (text, address, expected) => {
+  ])('of %s contains %j: %s', (text, address, expected) => {
     expect(isInRanges(address, [range(text)])).toBe(expected);
   });
 
-  it('is one of several', () => {
+  it('matches when one of several contains the address', () => {
     const ranges = ['10.0.0.0/8', '2001:db8::/32'].map(range);
     expect(isInRanges('10.1.2.3', ranges)).toBe(true);
     expect(isInRanges('2001:db8::1', ranges)).toBe(true);
@@ -92,7 +92,7 @@ describe('a range of addresses', () => {
     ['0.0.0.0/0', '::/0', false],
     ['::/0', '10.0.0.0/8', false],
     ['2001:db8::/32', '2001:db8:1::/48', true],
-  ])('%s has all of %s: %s', (outer, inner, expected) => {
+  ])('of %s contains %s: %s', (outer, inner, expected) => {
     expect(hasRange(range(outer), range(inner))).toBe(expected);
   });
 });

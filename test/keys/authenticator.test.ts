@@ -22,7 +22,7 @@ describe.each(stores)('authentication on %s', (store) => {
     return { ...made, key: made.key ?? '' };
   }
 
-  /** The same service, its reads of the store counted. */
+  /** Wraps the app and counts its reads of the store. */
   function countingApp(): { app: App; reads: () => number } {
     let count = 0;
     const { store } = test.app;
@@ -36,7 +36,7 @@ describe.each(stores)('authentication on %s', (store) => {
     return { app: { ...test.app, store: counting }, reads: () => count };
   }
 
-  /** The same service; its first read of a row with this column waits, once read, until it is let go. */
+  /** Wraps the app; its first read of a row with this column waits for `letGo`. */
   function holdingApp(column: string) {
     const reading = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ describe.each(stores)('authentication on %s', (store) => {
     return { app, reading: reading.promise, letGo: held.resolve };
   }
 
-  it('says who asks', async () => {
+  it('returns the caller with its permissions', async () => {
     const made = await makeKeyOf({ role: 'sender', owner: 'person', mode: 'test' });
     expect(await authenticator.authenticate(made.key)).toEqual({
       organizationId: test.caller.organizationId,
@@ -70,7 +70,7 @@ describe.each(stores)('authentication on %s', (store) => {
     });
   });
 
-  it('is null for unknown, malformed, revoked and expired keys alike', async () => {
+  it('returns null for unknown, malformed, revoked and expired keys alike', async () => {
     const revoked = await makeKeyOf({});
     await revokeKey(test.app, test.operator, revoked.id);
     const expired = await makeKeyOf({ expiresAt: '2026-01-05T12:00:10Z' });
@@ -82,7 +82,7 @@ describe.each(stores)('authentication on %s', (store) => {
     }
   });
 
-  it('does not ask the store about what was never a key', async () => {
+  it('rejects a malformed key without a read of the store', async () => {
     const { app, reads } = countingApp();
     const counted = createAuthenticator(app);
     expect(await counted.authenticate('svc_live_nonsense')).toBeNull();
@@ -93,7 +93,7 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(reads()).toBeGreaterThan(0);
   });
 
-  it('answers for a key it knows without the store', async () => {
+  it('answers for a known key without a read of the store', async () => {
     const made = await makeKeyOf({});
     const { app, reads } = countingApp();
     const counted = createAuthenticator(app);
@@ -103,7 +103,7 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(reads()).toBe(before);
   });
 
-  it('refuses a key that this process revoked or rotated from the next request on', async () => {
+  it('refuses a key from the next request on after this process revoked or rotated it', async () => {
     const revoked = await makeKeyOf({});
     const rotated = await makeKeyOf({});
     expect(await authenticator.authenticate(revoked.key)).not.toBeNull();
@@ -117,7 +117,7 @@ describe.each(stores)('authentication on %s', (store) => {
   it.each([
     ['its row', 'hash'],
     ['the counter of changes', 'counter'],
-  ])('does not keep a key that is revoked while %s is being read', async (_what, column) => {
+  ])('does not cache a key that is revoked while %s is read', async (_what, column) => {
     const made = await makeKeyOf({});
     const { app, reading, letGo } = holdingApp(column);
     const holding = createAuthenticator(app);
@@ -134,7 +134,7 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(await holding.authenticate(made.key)).toBeNull();
   });
 
-  it('refuses a key that another process revoked within a second', async () => {
+  it('refuses a key within a second after another process revoked it', async () => {
     const made = await makeKeyOf({});
     expect(await authenticator.authenticate(made.key)).not.toBeNull();
     const command = await test.another();
@@ -143,13 +143,13 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(await authenticator.authenticate(made.key)).toBeNull();
   });
 
-  it('knows a key that another process has just made', async () => {
+  it('accepts a key just made by another process', async () => {
     const command = await test.another();
     const made = await createKey(command, test.operator, {});
     expect(await authenticator.authenticate(made.key ?? '')).toMatchObject({ keyId: made.id });
   });
 
-  it('a clock that was set back keeps no revoked key alive', async () => {
+  it('refuses a revoked key after the clock was set back', async () => {
     const made = await makeKeyOf({});
     expect(await authenticator.authenticate(made.key)).not.toBeNull();
     const command = await test.another();
@@ -158,10 +158,10 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(await authenticator.authenticate(made.key)).toBeNull();
   });
 
-  describe('the last use', () => {
+  describe('the time of last use', () => {
     const lastUse = async (id: string) => (await getKey(test.app, test.caller, id)).lastUsedAt;
 
-    it('is written by the flush, not by the request', async () => {
+    it('is written by the flush instead of the request', async () => {
       const made = await makeKeyOf({});
       await authenticator.authenticate(made.key);
       expect(await lastUse(made.id)).toBeNull();
@@ -169,7 +169,7 @@ describe.each(stores)('authentication on %s', (store) => {
       expect(await lastUse(made.id)).toBe('2026-01-05T12:00:00.000Z');
     });
 
-    it('is the latest of those since the last flush, and written at close too', async () => {
+    it('is the latest since the last flush, and is written at close too', async () => {
       const made = await makeKeyOf({});
       for (let i = 0; i < 3; i++) {
         await authenticator.authenticate(made.key);
@@ -179,7 +179,7 @@ describe.each(stores)('authentication on %s', (store) => {
       expect(await lastUse(made.id)).toBe('2026-01-05T12:00:02.000Z');
     });
 
-    it('never goes back, in whatever order daemons flush', async () => {
+    it('never goes back when daemons flush in any order', async () => {
       const made = await makeKeyOf({});
       const other = createAuthenticator(await test.another());
       await authenticator.authenticate(made.key);
@@ -190,10 +190,10 @@ describe.each(stores)('authentication on %s', (store) => {
       expect(await lastUse(made.id)).toBe('2026-01-05T12:00:01.000Z');
     });
 
-    it('that could not be written is written by the next flush', async () => {
+    it('is written by the next flush after a failed one', async () => {
       const made = await makeKeyOf({});
       await authenticator.authenticate(made.key);
-      // Another name for the table is trouble that passes.
+      // A renamed table makes the flush fail for a while.
       const rename = (from: string, to: string) =>
         test.app.store.write((trx) =>
           sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(trx),
@@ -206,7 +206,7 @@ describe.each(stores)('authentication on %s', (store) => {
       expect(await lastUse(made.id)).toBe('2026-01-05T12:00:00.000Z');
     });
 
-    it('is not touched by a refused key', async () => {
+    it('ignores refused keys', async () => {
       const made = await makeKeyOf({ expiresAt: '2026-01-05T12:00:10Z' });
       await test.clock.advance(10_000);
       await authenticator.authenticate(made.key);

@@ -1,5 +1,5 @@
-// Keys that reach single mailboxes, or those of a namespace: paths under them and the list of mailboxes,
-// which shows those alone. Every route of the service is asked with both. Who only proposes is such a key.
+// Keys bound to single mailboxes or to a namespace reach the routes under these mailboxes and the list of
+// mailboxes, which shows these alone. Every route is asked with both kinds, and with a key that only proposes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Page } from '../../src/api/pagination.ts';
@@ -23,10 +23,10 @@ interface Problem {
 
 const under = '/v1/mailboxes/{id}';
 
-describe.each(stores)('keys of single mailboxes on %s', (store) => {
+describe.each(stores)('keys bound to mailboxes on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
-  /** Two in the namespace of agents, one elsewhere. */
+  /** Two mailboxes in the namespace of agents, one outside. */
   let desk: Mailbox;
   let sales: Mailbox;
   let other: Mailbox;
@@ -51,7 +51,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
   const apiWith = async (constraints: Constraints, more: CreateKey = {}) =>
     api.as((await make(constraints, more)).key ?? '');
 
-  /** By name: what limits the key, and the mailboxes that it reaches. */
+  /** Constraints of each kind of key, with the mailboxes that it reaches. */
   const kinds = {
     mailboxIds: () => [{ mailboxIds: [desk.id, sales.id] }, [desk, sales]],
     'one mailboxId': () => [{ mailboxIds: [desk.id] }, [desk]],
@@ -59,43 +59,46 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
   } satisfies Record<string, () => [Constraints, Mailbox[]]>;
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
 
-  it.each(names)('%s: every route but those under them and their list is a 403', async (name) => {
-    const [constraints, reached] = kinds[name]();
-    const bound = await apiWith(constraints as Constraints);
-    const asked = [];
-    for (const { method, path, permission } of routes) {
-      if (path === '/v1/mailboxes' && method === 'GET') continue;
-      const isConfiguring = permission === 'mailboxes:configure';
-      const isUnder = path === under || path.startsWith(`${under}/`);
-      const id = isUnder ? other.id : desk.id;
-      const url = path.replace('{id}', id).replace(/\{\w+\}/g, 'x');
-      const answer = await bound.request<Problem>(method, url, {
-        ...(method !== 'GET' && { body: {} }),
-      });
-      expect([method, path, answer.status, answer.body._tag]).toEqual([
-        method,
-        path,
-        403,
-        'ForbiddenError',
-      ]);
-      const why =
-        isConfiguring && isUnder ? /of single mailboxes|its own/ : /its own mailboxes alone/;
-      expect(answer.body.message).toMatch(why);
-      asked.push(path);
-      if (!isUnder || method === 'DELETE') continue;
-      for (const { id: own } of reached) {
-        const mine = path.replace('{id}', own).replace(/\{\w+\}/g, 'x');
-        const answer = await bound.request(method, mine, {
-          ...(method !== 'GET' && { body: { nope: 1 } }),
+  it.each(names)(
+    'get a 403 on every route except those under their mailboxes and the list (%s)',
+    async (name) => {
+      const [constraints, reached] = kinds[name]();
+      const bound = await apiWith(constraints as Constraints);
+      const asked = [];
+      for (const { method, path, permission } of routes) {
+        if (path === '/v1/mailboxes' && method === 'GET') continue;
+        const isConfiguring = permission === 'mailboxes:configure';
+        const isUnder = path === under || path.startsWith(`${under}/`);
+        const id = isUnder ? other.id : desk.id;
+        const url = path.replace('{id}', id).replace(/\{\w+\}/g, 'x');
+        const answer = await bound.request<Problem>(method, url, {
+          ...(method !== 'GET' && { body: {} }),
         });
-        expect([method, mine, answer.status === 403]).toEqual([method, mine, isConfiguring]);
+        expect([method, path, answer.status, answer.body._tag]).toEqual([
+          method,
+          path,
+          403,
+          'ForbiddenError',
+        ]);
+        const why =
+          isConfiguring && isUnder ? /bound to mailboxes|its own/ : /only its own mailboxes/;
+        expect(answer.body.message).toMatch(why);
+        asked.push(path);
+        if (!isUnder || method === 'DELETE') continue;
+        for (const { id: own } of reached) {
+          const mine = path.replace('{id}', own).replace(/\{\w+\}/g, 'x');
+          const answer = await bound.request(method, mine, {
+            ...(method !== 'GET' && { body: { nope: 1 } }),
+          });
+          expect([method, mine, answer.status === 403]).toEqual([method, mine, isConfiguring]);
+        }
       }
-    }
-    expect(asked.length).toBeGreaterThan(80);
-    expect(asked.filter((path) => path.startsWith(under)).length).toBeGreaterThan(5);
-  });
+      expect(asked.length).toBeGreaterThan(80);
+      expect(asked.filter((path) => path.startsWith(under)).length).toBeGreaterThan(5);
+    },
+  );
 
-  it.each(names)('%s: the list shows those alone, on all its pages', async (name) => {
+  it.each(names)('list their own mailboxes alone, on all pages (%s)', async (name) => {
     const [constraints, reached] = kinds[name]();
     const bound = await apiWith(constraints as Constraints);
     const url = '/v1/mailboxes';
@@ -108,7 +111,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     expect((await api.get<Page<Mailbox>>(url)).body.pagination.total).toBe(4);
   });
 
-  it('a mailbox that does not exist is a 403 as well, and a deleted one of its own a 404', async () => {
+  it('get a 403 for an unknown mailbox and a 404 for a deleted one of theirs', async () => {
     const { app, operator } = test;
     const gone = await createMailbox(app, operator, { slug: 'gone', namespaceId: agents });
     await deleteMailbox(app, operator, gone.id);
@@ -120,7 +123,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     }
   });
 
-  it('may do there what their permissions say, and no more', async () => {
+  it('need the permission for each operation on their mailboxes', async () => {
     const reader = await apiWith(
       { mailboxIds: [desk.id] },
       { permissions: { mailboxes: ['read'] }, role: undefined },
@@ -135,7 +138,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     ]);
   });
 
-  it('reach no stream of events and no submission, which are no path under a mailbox', async () => {
+  it('reach neither the stream of events nor submission', async () => {
     const { key } = await make({ mailboxIds: [desk.id] });
     const stream = await api.as(key ?? '').get<Problem>('/v1/events/stream');
     expect(stream.status).toBe(403);
@@ -144,7 +147,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     expect(refusedAtDoor(caller, '127.0.0.1', 'messages:send')?.message).toContain('mailboxes');
   });
 
-  it('see a change of what they reach within the second', async () => {
+  it('follow a change of their mailboxes within a second', async () => {
     const made = await make({ mailboxIds: [desk.id] });
     const bound = api.as(made.key ?? '');
     expect((await bound.get(`/v1/mailboxes/${other.id}`)).status).toBe(403);
@@ -155,10 +158,10 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     await updateMailbox(test.app, test.operator, other.id, { displayName: 'Other' });
   });
 
-  describe('sendMode', () => {
+  describe('the send mode', () => {
     const proposing = () => ({ mailboxIds: [desk.id] });
 
-    it('approval is shown, kept by rotation, and told in the audit', async () => {
+    it('approval is shown, kept by rotation, and recorded in the audit', async () => {
       const made = await make(proposing(), { sendMode: 'approval' });
       expect(made.sendMode).toBe('approval');
       const heir = await rotateKey(test.app, test.operator, made.id);
@@ -173,13 +176,13 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     it.each<[string, () => CreateKey]>([
       ['without mailboxes', () => ({ sendMode: 'approval' })],
       ['of a person', () => ({ sendMode: 'approval', owner: 'person', constraints: proposing() })],
-      ['of another name', () => ({ sendMode: 'maybe' as 'send', constraints: proposing() })],
-    ])('a key %s is a 422', async (_what, body) => {
+      ['with an unknown mode', () => ({ sendMode: 'maybe' as 'send', constraints: proposing() })],
+    ])('approval is a 422 for a key %s', async (_what, body) => {
       const answer = await api.post<{ fields: object }>('/v1/api-keys', body());
       expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['sendMode']]);
     });
 
-    it('a proposing key keeps mailboxes that limit it', async () => {
+    it('approval requires constraints to mailboxes', async () => {
       const { id } = await make(proposing(), { sendMode: 'approval' });
       for (const constraints of [null, { domains: ['example.com'] }]) {
         const answer = await api.request<{ fields: object }>('PATCH', `/v1/api-keys/${id}`, {
@@ -203,14 +206,14 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
       'constraints.mailboxIds',
       () => ({ mailboxIds: Array.from({ length: 51 }, () => test.app.newId('mailbox')) }),
     ],
-  ])('what cannot be read is a 422 on %s', async (field, constraints) => {
+  ])('refuse malformed constraints with a 422 on %s', async (field, constraints) => {
     const answer = await api.post<{ fields: object }>('/v1/api-keys', {
       constraints: constraints(),
     });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
   });
 
-  it('no key makes one that reaches more mailboxes, or sends where it proposes', async () => {
+  it('never create a key with more mailboxes, or with direct sending from approval', async () => {
     const { app } = test;
     const [holder] = await Promise.all([
       createAuthenticator(app).authenticate(
@@ -238,7 +241,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
   });
 });
 
-it('svc keys create --mailbox, --namespace and --send-mode', async () => {
+it('svc keys create takes --mailbox, --namespace and --send-mode', async () => {
   const cli = await initializedWorkspace();
   const { id } = (await cli.json<Page<Mailbox>>(['mailboxes', 'list'])).items[0] ?? { id: '' };
   const words = ['--mailbox', id, '--send-mode', 'approval'];

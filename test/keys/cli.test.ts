@@ -1,5 +1,5 @@
 // Constraints of keys at the command line: the object of the API, exit codes.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-test('the --allow flags make constraints, in the place of those there were; --data takes them away', async () => {
+it('the --allow flags replace the constraints, and --data null removes them', async () => {
   const made = await cli.json<ApiKey>([
     ...['keys', 'create', '--allow-sender', 'a@example.com', '--allow-sender', 'b@example.com'],
     ...['--allow-domain', 'Example.ORG', '--allow-ip', '203.0.113.7'],
@@ -26,7 +26,7 @@ test('the --allow flags make constraints, in the place of those there were; --da
   expect(freed.constraints).toBeNull();
 });
 
-test('a range that cannot be read ends with 2 and names its field', async () => {
+it('a malformed range ends with 2 and names its field', async () => {
   const refused = await cli.run(['keys', 'create', '--allow-ip', '10.0.0.5/8', '--json']);
   expect(refused.code).toBe(2);
   expect(JSON.parse(refused.stderr)).toMatchObject({

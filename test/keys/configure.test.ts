@@ -137,23 +137,26 @@ describe.each(stores)('the configuration of a mailbox on %s', (store) => {
     { '*': ['*'] },
   ];
 
-  it.each(grants)('is granted to no bound key: %j is a 422 that says why', async (permissions) => {
-    for (const sendMode of modes) {
-      const constraints = { mailboxIds: [desk.id] };
-      const body = { permissions, constraints, sendMode };
-      const answer = await api.post<Problem>('/v1/api-keys', body);
-      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['permissions']]);
-      expect(answer.body.fields.permissions?.[0]).toContain('mailboxes:configure');
-    }
-    const { app, operator } = test;
-    const unbound = await createKey(app, operator, { permissions });
-    const changed = updateKey(app, operator, unbound.id, {
-      constraints: { mailboxIds: [desk.id] },
-    });
-    await expect(changed).rejects.toMatchObject({ _tag: 'ValidationError' });
-  });
+  it.each(grants)(
+    'cannot be granted to a bound key: %j is a 422 with the reason',
+    async (permissions) => {
+      for (const sendMode of modes) {
+        const constraints = { mailboxIds: [desk.id] };
+        const body = { permissions, constraints, sendMode };
+        const answer = await api.post<Problem>('/v1/api-keys', body);
+        expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['permissions']]);
+        expect(answer.body.fields.permissions?.[0]).toContain('mailboxes:configure');
+      }
+      const { app, operator } = test;
+      const unbound = await createKey(app, operator, { permissions });
+      const changed = updateKey(app, operator, unbound.id, {
+        constraints: { mailboxIds: [desk.id] },
+      });
+      await expect(changed).rejects.toMatchObject({ _tag: 'ValidationError' });
+    },
+  );
 
-  it('is refused to a bound key from before, whose permissions name it', async () => {
+  it('is refused to a bound key with a stored permission from an earlier version', async () => {
     const { app, operator } = test;
     const constraints = { mailboxIds: [desk.id] };
     const { id, key } = await createKey(app, operator, {

@@ -1,5 +1,5 @@
-// Constraints of keys: where a key may be used from, whom its mail may come from, and
-// that no key makes or changes one with looser constraints than its own.
+// Constraints of keys: the addresses that may use a key, the senders of its mail, and the rule that a key
+// never makes or changes a key with looser constraints than its own.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
@@ -64,8 +64,8 @@ describe.each(stores)('constraints of a key on %s', (store) => {
     return api.as((await make(constraints, more)).key ?? '');
   }
 
-  describe('are shown', () => {
-    it('in their normal form, each entry once', async () => {
+  describe('in answers', () => {
+    it('are shown in their normal form, each entry once', async () => {
       const made = await make({
         senders: ['Ada@EXAMPLE.com', 'Ada@example.com'],
         domains: ['Example.ORG', 'bücher.example'],
@@ -80,14 +80,14 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect((await getKey(test.app, test.caller, made.id)).constraints).toEqual(constraints);
     });
 
-    it('with what is limited only, and are null for a key without', async () => {
+    it('are shown without unused lists, and as null for an unconstrained key', async () => {
       expect((await make({ domains: ['example.com'] })).constraints).toEqual({
         domains: ['example.com'],
       });
       expect((await make(null)).constraints).toBeNull();
     });
 
-    it('by HTTP as they were given, and kept by rotation', async () => {
+    it('are shown over HTTP as given, and kept by rotation', async () => {
       const body = { role: 'sender', constraints: { ipRanges: ['203.0.113.0/24'] } };
       const made = await api.post<{ id: string; constraints: unknown }>('/v1/api-keys', body);
       expect([made.status, made.body.constraints]).toEqual([201, body.constraints]);
@@ -117,24 +117,24 @@ describe.each(stores)('constraints of a key on %s', (store) => {
     ['constraints.ipRanges', { ipRanges: Array.from({ length: 51 }, (_, i) => `10.0.0.${i}`) }],
     ['constraints.senders', { senders: Array.from({ length: 51 }, (_, i) => `a${i}@b.example`) }],
     ['constraints.domains', { domains: Array.from({ length: 51 }, (_, i) => `d${i}.example`) }],
-  ])('are refused where they cannot be read, by the field %s', async (field, constraints) => {
+  ])('are refused with a 422 that names the field %s', async (field, constraints) => {
     const answer = await api.post<{ fields: object }>('/v1/api-keys', { constraints });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
   });
 
-  it('may have 50 entries in each list', async () => {
+  it('hold up to 50 entries in each list', async () => {
     const ipRanges = Array.from({ length: 50 }, (_, i) => `10.0.0.${i}/32`);
     expect((await make({ ipRanges })).constraints).toEqual({ ipRanges });
   });
 
-  it('say how a range with bits beyond its prefix is meant', async () => {
+  it('suggest the aligned range for bits beyond the prefix', async () => {
     const body = { constraints: { ipRanges: ['10.0.0.5/8'] } };
     const answer = await api.post<Problem>('/v1/api-keys', body);
     expect(answer.body.message).toContain('write 10.0.0.0/8');
   });
 
   describe('on the address of the caller', () => {
-    it('are a 403 from elsewhere, which names that address and no range', async () => {
+    it('answer a foreign address with a 403 that names it and hides the ranges', async () => {
       const limited = await apiWith({ ipRanges: ['203.0.113.0/24', '2001:db8::/32'] });
       const answer = await limited.get<Problem>('/v1/messages', { remoteAddress: outside });
       expect([answer.status, answer.body._tag]).toEqual([403, 'ForbiddenError']);
@@ -150,13 +150,13 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       [`::ffff:${outside}`, false],
       ['2001:db9::1', false],
       ['127.0.0.1', false],
-    ])('%s: may use it: %s', async (remoteAddress, expected) => {
+    ])('admit %s: %s', async (remoteAddress, expected) => {
       const limited = await apiWith({ ipRanges: ['203.0.113.0/24', '2001:db8::/32'] });
       const { status } = await limited.get('/v1/messages', { remoteAddress });
       expect(status).toBe(expected ? 200 : 403);
     });
 
-    it('believe no header about it', async () => {
+    it('ignore headers about the address', async () => {
       const limited = await apiWith({ ipRanges: [inside] });
       const headers = {
         'x-forwarded-for': inside,
@@ -167,7 +167,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect(answer.status).toBe(403);
     });
 
-    it('come before the permission: a thief does not learn what the key may do', async () => {
+    it('are checked before the permission, so that a thief learns nothing of it', async () => {
       const limited = await apiWith({ ipRanges: [inside] }, { role: 'viewer' });
       const answers = await Promise.all([
         limited.get('/v1/messages', { remoteAddress: outside }),
@@ -238,7 +238,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       [{ domains: ['example.com'], senders: ['a@example.org'] }, 'b@example.com', true],
       [{ domains: ['example.com'], senders: ['a@example.org'] }, 'b@example.org', false],
       [{ ipRanges: ['127.0.0.1'] }, 'anyone@example.org', true],
-    ])('%j sends from %s: %s', async (constraints, email, expected) => {
+    ])('with %j, mail from %s is accepted: %s', async (constraints, email, expected) => {
       const answer = await sendFrom(await apiWith(constraints, { role: 'sender' }), email);
       if (expected) {
         expect(answer.status).toBe(201);
@@ -248,7 +248,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       }
     });
 
-    it('refuse a send without touching its neighbours', async () => {
+    it('refuse one send of a batch and accept its neighbours', async () => {
       const limited = await apiWith({ domains: ['example.com'] });
       const answers = await Promise.all([
         sendFrom(limited, 'a@example.com'),
@@ -258,14 +258,14 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect(answers.map(({ status }) => status)).toEqual([201, 403, 201]);
     });
 
-    it('do not make a domain usable that is not verified', async () => {
+    it('do not make an unverified domain usable', async () => {
       const limited = await apiWith({ domains: ['example.net'] });
       const answer = await sendFrom(limited, 'a@example.net');
       expect([answer.status, answer.body._tag]).toEqual([403, 'ForbiddenError']);
     });
   });
 
-  describe('no key makes one that is less constrained than itself', () => {
+  describe('of a key made or changed by a key', () => {
     it.each<[string, Constraints | null, Constraints | null, boolean]>([
       ['none by none', null, null, true],
       ['any by none', null, { ipRanges: ['10.0.0.0/8'] }, true],
@@ -286,7 +286,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       ['the domain of its sender', { senders: ['a@b.example'] }, { domains: ['b.example'] }, false],
       ['a sender of its domain', { domains: ['b.example'] }, { senders: ['a@b.example'] }, true],
       ['a subdomain', { domains: ['b.example'] }, { domains: ['a.b.example'] }, false],
-      ['only where from', { domains: ['b.example'] }, { ipRanges: ['10.0.0.1'] }, false],
+      ['an address range alone', { domains: ['b.example'] }, { ipRanges: ['10.0.0.1'] }, false],
       [
         'both of two',
         { domains: ['b.example'], ipRanges: ['10.0.0.0/8'] },
@@ -299,21 +299,24 @@ describe.each(stores)('constraints of a key on %s', (store) => {
         { ipRanges: ['10.0.0.1'] },
         false,
       ],
-    ])('%s: %j makes %j: %s', async (_what, own, wanted, expected) => {
-      const by = await callerWith(own);
-      const making = make(wanted, {}, by);
-      if (expected) await expect(making).resolves.toMatchObject({ isActive: true });
-      else await expect(making).rejects.toMatchObject({ _tag: 'ForbiddenError' });
-    });
+    ])(
+      'are never looser than those of the maker: %s, %j makes %j: %s',
+      async (_what, own, wanted, expected) => {
+        const by = await callerWith(own);
+        const making = make(wanted, {}, by);
+        if (expected) await expect(making).resolves.toMatchObject({ isActive: true });
+        else await expect(making).rejects.toMatchObject({ _tag: 'ForbiddenError' });
+      },
+    );
 
-    it('nor gets the plaintext of one by rotation', async () => {
+    it('are compared at rotation too, which returns a plaintext', async () => {
       const free = await make(null, { role: 'sender' });
       const by = await callerWith({ ipRanges: ['10.0.0.0/8'] });
       await expect(rotateKey(test.app, by, free.id)).rejects.toMatchObject({ status: 403 });
       expect((await getKey(test.app, test.caller, free.id)).isActive).toBe(true);
     });
 
-    it('nor loosens any, itself included; it may tighten what it could make', async () => {
+    it('may be tightened, never loosened', async () => {
       const own = { ipRanges: ['10.0.0.0/8'] };
       const by = await callerWith(own);
       const target = await make({ ipRanges: ['10.0.0.0/9'] }, { role: 'sender' });
@@ -328,7 +331,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect(await updateKey(test.app, by, target.id, tighter)).toMatchObject(tighter);
     });
 
-    it('nor touches the constraints of one that it could not make', async () => {
+    it('cannot be changed by a key that could not have made the target', async () => {
       const by = await callerWith({ ipRanges: ['10.0.0.0/8'] });
       const free = await make(null, { role: 'sender' });
       const change = { constraints: { ipRanges: ['10.0.0.1/32'] } };
@@ -340,7 +343,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect((await getKey(test.app, test.caller, free.id)).constraints).toBeNull();
     });
 
-    it('by the constraints that it has now, not those it had when its request began', async () => {
+    it('are compared with the present constraints of the maker, not earlier ones', async () => {
       const by = await callerWith(null);
       const constraints = { ipRanges: ['10.0.0.0/8'] };
       await updateKey(test.app, test.operator, by.keyId ?? '', { constraints });
@@ -348,8 +351,8 @@ describe.each(stores)('constraints of a key on %s', (store) => {
     });
   });
 
-  describe('a change', () => {
-    it('takes the place of what was there, and null takes it away', async () => {
+  describe('after a change', () => {
+    it('are replaced by new ones and removed by null', async () => {
       const { id } = await make({ ipRanges: ['10.0.0.0/8'], domains: ['example.com'] });
       const url = `/v1/api-keys/${id}`;
       const replaced = await api.request<ApiKey>('PATCH', url, {
@@ -362,7 +365,7 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect(freed.body).toMatchObject({ name: 'x', constraints: null });
     });
 
-    it('holds in this process from the next request on', async () => {
+    it('hold in this process from the next request on', async () => {
       const { id, key } = await make(null);
       const limited = api.as(key ?? '');
       expect((await limited.get('/v1/messages')).status).toBe(200);
@@ -370,10 +373,10 @@ describe.each(stores)('constraints of a key on %s', (store) => {
       expect((await limited.get('/v1/messages')).status).toBe(403);
     });
 
-    it('by a command holds in every daemon within a second', async () => {
+    it('hold in every daemon within a second when a command changed them', async () => {
       const { id, key } = await make(null);
       const limited = api.as(key ?? '');
-      // The daemon knows of all changes before.
+      // The daemon has read all earlier changes.
       await test.clock.advance(1_000);
       expect((await limited.get('/v1/messages')).status).toBe(200);
       const command = await test.another();

@@ -13,13 +13,13 @@ describe('the text of a key', () => {
     expect(isTestKey(key.start)).toBe(mode === 'test');
   });
 
-  it('is another each time', () => {
+  it('is unique in 500 keys', () => {
     const random = systemRandom();
     const made = new Set(Array.from({ length: 500 }, () => makeKey(random, 'live').plaintext));
     expect(made.size).toBe(500);
   });
 
-  it('uses all of base62 alike', () => {
+  it('uses all characters of base62 evenly', () => {
     const random = seededRandom(7);
     const counts = new Map<string, number>();
     for (let i = 0; i < 2_000; i++) {
@@ -32,7 +32,7 @@ describe('the text of a key', () => {
     for (const count of counts.values()) expect(Math.abs(count - mean)).toBeLessThan(mean * 0.2);
   });
 
-  it('is told from a mistyped one: any changed character breaks the checksum', () => {
+  it('fails its checksum after one changed character', () => {
     const { plaintext } = makeKey(seededRandom(3), 'live');
     for (let i = 9; i < plaintext.length; i++) {
       const other = plaintext[i] === 'a' ? 'b' : 'a';
@@ -47,7 +47,7 @@ describe('the text of a key', () => {
     'svc_prod_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA000000',
     'x'.repeat(100_000),
     `svc_live_${'A'.repeat(38)}\n`,
-  ])('is told from what never was one (%#)', (text) => {
+  ])('is told from other texts (%#)', (text) => {
     expect(isKeyText(text)).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ describe.each(stores)('API keys on %s', (store) => {
 
   const callerWith = async (input: CreateKey) => callerOf(await make(input));
 
-  describe('making one', () => {
+  describe('creation', () => {
     it('shows the plaintext once', async () => {
       const made = await make({ name: 'ci', description: 'from CI', role: 'sender' });
       expect(made).toEqual({
@@ -52,7 +52,7 @@ describe.each(stores)('API keys on %s', (store) => {
       expect(await updateKey(test.app, test.caller, made.id, {})).toEqual(hidden);
     });
 
-    it('gives the role developer when nothing is asked for', async () => {
+    it('gives the role developer by default', async () => {
       expect((await make({})).roleName).toBe('developer');
     });
 
@@ -61,7 +61,7 @@ describe.each(stores)('API keys on %s', (store) => {
       expect(made).toMatchObject({ roleName: 'custom', permissions: { messages: ['send'] } });
     });
 
-    it('refuses a bad field, whichever', async () => {
+    it('refuses each bad field by its name', async () => {
       for (const [field, input] of [
         ['permissions', { role: 'sender', permissions: { messages: ['send'] } }],
         ['permissions', { permissions: {} }],
@@ -80,10 +80,10 @@ describe.each(stores)('API keys on %s', (store) => {
     });
   });
 
-  describe('a key never makes one that can do more than itself', () => {
+  describe('creation by a key', () => {
     const forbidden = { _tag: 'ForbiddenError' };
 
-    it('by permissions', async () => {
+    it('is limited to its own permissions', async () => {
       const by = await callerWith({ permissions: { keys: ['write'], messages: ['read'] } });
       await expect(make({ permissions: { messages: ['read'] } }, by)).resolves.toBeDefined();
       await expect(make({ permissions: { messages: ['send'] } }, by)).rejects.toMatchObject(
@@ -94,26 +94,26 @@ describe.each(stores)('API keys on %s', (store) => {
       await expect(make({}, by)).rejects.toMatchObject(forbidden);
     });
 
-    it('by role: only an owner makes an owner', async () => {
+    it('of an owner needs an owner', async () => {
       const admin = await callerWith({ role: 'admin' });
       await expect(make({ role: 'admin' }, admin)).resolves.toBeDefined();
       await expect(make({ role: 'owner' }, admin)).rejects.toMatchObject(forbidden);
       await expect(make({ role: 'owner' }, test.caller)).resolves.toBeDefined();
     });
 
-    it('by who holds it: a service makes no person', async () => {
+    it("of a person's key is refused to a service", async () => {
       const service = await callerWith({ role: 'admin' });
       await expect(make({ owner: 'person' }, service)).rejects.toMatchObject(forbidden);
       await expect(make({ owner: 'person' }, test.caller)).resolves.toBeDefined();
     });
 
-    it('by mode: a test key makes no live one', async () => {
+    it('of a live key is refused to a test key', async () => {
       const testKey = await callerWith({ role: 'admin', mode: 'test' });
       await expect(make({}, testKey)).rejects.toMatchObject(forbidden);
       expect((await make({ mode: 'test' }, testKey)).start).toMatch(/^svc_test_/);
     });
 
-    it('by time: what a key makes ends no later than it', async () => {
+    it('is limited to its own time of expiry', async () => {
       const by = await callerWith({ role: 'admin', expiresAt: '2026-02-01T00:00:00Z' });
       await expect(make({}, by)).rejects.toMatchObject(forbidden);
       await expect(make({ expiresAt: '2026-02-01T00:00:01Z' }, by)).rejects.toMatchObject(
@@ -122,14 +122,14 @@ describe.each(stores)('API keys on %s', (store) => {
       await expect(make({ expiresAt: '2026-02-01T00:00:00Z' }, by)).resolves.toBeDefined();
     });
 
-    it('after its end: a request that was under way when its key was revoked makes nothing', async () => {
+    it('fails after the revocation of the maker during the request', async () => {
       const made = await make({ role: 'admin' });
       const by = await callerOf(made);
       await revokeKey(test.app, test.operator, made.id);
       await expect(make({}, by)).rejects.toMatchObject({ _tag: 'UnauthorizedError' });
     });
 
-    it('by rotation: that would show it the plaintext of a stronger one', async () => {
+    it('by rotation is refused when the target has more permissions', async () => {
       const strong = await make({ role: 'admin' });
       const by = await callerWith({ permissions: { keys: ['write'] } });
       await expect(rotateKey(test.app, by, strong.id)).rejects.toMatchObject(forbidden);
@@ -137,7 +137,7 @@ describe.each(stores)('API keys on %s', (store) => {
     });
   });
 
-  it('only an owner changes, rotates or revokes the keys of owners', async () => {
+  it('lets only an owner change, rotate or revoke the keys of owners', async () => {
     const admin = await callerWith({ role: 'admin' });
     const owner = await make({ role: 'owner', name: 'boss' });
     const forbidden = { _tag: 'ForbiddenError', status: 403 };
@@ -149,7 +149,7 @@ describe.each(stores)('API keys on %s', (store) => {
     expect(await getKey(test.app, admin, owner.id)).toMatchObject({ name: 'boss', isActive: true });
   });
 
-  it('PATCH changes what it names and nothing else, null included', async () => {
+  it('PATCH changes the named fields and nothing else, null included', async () => {
     const made = await make({ name: 'ci', description: 'old' });
     const renamed = await updateKey(test.app, test.caller, made.id, { name: null });
     expect(renamed).toEqual({ ...made, key: null, name: null });
@@ -159,7 +159,7 @@ describe.each(stores)('API keys on %s', (store) => {
   });
 
   describe('rotation', () => {
-    it('makes a key with the same owner, name, permissions and end, and deactivates the old', async () => {
+    it('makes a key with the same owner, name, permissions and expiry, and deactivates the old one', async () => {
       const old = await make({
         name: 'ci',
         description: 'text',
@@ -206,7 +206,7 @@ describe.each(stores)('API keys on %s', (store) => {
     });
   });
 
-  it('revoking is for good, and again is no error', async () => {
+  it('revokes a key for good, and accepts a second revocation', async () => {
     const made = await make({});
     const answer = { success: true, message: `API key ${made.id} is revoked` };
     expect(await revokeKey(test.app, test.caller, made.id)).toEqual(answer);
@@ -214,7 +214,7 @@ describe.each(stores)('API keys on %s', (store) => {
     expect((await getKey(test.app, test.caller, made.id)).isActive).toBe(false);
   });
 
-  it('are listed by page, newest first, the revoked included', async () => {
+  it('lists keys by page, newest first, including revoked ones', async () => {
     const made: string[] = [];
     for (const name of ['a', 'b', 'c']) {
       await test.clock.advance(1_000);

@@ -19,7 +19,7 @@ const allowed: Record<Role, (resource: string, action: string) => boolean> = {
 };
 
 describe('roles', () => {
-  it.each(roles)('%s may do what is listed here, and nothing else', (role) => {
+  it.each(roles)('grant %s the permissions listed here and nothing else', (role) => {
     for (const permission of everyPermission()) {
       const [resource = '', action = ''] = permission.split(':');
       expect([permission, allows(rolePermissions(role), permission)]).toEqual([
@@ -29,13 +29,13 @@ describe('roles', () => {
     }
   });
 
-  it('a name that is no role may do nothing', () => {
+  it('grant nothing to an unknown name', () => {
     expect(rolePermissions('custom')).toEqual({});
     expect(rolePermissions('constructor')).toEqual({});
   });
 });
 
-describe('one map of permissions covers another', () => {
+describe('the comparison of permissions', () => {
   it.each<[Role, Role, boolean]>([
     ['owner', 'owner', true],
     ['admin', 'owner', true],
@@ -45,11 +45,11 @@ describe('one map of permissions covers another', () => {
     ['developer', 'admin', false],
     ['viewer', 'sender', false],
     ['sender', 'sender', true],
-  ])('%s and %s: %s', (holder, wanted, expected) => {
+  ])('%s covers %s: %s', (holder, wanted, expected) => {
     expect(covers(rolePermissions(holder), rolePermissions(wanted))).toBe(expected);
   });
 
-  it('a wildcard is covered by a wildcard only: it grants what is yet to come', () => {
+  it('a wildcard is covered by a wildcard only, because it grants future actions', () => {
     const all = { messages: ['read', 'write', 'delete', 'send'] };
     expect(covers(all, { messages: ['*'] })).toBe(false);
     expect(covers({ messages: ['*'] }, all)).toBe(true);
@@ -59,7 +59,7 @@ describe('one map of permissions covers another', () => {
 });
 
 describe('permissions of the command line', () => {
-  it('become a map, each action once', () => {
+  it('become a map with each action once', () => {
     expect(
       permissionMapOf(['messages:send', 'messages:read', 'messages:send', 'keys:read']),
     ).toEqual({ messages: ['send', 'read'], keys: ['read'] });

@@ -1,5 +1,5 @@
-// Which mailbox takes mail at RCPT: its own address first, then the catch-all of the domain; a paused one
-// puts mail off, a deleted one refuses it.
+// The mailbox that takes a mail at RCPT: the owner of the address first, then the catch-all of the domain.
+// A paused mailbox defers mail, a deleted one refuses it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, getDomain, listDnsRecords } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -16,9 +16,9 @@ import { envelope, type SmtpService, smtpService } from './smtp-service.ts';
 
 const taken = '250 2.1.5 Accepted';
 const unknown = '550 5.1.1 No mailbox here has this address';
-const putOff = '450 4.2.1 This mailbox takes no mail at the moment';
+const putOff = '450 4.2.1 This mailbox accepts no mail at the moment';
 
-describe('the mailboxes of a domain', () => {
+describe('receiving for a domain', () => {
   let service: SmtpService;
   let domainId: string;
   let mailboxId: string;
@@ -35,7 +35,7 @@ describe('the mailboxes of a domain', () => {
 
   const asked = async (address: string) => (await envelope(await service.session(), address))[0];
 
-  it('take mail for unknown addresses while the catch-all is on', async () => {
+  it('takes mail for unknown addresses while the catch-all is on', async () => {
     const { app, operator } = service;
     expect(await asked('misspelt@acme.example')).toBe(unknown);
     await enableCatchAll(app, operator, { domainId, mailboxId });
@@ -48,7 +48,7 @@ describe('the mailboxes of a domain', () => {
     expect(await asked('misspelt@acme.example')).toBe(unknown);
   });
 
-  it('the domain shows its catch-all, and records for mail as long as it takes any', async () => {
+  it('shows the catch-all with the domain, and records for mail while the domain takes any', async () => {
     const { app, operator } = service;
     const standing = async () => {
       const { catchAll } = await getDomain(app, operator, domainId);
@@ -70,7 +70,7 @@ describe('the mailboxes of a domain', () => {
     expect(await standing()).toEqual(without);
   });
 
-  it('put mail off while paused, refuse it once deleted', async () => {
+  it('defers mail for a paused mailbox and refuses it for a deleted one', async () => {
     const { app, operator } = service;
     expect(await asked('desk+news@acme.example')).toBe(taken);
     await pauseMailbox(app, operator, mailboxId);
@@ -81,7 +81,7 @@ describe('the mailboxes of a domain', () => {
     expect(await asked('desk@acme.example')).toBe(unknown);
   });
 
-  it('leave an address of its own to its mailbox, though that is paused', async () => {
+  it('leaves a known address to its own mailbox, even a paused one', async () => {
     const { app, operator } = service;
     const all = await createMailbox(app, operator, { slug: 'all', domain: 'acme.example' });
     await enableCatchAll(app, operator, { domainId, mailboxId: all.id });
@@ -90,7 +90,7 @@ describe('the mailboxes of a domain', () => {
     expect(await asked('other@acme.example')).toBe(taken);
   });
 
-  it('are looked up together for clients that ask at once, and each is told its own', async () => {
+  it('looks addresses up in one query for concurrent clients, each with its own reply', async () => {
     const { app, operator } = service;
     const all = await createMailbox(app, operator, { slug: 'all', domain: 'acme.example' });
     await enableCatchAll(app, operator, { domainId, mailboxId: all.id });
@@ -110,14 +110,14 @@ describe('the mailboxes of a domain', () => {
     expect(lookups.map(({ times }) => times)).toEqual([1]);
   });
 
-  describe('asked for at RCPT', () => {
+  describe('the look-up at RCPT', () => {
     let watch: ReturnType<typeof watchQueries>;
     beforeEach(() => {
       watch = watchQueries();
     });
     afterEach(() => watch.stop());
 
-    it('cost one look-up each, known or not, with a catch-all or without', async () => {
+    it('costs one statement for each address, known or not, with a catch-all or without', async () => {
       const { app, operator } = service;
       const unknowns = Array.from({ length: 40 }, (_, index) => `nobody${index}@acme.example`);
       const statementsFor = async (addresses: readonly string[]) => {
@@ -131,7 +131,7 @@ describe('the mailboxes of a domain', () => {
         await session.say('QUIT');
         return { replies: new Set(replies), statements: asked[0]?.times };
       };
-      // Whether the organization exists, and the like, is asked once in a process.
+      // A process looks up the existence of the organization and the like once.
       await asked('desk@acme.example');
       expect(await statementsFor(unknowns.slice(0, 8))).toEqual({
         replies: new Set([unknown]),

@@ -11,7 +11,7 @@ it.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['::', '0:0:0:0::/64'],
-])('%s counts as %s', (address, network) => {
+])('a connection from %s counts for %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
@@ -20,11 +20,11 @@ it.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
   ['2001:0db8::9', '2001:db8:0::/48'],
   ['::1', '0:0:0::/48'],
-])('%s is of the site %s', (address, site) => {
+])('the site of %s is %s', (address, site) => {
   expect(siteOf(address)).toBe(site);
 });
 
-it('a site has its share, whatever its addresses, and another finds some', () => {
+it('a site has its share over all its addresses, and leaves room for another', () => {
   const counts = new ConnectionCounts(200, 20);
   const address = (site: number, host: number) => `198.51.${site}.${host}`;
   let admitted = 0;
@@ -34,7 +34,7 @@ it('a site has its share, whatever its addresses, and another finds some', () =>
   expect(counts.admit(address(1, 200))).toBe(false);
 });
 
-it('a remote address has its share, other addresses and this machine have theirs', () => {
+it('a remote address has a share of its own, and this machine has none', () => {
   const counts = new ConnectionCounts(10, 2);
   const admitted = (address: string) => counts.admit(address);
   expect(['192.0.2.1', '192.0.2.1', '192.0.2.1'].map(admitted)).toEqual([true, true, false]);
@@ -44,7 +44,7 @@ it('a remote address has its share, other addresses and this machine have theirs
   expect(['192.0.2.1', '192.0.2.1'].map(admitted)).toEqual([true, false]);
 });
 
-it('of a larger site may be taken over where all are taken', () => {
+it('a connection of a larger site is offered for takeover when all are taken', () => {
   const counts = new ConnectionCounts(4, 20);
   const [large, small, late] = ['198.51.1.1', '198.51.2.1', '198.51.3.1'] as const;
   for (const address of [large, large, large, small]) counts.admit(address);
@@ -53,7 +53,7 @@ it('of a larger site may be taken over where all are taken', () => {
   expect(counts.mayTakeOver(late, large)).toBe(true);
 });
 
-it('all together have a cap, this machine included', () => {
+it('the cap on all connections includes those of this machine', () => {
   const counts = new ConnectionCounts(2, 2);
   const addresses = ['192.0.2.1', '127.0.0.1', '127.0.0.1', '192.0.2.2'];
   expect(addresses.map((address) => counts.admit(address))).toEqual([true, true, false, false]);

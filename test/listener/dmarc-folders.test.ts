@@ -1,5 +1,5 @@
-// What DMARC says of a mail that comes by SMTP, and in which folder it lies then. A real listener, a real DNS server,
-// and what a mailbox shows over HTTP.
+// The folder of a mail received by SMTP, by its DMARC verdict. A real listener, a real DNS server, and the
+// mailbox over HTTP.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
@@ -13,7 +13,7 @@ import { deliver, type SmtpService, smtpService } from './smtp-service.ts';
 const sender = 'bank@strict.example';
 const mail = `From: Bank <${sender}>\r\nSubject: pay\r\n\r\nnow\r\n`;
 
-describe.each(stores)('a mail by SMTP, on %s', (store) => {
+describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
   let dns: DnsServer;
   let service: SmtpService;
   let api: HttpApi;
@@ -34,13 +34,13 @@ describe.each(stores)('a mail by SMTP, on %s', (store) => {
     api = httpApi(service);
   }
 
-  /** The reply to its last dot. */
-  async function come(): Promise<string> {
+  /** Delivers the mail; returns the reply to its last dot. */
+  async function deliverMail(): Promise<string> {
     const answer = deliver(await service.session(), inbox, mail, sender);
     return passingTime(service.clock, answer, 50);
   }
 
-  /** How many mails lie in each folder, where there are any. */
+  /** Counts the mails by folder. */
   async function folders(): Promise<Record<string, number>> {
     await threadAll(service.app);
     const threads = await threadsOver(service.app, api);
@@ -53,62 +53,62 @@ describe.each(stores)('a mail by SMTP, on %s', (store) => {
     return found;
   }
 
-  it('that fails lies in spam where its domain asks for quarantine', async () => {
+  it('is spam after a failure under quarantine', async () => {
     await start('quarantine');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
-  it('that fails is refused with 550 5.7.1 where its domain asks for reject: there is no thread', async () => {
+  it('does not exist after a failure under reject: the mail gets 550 5.7.1', async () => {
     await start('reject');
-    expect(await come()).toMatch(/^550 5\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^550 5\.7\.1 /);
     expect(await folders()).toEqual({});
   });
 
-  it('that fails lies in spam where reject is not enforced', async () => {
+  it('is spam after a failure under reject while it is not enforced', async () => {
     await start('reject', { inbound: { enforceDmarc: false } });
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
-  it('that cannot be checked under reject is put off twice, then lies in spam', async () => {
+  it('is spam when the check stays open under reject, after two deferrals', async () => {
     dns.set('strict.example', 'TXT', ['v=spf1 include:silent.example -all']);
     dns.fault('silent.example', 'timeout');
     await start('reject');
-    expect(await come()).toMatch(/^451 4\.7\.1 /);
-    expect(await come()).toMatch(/^451 4\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^451 4\.7\.1 /);
+    expect(await deliverMail()).toMatch(/^451 4\.7\.1 /);
     expect(await folders()).toEqual({});
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ spam: 1 });
   });
 
-  it('that cannot be checked under quarantine lies in inbox', async () => {
+  it('is inbox when the check stays open under quarantine', async () => {
     dns.set('strict.example', 'TXT', ['v=spf1 include:silent.example -all']);
     dns.fault('silent.example', 'timeout');
     await start('quarantine');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 1 });
   });
 
-  it('that passes lies in inbox whatever is asked for, and one that fails where nothing is', async () => {
+  it('is inbox after a pass, and after a failure without a policy', async () => {
     await start('none');
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     dns.set('strict.example', 'TXT', ['v=spf1 ip4:127.0.0.1 -all']);
     dns.set('_dmarc.strict.example', 'TXT', ['v=DMARC1; p=reject']);
-    // What was asked is known for an hour at most.
+    // The old answers are cached for an hour at most.
     await service.clock.advance(3_601_000);
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 2 });
   });
 
-  it('of a gateway that is trusted lies in inbox, and nobody is asked', async () => {
+  it('is inbox for a trusted gateway, without a DNS query', async () => {
     await start('reject', { inbound: { trustedNetworks: ['127.0.0.1'] } });
-    expect(await come()).toMatch(/^250 /);
+    expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 1 });
     expect(dns.queries).toEqual([]);
   });
 
-  it('of our own lies in inbox, and nobody is asked', async () => {
+  it('is inbox for our own mail, without a DNS query', async () => {
     await start('reject');
     const { app, caller, clock } = service;
     const pipeline: RunningPipeline = await startPipeline(app, { localPort: service.port });

@@ -1,5 +1,4 @@
-// Clients that are slow, many or hungry, a store in trouble, and the stop: over real sockets with a
-// virtual clock.
+// Slow, numerous and hungry clients, a failing store, and the stop: over real sockets with a virtual clock.
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -19,7 +18,7 @@ let service: SmtpService;
 afterEach(() => service.close());
 
 const minute = 60_000;
-/** A client in DATA whose every write leaves at once: Nagle would gather minutes of this clock. */
+/** A client in DATA without Nagle's algorithm, which would gather minutes of this clock in one write. */
 async function dripping(port: number) {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   let heard = '';
@@ -38,20 +37,20 @@ async function dripping(port: number) {
 
 const message = 'Subject: hi\r\n\r\nhi\r\n';
 
-describe('a client that is slow', () => {
-  it('is sent away after five minutes of silence, wherever it stopped', async () => {
+describe('a slow client', () => {
+  it('is disconnected after five minutes of silence, at any point of the dialogue', async () => {
     service = await smtpService();
     const silent = await service.session();
     const inTransaction = await service.session();
     await envelope(inTransaction, 'inbox@sandbox.test');
     await service.clock.advance(6 * minute);
-    const idle = '421 4.4.2 Nothing came for too long, closing the connection';
+    const idle = '421 4.4.2 Nothing was received for too long, closing the connection';
     expect(await silent.reply()).toBe(idle);
     expect(await inTransaction.reply()).toBe(idle);
     expect(await inTransaction.closed()).toBe('');
   });
 
-  it('is sent away when its message brings less than 1 KB/s over 10 s', async () => {
+  it('is disconnected when its message brings less than 1 KB/s over 10 s', async () => {
     service = await smtpService();
     const drips = await dripping(service.port);
     for (let second = 0; second < 9; second++) {
@@ -60,12 +59,12 @@ describe('a client that is slow', () => {
     }
     expect(drips.lastLine()).toMatch(/^354 /);
     await service.clock.advance(1_000);
-    const slow = '421 4.4.2 The message comes slower than 1 KB a second: closing the connection';
+    const slow = '421 4.4.2 The message arrives slower than 1 KB a second: closing the connection';
     await expect.poll(() => drips.lastLine()).toBe(slow);
     expect(await inbound(service.app, service.caller)).toEqual([]);
   });
 
-  it('is sent away when it only chats: a message is due every fifteen minutes', async () => {
+  it('is disconnected after fifteen minutes without a message', async () => {
     service = await smtpService();
     const chats = await service.session();
     const works = await service.session();
@@ -81,7 +80,7 @@ describe('a client that is slow', () => {
     expect(await works.say('NOOP')).toMatch(/^250 /);
   });
 
-  it('leaves no timer behind when the last one is gone', async () => {
+  it('leaves no timer behind', async () => {
     service = await smtpService();
     const before = service.clock.nextTimerAt();
     const dialogue = await service.session();
@@ -94,7 +93,7 @@ describe('a client that is slow', () => {
 });
 
 describe('connections', () => {
-  it('beyond smtp.inbound.maxConnections are turned away, and admitted when one is free', async () => {
+  it('beyond smtp.inbound.maxConnections are refused until one is free', async () => {
     service = await smtpService({ config: { smtp: { inbound: { maxConnections: 3 } } } });
     const [first] = [await service.session(), await service.session(), await service.session()];
     const fourth = await smtpDialogue(service.port);
@@ -107,13 +106,14 @@ describe('connections', () => {
   });
 });
 
-describe('a client that says nothing while all connections are taken', () => {
+describe('a silent client while all connections are taken', () => {
   const full = { config: { smtp: { inbound: { maxConnections: 3 } } } };
-  const yields = '421 4.4.2 Nothing came for too long, and others wait for a connection';
+  const yields =
+    '421 4.4.2 Nothing was received for too long, and other clients wait for a connection';
   const greeting = '220 localhost ESMTP';
   const newcomer = async () => (await smtpDialogue(service.port)).reply();
 
-  it('yields after 30 s to a new one: who was silent longest first', async () => {
+  it('yields to a new one after 30 s', async () => {
     service = await smtpService(full);
     const silent = await service.session();
     const talks = await service.session();
@@ -122,7 +122,7 @@ describe('a client that says nothing while all connections are taken', () => {
     await talks.say('NOOP');
     await service.clock.advance(9_000);
     expect(await newcomer()).toMatch(/^421 4\.7\.0 /);
-    // What a client says is noticed within five seconds.
+    // Activity of a client is noticed within five seconds.
     await service.clock.advance(6_000);
     expect(await newcomer()).toBe(greeting);
     expect(await silent.reply()).toBe(yields);
@@ -130,7 +130,7 @@ describe('a client that says nothing while all connections are taken', () => {
     expect(await newer.say('NOOP')).toMatch(/^250 /);
   });
 
-  it('of two that are silent for long enough the one that is so for longer yields', async () => {
+  it('yields first when it has been silent longest', async () => {
     service = await smtpService(full);
     const first = await service.session();
     await service.clock.advance(10_000);
@@ -143,7 +143,7 @@ describe('a client that says nothing while all connections are taken', () => {
     expect(await first.reply()).toBe(yields);
   });
 
-  it('of a larger site yields at once', async () => {
+  it('yields at once when its site holds more connections', async () => {
     service = await smtpService({ config: { smtp: { inbound: { maxConnections: 4 } } } });
     const from = (address: string) => smtpDialogue(service.port, address);
     const large = [];
@@ -157,7 +157,7 @@ describe('a client that says nothing while all connections are taken', () => {
     for (const dialogue of [...large, small, late]) dialogue.end();
   });
 
-  it('is left alone where a connection is free', async () => {
+  it('keeps its connection while another is free', async () => {
     service = await smtpService(full);
     const silent = await service.session();
     await service.clock.advance(60_000);
@@ -166,11 +166,11 @@ describe('a client that says nothing while all connections are taken', () => {
   });
 });
 
-describe('memory', () => {
-  it('for messages on their way in is shared by sites: one that wants all is refused', async () => {
+describe('the memory for messages', () => {
+  it('is shared by sites: a site that asks for all is refused', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
     service = await smtpService({ config }, { bufferedBytes: 2_000_000 });
-    const noMemory = '452 4.3.1 Too much mail is on its way in, try again in a moment';
+    const noMemory = '452 4.3.1 Too much mail is arriving, try again in a moment';
     const line = `${'x'.repeat(498)}\r\n`;
     const large = line.repeat(1_900);
     const hungry = await service.session();
@@ -178,7 +178,7 @@ describe('memory', () => {
     await hungry.say('DATA');
     hungry.write(line.repeat(1_000));
     const same = await service.session();
-    // The next command is answered once the bytes before it were taken: two sessions, one loop.
+    // The reply to the next command follows once the bytes before it were read: two sessions, one loop.
     await expect
       .poll(async () => {
         const reply = await same.say('MAIL FROM:<a@example.com> SIZE=999999');
@@ -197,7 +197,7 @@ describe('memory', () => {
     expect(await deliver(same, 'inbox@sandbox.test', message)).toMatch(/^250 /);
   });
 
-  it('is given back by clients that leave in the middle', async () => {
+  it('is released by clients that leave in the middle', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
     service = await smtpService({ config }, { bufferedBytes: 1_000_000 });
     for (let round = 0; round < 10; round++) {
@@ -218,7 +218,7 @@ describe('memory', () => {
       .toMatch(/^250 /);
   });
 
-  it('and disk: a large message goes to fewer mailboxes at once', async () => {
+  it('limits the number of mailboxes that a large message is copied to at once', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 100_000 } } };
     service = await smtpService({ config }, { copiedBytes: 200_000 });
     const { app, caller } = service;
@@ -239,8 +239,8 @@ describe('memory', () => {
   });
 });
 
-describe('a store in trouble', () => {
-  it('is answered with 451, acknowledges nothing, and the next try succeeds', async () => {
+describe('a failing store', () => {
+  it('answers a message with 451, and takes the next try', async () => {
     service = await smtpService();
     const { app, caller } = service;
     const dialogue = await service.session();
@@ -259,7 +259,7 @@ describe('a store in trouble', () => {
     expect(await inbound(app, caller)).toHaveLength(1);
   });
 
-  it('is answered with 451 to RCPT too', async () => {
+  it('answers RCPT with 451', async () => {
     service = await smtpService();
     const dialogue = await service.session();
     await service.app.store.close();
@@ -272,7 +272,7 @@ describe('a store in trouble', () => {
 describe('the stop', () => {
   const closing = '421 4.3.2 The service is stopping, try again in a moment';
 
-  it('finishes a message on its way in, and sends the others away at once', async () => {
+  it('finishes a message under way and closes the other sessions at once', async () => {
     service = await smtpService();
     const idle = await service.session();
     const inTransaction = await service.session();
@@ -292,7 +292,7 @@ describe('the stop', () => {
     expect((await inbound(service.app, service.caller)).map((one) => one.id)).toEqual([id]);
   });
 
-  it('answers a message that is being stored before it hangs up', async () => {
+  it('answers a message that is being stored before closing its session', async () => {
     service = await smtpService();
     const dialogue = await service.session();
     await envelope(dialogue, 'inbox@sandbox.test');
@@ -304,7 +304,7 @@ describe('the stop', () => {
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   });
 
-  it('cuts what is not finished when the grace is over', async () => {
+  it('cuts an unfinished message at the end of the grace', async () => {
     service = await smtpService();
     const dialogue = await service.session();
     await envelope(dialogue, 'inbox@sandbox.test');
@@ -319,7 +319,7 @@ describe('the stop', () => {
 });
 
 describe('the greeting', () => {
-  it('of a client on this machine does not wait', async () => {
+  it('is immediate for a client on this machine', async () => {
     service = await smtpService();
     const begun = performance.now();
     for (let i = 0; i < 20; i++) await service.greeted();
@@ -329,13 +329,13 @@ describe('the greeting', () => {
   it('comes once', async () => {
     service = await smtpService();
     const dialogue = await service.session();
-    // The library's own timer, 100 ms after the connection: real time.
+    // The library has a timer of its own, 100 ms after the connection, in real time.
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(await dialogue.say('NOOP')).toBe('250 2.0.0 OK');
   });
 });
 
-it('another program on the port is told in one line', async () => {
+it('a port in use is reported in one line', async () => {
   service = await smtpService();
   const { port } = service;
   const config = { smtp: { inbound: { port } } };

@@ -1,5 +1,5 @@
-// The collector keeps a message whatever pieces it comes in, makes line ends CRLF, and gives back
-// what it took.
+// The collector joins the pieces of a message, makes its line ends CRLF, and releases the memory that it
+// reserved.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MailCollector } from '../../daemon/smtp/mail-collector.ts';
@@ -24,13 +24,13 @@ function collect(pieces: readonly Buffer[], maxBytes = ample) {
   return { message, refusal, held: held() };
 }
 
-/** Bytes rich in line ends and dots, cut into pieces; the last line is ended as by the library. */
+/** Bytes rich in line ends and dots, cut into pieces; the last line ends with CRLF, as in the library. */
 const pieces = fc
   .array(fc.array(fc.constantFrom(13, 10, 46, 0, 65, 255), { maxLength: 40 }), { maxLength: 20 })
   .map((list) => [...list.map((bytes) => Buffer.from(bytes)), Buffer.from('\r\n')]);
 
 describe('a collected message', () => {
-  it('has CRLF where CRLF, CR or LF stood, and is the same otherwise', () => {
+  it('has CRLF for each CRLF, CR or LF, and no other change', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const text = Buffer.concat(list).toString('latin1');
@@ -42,7 +42,7 @@ describe('a collected message', () => {
     );
   });
 
-  it('is whole when it comes byte by byte, over many blocks', () => {
+  it('is complete when it comes byte by byte over many blocks', () => {
     const text = `${'.'.repeat(99)}\r\n`.repeat(5_000);
     const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
     const before = text.repeat(4);
@@ -50,13 +50,13 @@ describe('a collected message', () => {
     expect(message.toString()).toBe(before + text);
   });
 
-  it('is refused one byte above the limit, which counts the line ends made', () => {
+  it('is refused one byte above the limit, counting the added line ends', () => {
     const line = Buffer.from('x\n'.repeat(10));
     expect(collect([line], 30).refusal).toBeNull();
     expect(collect([line], 29)).toMatchObject({ refusal: { code: 552 }, held: 0 });
   });
 
-  it('gives its memory back as it is refused, not when its session ends', () => {
+  it('releases its memory at its refusal, before the session ends', () => {
     const { collector, held } = collecting(50_000);
     collector.add(Buffer.alloc(40_000, 'x'));
     expect(held()).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('a collected message', () => {
     expect([collector.refusal?.code, held()]).toEqual([552, 0]);
   });
 
-  it('takes little more memory than it has bytes', () => {
+  it('takes little more memory than its size', () => {
     const { collector, held } = collecting(ample);
     for (let i = 0; i < 200; i++) collector.add(Buffer.alloc(65_536, 'x'));
     expect(held()).toBeLessThan(1.2 * 200 * 65_536);

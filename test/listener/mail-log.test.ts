@@ -1,4 +1,4 @@
-// What the listener writes into the log of mail: each mail that it took, each refusal.
+// The lines of the listener in the log of mail: one for each accepted mail and each refusal.
 import { afterEach, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
 import { deliver, envelope, idIn, type SmtpService, smtpService } from './smtp-service.ts';
@@ -15,7 +15,7 @@ async function logging(config: ConfigInput = {}) {
   return { lines, session: await service.session() };
 }
 
-it('a mail that was taken leaves one line', async () => {
+it('writes one line for an accepted mail', async () => {
   const { lines, session } = await logging();
   const id = idIn(await deliver(session, 'inbox@sandbox.test', mail));
   expect(lines).toEqual([
@@ -36,7 +36,7 @@ it('a mail that was taken leaves one line', async () => {
   ]);
 });
 
-it('each refusal leaves one line: of a recipient, of a message', async () => {
+it('writes one line for each refused recipient and each refused message', async () => {
   const { lines, session } = await logging({ smtp: { inbound: { maxMessageBytes: 2_000 } } });
   await envelope(session, ['nobody@sandbox.test', 'victim@example.com']);
   await deliver(
@@ -63,12 +63,12 @@ it('each refusal leaves one line: of a recipient, of a message', async () => {
       verb: 'DATA',
       code: 552,
       enhancedCode: '5.3.4',
-      reason: 'The message is larger than this server takes',
+      reason: 'The message is larger than this server accepts',
     },
   ]);
 });
 
-it('nothing is written where log.mail is false', async () => {
+it('writes nothing where log.mail is false', async () => {
   const { lines, session } = await logging({ log: { mail: false } });
   await deliver(session, ['nobody@sandbox.test', 'inbox@sandbox.test'], mail);
   expect(lines).toEqual([]);

@@ -1,6 +1,6 @@
-// NUL in what comes in, wherever a client may put one: the mail is taken and can be read, on both
-// stores, and no text of it holds a NUL.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+// NUL bytes in received mail, wherever a client may put one: the mail is accepted and readable on both stores,
+// and its stored texts hold no NUL.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMessageRow, findRecipients } from '../../src/messages/queries.ts';
 import { stores } from '../support/test-app.ts';
 import { deliver, idIn, inbound, type SmtpService, smtpService } from './smtp-service.ts';
@@ -29,7 +29,7 @@ const mails: Record<string, string> = {
   'an encoded address': header(['From: <"=?utf-8?q?a=00b?="@example.com>', 'Sender: x\0']),
 };
 
-describe.each(stores)('NUL in a mail that comes in, on %s', (store) => {
+describe.each(stores)('NUL in received mail, on %s', (store) => {
   let service: SmtpService;
   beforeEach(async () => {
     service = await smtpService({ store });
@@ -46,11 +46,11 @@ describe.each(stores)('NUL in a mail that comes in, on %s', (store) => {
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   }
 
-  test.each(Object.entries(mails))('%s', async (_where, mail) => {
+  it.each(Object.entries(mails))('is replaced in %s', async (_where, mail) => {
     await expectStored(await deliver(await service.session(), inbox, mail));
   });
 
-  test('in an address of the envelope, or the name of the client, it is refused for good', async () => {
+  it('is refused with 501 in an address or the name of the client', async () => {
     const session = await service.session();
     expect(await session.say('MAIL FROM:<a\0b@example.com>')).toMatch(/^501 /);
     await session.say('MAIL FROM:<a@example.com>');

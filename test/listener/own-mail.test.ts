@@ -1,5 +1,5 @@
-// Mail of ours that comes back to our own listener is not asked about; what others make
-// of a return path that they got to know is. Real sockets, a pipeline, and a real DNS server.
+// Mail of ours that returns to our own listener skips the DNS checks; foreign mail under a return path of ours
+// does not. Real sockets, a pipeline, and a real DNS server.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { getMessage } from '../../src/messages/messages.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
   await dns.close();
 });
 
-/** What came of a send to these, as it lies in the mailbox of the first. */
+/** Sends a mail; returns its copy in the mailbox of the first recipient. */
 async function sent(...to: [string, ...string[]]) {
   const { app, caller, clock } = service;
   const { id } = await send(app, caller, to);
@@ -47,15 +47,15 @@ async function sent(...to: [string, ...string[]]) {
   return { messageId: message?.id ?? '', projection };
 }
 
-/** The return path under which the newest inbound mail came. */
+/** Returns the return path of the newest inbound mail. */
 async function returnPath(): Promise<string> {
   const [message] = await inbound(service.app, service.caller);
   const row = await findMessageRow(service.app.store.db, message?.id ?? '');
   return JSON.parse(row?.inbound_envelope ?? '{}').mailFrom;
 }
 
-describe('mail of our own', () => {
-  it('is taken without a question to the DNS, with several recipients too', async () => {
+describe('our own mail', () => {
+  it('is accepted without a DNS query, with several recipients too', async () => {
     const { app, caller } = service;
     await addMailbox(app, caller, 'desk@sandbox.test');
     const { projection } = await sent('inbox@sandbox.test', 'desk@sandbox.test');
@@ -65,8 +65,8 @@ describe('mail of our own', () => {
   });
 });
 
-describe('a return path of ours that somebody else uses', () => {
-  it('says nothing of who sends: the mail is checked as any other', async () => {
+describe('a return path of ours in foreign hands', () => {
+  it('does not exempt the mail from its checks', async () => {
     await sent('inbox@sandbox.test');
     const stolen = await returnPath();
     expect(stolen).toMatch(/^bounce\+/);
@@ -75,7 +75,7 @@ describe('a return path of ours that somebody else uses', () => {
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   });
 
-  it('says nothing to other recipients while our own mail is under way', async () => {
+  it('does not exempt mail to other recipients while ours is under way', async () => {
     const { app, caller } = service;
     await addMailbox(app, caller, 'desk@sandbox.test');
     await sent('inbox@sandbox.test');
@@ -92,7 +92,7 @@ describe('a return path of ours that somebody else uses', () => {
     expect(await deliver(dialogue, 'inbox@sandbox.test', forged, stolen)).toMatch(/^550 5\.7\.1 /);
   });
 
-  it('is none of ours with another token, none or no sender', async () => {
+  it('is not accepted as ours with another token, no token or a null sender', async () => {
     const { app } = service;
     await sent('inbox@sandbox.test');
     const own = await returnPath();

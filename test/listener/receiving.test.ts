@@ -1,5 +1,4 @@
-// What the listener takes and how it is kept (specification 2.2): over real sockets, on
-// both stores.
+// Mail accepted by the listener, and its stored form (specification 2.2): over real sockets, on both stores.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -43,7 +42,7 @@ describe.each(stores)('a message received on %s', (store) => {
   });
   afterEach(() => service.close());
 
-  it('is listed as inbound and delivered, with what its header says', async () => {
+  it('is listed as inbound and delivered, with the fields of its header', async () => {
     const { app, caller } = service;
     const id = idIn(await deliver(await service.session(), 'inbox@sandbox.test', mail));
     expect(await inbound(app, caller)).toEqual([await getMessage(app, caller, id)]);
@@ -73,7 +72,7 @@ describe.each(stores)('a message received on %s', (store) => {
     ]);
   });
 
-  it('has its email projection parsed from the raw mail', async () => {
+  it('has an email projection parsed from the raw mail', async () => {
     const { app, caller } = service;
     const id = idIn(await deliver(await service.session(), 'inbox@sandbox.test', mail));
     expect(await getEmailProjection(app, caller, id, {})).toMatchObject({
@@ -98,7 +97,7 @@ describe.each(stores)('a message received on %s', (store) => {
     });
   });
 
-  it('is in the store at the moment the 250 arrives', async () => {
+  it('is stored before the 250', async () => {
     const dialogue = await service.session();
     const elsewhere = await service.another();
     for (let round = 0; round < 20; round++) {
@@ -107,7 +106,7 @@ describe.each(stores)('a message received on %s', (store) => {
     }
   });
 
-  it('is one message for each mailbox, however often a mailbox is addressed', async () => {
+  it('is one message for each mailbox, even when a mailbox is addressed twice', async () => {
     const { app, caller } = service;
     const help = await addMailbox(app, caller, 'help@sandbox.test');
     const to = ['inbox@sandbox.test', 'INBOX@Sandbox.Test', 'help@sandbox.test'];
@@ -131,7 +130,7 @@ describe.each(stores)('a message received on %s', (store) => {
     });
   });
 
-  it('tells an organization nothing of the recipients that another one has', async () => {
+  it('shows an organization none of the recipients of another one', async () => {
     const { app, caller } = service;
     const acme = operatorOf((await createOrganization(app, { name: 'acme', plan: 'free' })).id);
     const { id: domainId } = await addDomain(app, acme, { domain: 'acme.example' });
@@ -148,17 +147,17 @@ describe.each(stores)('a message received on %s', (store) => {
     expect(ours?.id).not.toBe(theirs?.id);
   });
 
-  describe('for postmaster@', () => {
+  describe('mail for postmaster@', () => {
     const to = (address: string) => service.session().then((one) => deliver(one, address, mail));
     const mailboxOf = async (reply: string) =>
       (await stored(service.app, idIn(reply))).row.mailbox_id;
 
-    it('a local domain of ours without such a mailbox comes to the first one', async () => {
+    it('goes to the first mailbox of a local domain without such a mailbox', async () => {
       const inbox = await mailboxOf(await to('inbox@sandbox.test'));
       expect(await mailboxOf(await to('PostMaster@sandbox.test'))).toBe(inbox);
     });
 
-    it('a domain that an organization has proven comes to its own first mailbox', async () => {
+    it('goes to the first mailbox of the organization that proved the domain', async () => {
       const { app } = service;
       const other = operatorOf((await createOrganization(app, { name: 'acme', plan: 'free' })).id);
       const domain = await addDomain(app, other, { domain: 'example.org', dkim: 'ed25519' });
@@ -170,10 +169,13 @@ describe.each(stores)('a message received on %s', (store) => {
       expect(await mailboxOf(await to('postmaster@example.org'))).toBe(own.id);
     });
 
-    it('another domain is refused, and the mailbox of that name comes first', async () => {
+    it('is refused for an unknown domain', async () => {
       expect(await envelope(await service.session(), 'postmaster@example.com')).toEqual([
         '550 5.1.1 No mailbox here has this address',
       ]);
+    });
+
+    it('goes to a mailbox of that name first', async () => {
       const own = await addMailbox(service.app, service.caller, 'postmaster@sandbox.test');
       expect(await mailboxOf(await to('postmaster@sandbox.test'))).toBe(own.id);
     });
@@ -219,11 +221,11 @@ describe('a message received', () => {
     expect((await roundTrip(message)).equals(message)).toBe(true);
   });
 
-  it('is kept when it is empty', async () => {
+  it('may be empty', async () => {
     expect((await roundTrip('')).toString()).toBe('');
   });
 
-  it('begins with a Received field of ours', async () => {
+  it('begins with our Received field', async () => {
     const reply = await deliver(await service.session(), 'Inbox@sandbox.test', mail);
     const { received } = await stored(service.app, idIn(reply));
     expect(received).toMatch(
@@ -240,7 +242,7 @@ describe('a message received', () => {
     );
   });
 
-  it('never lets the client write into that field', async () => {
+  it('has no text of the client in that field', async () => {
     const dialogue = await service.greeted();
     await dialogue.say('EHLO x(evil);by=mx"<>');
     const { received } = await stored(
@@ -250,7 +252,7 @@ describe('a message received', () => {
     expect(received).toMatch(/^Received: from unknown \(\[127\.0\.0\.1\]\)\r\n\tby localhost/);
   });
 
-  it('gets a Message-ID and a sender when it has none', async () => {
+  it('gets a Message-ID and a sender when they are missing', async () => {
     const { app, caller } = service;
     const dialogue = await service.session();
     const id = idIn(await deliver(dialogue, 'inbox@sandbox.test', 'X: y\r\n\r\nhi\r\n'));
@@ -267,7 +269,7 @@ describe('a message received', () => {
     });
   });
 
-  it('may come from the null return path', async () => {
+  it('may have the null return path', async () => {
     const dialogue = await service.session();
     expect(await dialogue.say('MAIL FROM:<>')).toBe('250 2.1.0 Accepted');
     expect(await dialogue.say('RCPT TO:<inbox@sandbox.test>')).toBe('250 2.1.5 Accepted');
@@ -290,7 +292,7 @@ describe('a message received', () => {
     }
   });
 
-  it('leaves nothing when the client goes before its end', async () => {
+  it('is not stored when the client leaves before its end', async () => {
     const { app, caller } = service;
     const dialogue = await service.session();
     await envelope(dialogue, 'inbox@sandbox.test');
@@ -301,14 +303,14 @@ describe('a message received', () => {
     expect((await inbound(app, caller)).map(({ subject }) => subject)).toEqual(['whole']);
   });
 
-  it('counts in the metrics', async () => {
+  it('is counted in the metrics', async () => {
     await deliver(await service.session(), 'inbox@sandbox.test', mail);
     expect(await service.app.metrics.registry.metrics()).toContain(
       'svc_messages_accepted_total{direction="inbound"} 1',
     );
   });
 
-  it('names at most 500 recipients', async () => {
+  it('lists at most 500 recipients', async () => {
     const to = Array.from({ length: 600 }, (_, i) => `u${i}@example.com`);
     const id = idIn(
       await deliver(
@@ -323,8 +325,8 @@ describe('a message received', () => {
   });
 });
 
-describe('200 sessions at once', () => {
-  it('each deliver ten messages, and nothing is lost or mixed up', async () => {
+describe('200 concurrent sessions', () => {
+  it('deliver ten messages each without loss or mix-up', async () => {
     const service = await smtpService();
     try {
       const sessions = await Promise.all(Array.from({ length: 200 }, () => service.session()));

@@ -1,5 +1,4 @@
-// What the listener does not take, and in which words: the RFC's codes, at the earliest
-// moment, and nothing stored.
+// Refusals of the listener: the codes of the RFC at the earliest moment, and nothing stored.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../src/store/db.ts';
 import {
@@ -21,7 +20,7 @@ describe('the listener', () => {
   });
   afterEach(() => service.close());
 
-  it('offers what it can, and neither AUTH nor STARTTLS', async () => {
+  it('offers its extensions, without AUTH and STARTTLS', async () => {
     const dialogue = await service.greeted();
     expect((await dialogue.say('EHLO client.example')).split('\n')).toEqual([
       '250-localhost greets you',
@@ -38,7 +37,7 @@ describe('the listener', () => {
     expect(await dialogue.say('QUIT')).toMatch(/^221 /);
   });
 
-  it('knows no address but those of mailboxes', async () => {
+  it('refuses unknown addresses with 550 5.1.1', async () => {
     expect(await envelope(await service.session(), 'nobody@sandbox.test')).toEqual([
       '550 5.1.1 No mailbox here has this address',
     ]);
@@ -65,7 +64,7 @@ describe('the listener', () => {
     ['a trailing dot', 'inbox@sandbox.test.', 501],
     ['a NUL', 'inbox\0@sandbox.test', 501],
     ['two recipients', 'inbox@sandbox.test,victim@example.com', 501],
-    ['postmaster, whom nobody has', 'postmaster', 553],
+    ['postmaster without a mailbox', 'postmaster', 553],
     ['a look-alike at sign', 'inbox\uff20sandbox.test', 501],
   ])('never relays: %s', async (_, address, code) => {
     const dialogue = await service.session();
@@ -83,7 +82,7 @@ describe('the listener', () => {
     ]);
   });
 
-  it('asks for SMTPUTF8 with an address that is not ASCII', async () => {
+  it('requires SMTPUTF8 for an address outside ASCII', async () => {
     const dialogue = await service.session();
     const needed = '553 5.6.7 An address that is not ASCII needs SMTPUTF8';
     expect(await dialogue.say('MAIL FROM:<jürgen@example.com>')).toBe(needed);
@@ -97,13 +96,13 @@ describe('the listener', () => {
   });
 
   it.each(['MAIL FROM:ada@example.com', 'MAIL FROM:<a b@example.com>', 'MAIL FROM:<@>', 'MAIL'])(
-    'refuses a sender that is none: %s',
+    'refuses the malformed sender %s',
     async (line) => {
       expect(await (await service.session()).say(line)).toMatch(/^501 5\.1\.7 /);
     },
   );
 
-  it('puts off mail for a paused mailbox', async () => {
+  it('defers mail for a paused mailbox', async () => {
     await service.app.store.write((trx) =>
       tables<{ mailboxes: { status: string } }>(trx)
         .updateTable('mailboxes')
@@ -111,11 +110,11 @@ describe('the listener', () => {
         .execute(),
     );
     expect(await envelope(await service.session(), 'inbox@sandbox.test')).toEqual([
-      '450 4.2.1 This mailbox takes no mail at the moment',
+      '450 4.2.1 This mailbox accepts no mail at the moment',
     ]);
   });
 
-  it('refuses at MAIL what is announced as too large', async () => {
+  it('refuses a message announced as too large at MAIL', async () => {
     const dialogue = await service.session();
     expect(await dialogue.say('MAIL FROM:<a@example.com> SIZE=100001')).toMatch(/^552 5\.3\.4 /);
     expect(await dialogue.say('MAIL FROM:<a@example.com> SIZE=100000')).toMatch(/^250 /);
@@ -123,18 +122,18 @@ describe('the listener', () => {
     expect(await dialogue.say('MAIL FROM:<a@example.com> SIZE=-1')).toMatch(/^501 /);
   });
 
-  it('refuses what turns out too large, and goes on with the next message', async () => {
+  it('refuses a message that grows too large, and takes the next one', async () => {
     const dialogue = await service.session();
     const message = (bytes: number) => `${'x'.repeat(bytes - 2)}\r\n`;
     expect(await deliver(dialogue, 'inbox@sandbox.test', message(100_001))).toBe(
-      '552 5.3.4 The message is larger than this server takes',
+      '552 5.3.4 The message is larger than this server accepts',
     );
     const id = idIn(await deliver(dialogue, 'inbox@sandbox.test', message(100_000)));
     expect((await stored(service.app, id)).raw).toHaveLength(100_000);
     expect(await inbound(service.app, service.caller)).toHaveLength(1);
   });
 
-  it('hangs up on a message that does not end', async () => {
+  it('hangs up on an endless message', async () => {
     const dialogue = await service.session();
     await envelope(dialogue, 'inbox@sandbox.test');
     await dialogue.say('DATA');
@@ -142,7 +141,7 @@ describe('the listener', () => {
     expect(await dialogue.closed()).toMatch(/^552 5\.3\.4 |^reset$/);
   });
 
-  it('takes 100 recipients in a transaction', async () => {
+  it('accepts 100 recipients in a transaction', async () => {
     const dialogue = await service.session();
     const { app, caller } = service;
     const names = Array.from({ length: 101 }, (_, i) => `box${i}@sandbox.test`);
@@ -163,19 +162,19 @@ describe('the listener', () => {
     expect(await dialogue.closed()).toBe('');
   });
 
-  it('hangs up on a command line without an end', async () => {
+  it('hangs up on an endless command line', async () => {
     const dialogue = await service.session();
     dialogue.write('x'.repeat(5_000));
     expect(await dialogue.reply()).toMatch(/^421 /);
   });
 
-  it('takes no message that has been through 50 servers', async () => {
+  it('refuses a message that passed 50 servers', async () => {
     const { app, caller } = service;
     const hops = (count: number) =>
       `${'Received: from a by b; Mon, 12 Jan 2026 12:00:00 +0000\r\n'.repeat(count)}\r\nx\r\n`;
     const dialogue = await service.session();
     expect(await deliver(dialogue, 'inbox@sandbox.test', hops(51))).toBe(
-      '554 5.4.6 Too many hops: this message is going round in circles',
+      '554 5.4.6 Too many hops: this message is in a loop',
     );
     expect(await inbound(app, caller)).toEqual([]);
     expect(await deliver(dialogue, 'inbox@sandbox.test', hops(50))).toMatch(/^250 /);
@@ -206,7 +205,7 @@ describe('the end of a message', () => {
     ['\r\n. \r\n'],
     ['\r\r\n.\r\r\n'],
     ['\r\n\t.\r\n'],
-  ])('is not %j: what follows stays in the message', async (ending) => {
+  ])('is not %j, which stays in the message', async (ending) => {
     const { app, caller } = service;
     const dialogue = await service.session();
     await envelope(dialogue, 'inbox@sandbox.test');

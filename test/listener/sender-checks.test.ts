@@ -1,5 +1,5 @@
-// SPF, DKIM and DMARC of a mail before it is taken. The client's address is given, not
-// dialled from: on this machine every real one is loopback. Names are asked from a real DNS server.
+// SPF, DKIM and DMARC of a mail before its acceptance. The address of the client is a parameter, because every
+// real one here is loopback. DNS is a real server.
 import { createPrivateKey } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
@@ -20,7 +20,7 @@ const forged = Buffer.from('From: Bank <bank@strict.example>\r\nSubject: pay\r\n
 
 let dns: DnsServer;
 let test: TestApp;
-/** Loaded with the first mail: no time is to pass for it. */
+/** Loads mailauth before virtual time starts. */
 beforeAll(() => Promise.all([import('mailauth'), import('mailauth/lib/spf/syntax.js')]));
 beforeEach(async () => {
   dns = await startDnsServer();
@@ -61,8 +61,8 @@ async function verdicts() {
   return { spfVerdict, dkimVerdict, dmarcVerdict };
 }
 
-describe('a mail that fails DMARC of a domain that asks for reject', () => {
-  it('is refused with 550 5.7.1, and nothing is kept', async () => {
+describe('a mail that fails DMARC under a policy of reject', () => {
+  it('is refused with 550 5.7.1 and not stored', async () => {
     await start();
     expect(await receiveFrom(publicAddress, forged)).toMatchObject({
       kind: 'refused',
@@ -83,7 +83,7 @@ describe('a mail that fails DMARC of a domain that asks for reject', () => {
     expect(await inbound(test.app, test.caller)).toEqual([]);
   });
 
-  it('is kept with its verdicts where smtp.inbound.enforceDmarc is off', async () => {
+  it('is stored with its verdicts while smtp.inbound.enforceDmarc is off', async () => {
     await start({ smtp: { inbound: { enforceDmarc: false } } });
     expect(await receiveFrom(publicAddress, forged)).toMatchObject({ kind: 'stored' });
     expect(await verdicts()).toEqual({
@@ -93,7 +93,7 @@ describe('a mail that fails DMARC of a domain that asks for reject', () => {
     });
   });
 
-  it('is kept where the domain asks for quarantine only', async () => {
+  it('is stored under a policy of quarantine', async () => {
     dns.set('_dmarc.strict.example', 'TXT', ['v=DMARC1; p=quarantine']);
     await start();
     expect(await receiveFrom(publicAddress, forged)).toMatchObject({ kind: 'stored' });
@@ -101,7 +101,7 @@ describe('a mail that fails DMARC of a domain that asks for reject', () => {
   });
 });
 
-describe('a mail that is signed by its domain', () => {
+describe('a mail signed by its domain', () => {
   it('passes DMARC by DKIM though SPF fails', async () => {
     const { privateKeyPem, publicKey } = await generateDkimKey('ed25519-sha256');
     const record = dkimRecordValue('ed25519-sha256', publicKey);
@@ -127,8 +127,8 @@ describe('a mail that is signed by its domain', () => {
   });
 });
 
-describe('a mail whose DMARC stays open', () => {
-  /** As `receiveFrom`, while time passes. */
+describe('a mail with an open DMARC check', () => {
+  /** Receives as `receiveFrom` does, while time passes. */
   const receive = (remoteAddress: string, raw = forged, mailFrom?: string) =>
     passingTime(test.clock, receiveFrom(remoteAddress, raw, mailFrom), 50);
   const later = { kind: 'refused', code: 451, enhancedCode: '4.7.1', domain: 'strict.example' };
@@ -138,7 +138,7 @@ describe('a mail whose DMARC stays open', () => {
     dns.fault('silent.example', 'timeout');
   });
 
-  it('is deferred twice within an hour where the policy is reject, then taken', async () => {
+  it('is deferred twice within an hour under reject, then accepted', async () => {
     await start();
     expect(await receive(publicAddress)).toMatchObject(later);
     expect(await receive(publicAddress)).toMatchObject(later);
@@ -153,7 +153,7 @@ describe('a mail whose DMARC stays open', () => {
     expect(await receive(publicAddress)).toMatchObject(later);
   });
 
-  it('is counted for each client and domain', async () => {
+  it('is counted by client and domain', async () => {
     await start();
     for (const _ of [1, 2]) await receive('2001:db8:1:2::1');
     expect(await receive('2001:db8:1:2::9')).toMatchObject({ kind: 'stored' });
@@ -165,7 +165,7 @@ describe('a mail whose DMARC stays open', () => {
     expect(answer).toMatchObject({ ...later, domain: 'other.example' });
   });
 
-  it('is refused for good where it is not open: SPF of another domain decides nothing', async () => {
+  it('is refused for good when only the SPF of another domain is open', async () => {
     dns.set('forger.example', 'TXT', ['v=spf1 include:silent.example -all']);
     await start();
     const answer = await receive(publicAddress, forged, 'x@forger.example');
@@ -185,7 +185,7 @@ describe('a mail whose DMARC stays open', () => {
     ['the policy is quarantine', {}, ['v=DMARC1; p=quarantine']],
     ['the policy is none', {}, ['v=DMARC1; p=none']],
     ['the policy is being tested', {}, ['v=DMARC1; p=reject; t=y']],
-  ])('is taken where %s', async (_, config, policy) => {
+  ])('is accepted where %s', async (_, config, policy) => {
     if (policy.length > 0) dns.set('_dmarc.strict.example', 'TXT', policy);
     await start(config);
     expect(await receive(publicAddress)).toMatchObject({ kind: 'stored' });
@@ -193,7 +193,7 @@ describe('a mail whose DMARC stays open', () => {
   });
 
   it.each(['timeout', 'servfail', 'refused', 'malformed'] as const)(
-    'is taken where the policy cannot be read: %s',
+    'is accepted when the policy cannot be read (%s)',
     async (fault) => {
       dns.fault('_dmarc.strict.example', fault);
       await start();
@@ -204,12 +204,12 @@ describe('a mail whose DMARC stays open', () => {
 });
 
 describe('the checks', () => {
-  it('wait for silent DNS no longer than one look-up: nothing is refused', async () => {
+  it('end at silent DNS after one look-up, without a refusal', async () => {
     await start();
     dns.fault('_dmarc.strict.example', 'timeout');
     dns.fault('strict.example', 'timeout');
     const result = receiveFrom(publicAddress, forged);
-    // Virtual time passes from the first question on; what is real besides takes the time it takes.
+    // Virtual time passes from the first query on; the rest takes real time.
     await expect.poll(() => dns.queries.length).toBeGreaterThan(1);
     await test.clock.advance(1_500);
     expect(await result).toMatchObject({ kind: 'stored' });
@@ -218,20 +218,17 @@ describe('the checks', () => {
 
   const own = ['127.0.0.1', '::1', '10.1.2.3', '192.168.1.1', 'fd00::1'];
 
-  it.each(own)('are made for a client of this machine or network too: %s', async (address) => {
+  it.each(own)('include clients of this machine or network: %s', async (address) => {
     await start();
     expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'refused', code: 550 });
   });
 
-  it.each(own)(
-    'are left out for a gateway of smtp.inbound.trustedNetworks: %s',
-    async (address) => {
-      const trustedNetworks = ['127.0.0.0/8', '::1', '10.1.0.0/16', '192.168.1.1', 'fd00::/8'];
-      await start({ smtp: { inbound: { trustedNetworks } } });
-      expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'stored' });
-      expect(await verdicts()).toEqual({ spfVerdict: null, dkimVerdict: null, dmarcVerdict: null });
-      expect(dns.queries).toEqual([]);
-      expect(await receiveFrom('10.2.0.1', forged)).toMatchObject({ kind: 'refused', code: 550 });
-    },
-  );
+  it.each(own)('leave out a gateway of smtp.inbound.trustedNetworks: %s', async (address) => {
+    const trustedNetworks = ['127.0.0.0/8', '::1', '10.1.0.0/16', '192.168.1.1', 'fd00::/8'];
+    await start({ smtp: { inbound: { trustedNetworks } } });
+    expect(await receiveFrom(address, forged)).toMatchObject({ kind: 'stored' });
+    expect(await verdicts()).toEqual({ spfVerdict: null, dkimVerdict: null, dmarcVerdict: null });
+    expect(dns.queries).toEqual([]);
+    expect(await receiveFrom('10.2.0.1', forged)).toMatchObject({ kind: 'refused', code: 550 });
+  });
 });

@@ -1,4 +1,4 @@
-// A listener over a test app, and the shortest ways to send to it and to see what was stored.
+// A listener over a test app, with helpers that send to it and read the stored mail.
 
 import type { SmtpLimits } from '../../daemon/smtp/limits.ts';
 import { createSmtpListener } from '../../daemon/smtp/listener.ts';
@@ -14,7 +14,7 @@ import { type TestApp, type TestAppOptions, testApp } from '../support/test-app.
 
 export interface SmtpService extends TestApp {
   port: number;
-  /** Stops the listener alone. */
+  /** Stops the listener and leaves the app running. */
   stop(graceMs: number): Promise<void>;
   /** A session that has been greeted. */
   greeted(): Promise<Dialogue>;
@@ -32,7 +32,7 @@ async function startListener(test: TestApp, limits: Partial<SmtpLimits>) {
   }
 }
 
-/** A service for whom the tests' own connections are a gateway, unless `options` say otherwise. */
+/** Starts a listener that trusts the tests' connections as a gateway, unless `options` say otherwise. */
 export async function smtpService(
   options: TestAppOptions = {},
   limits: Partial<SmtpLimits> = {},
@@ -81,7 +81,7 @@ export function addMailbox(app: App, caller: Caller, address: string) {
   return createMailbox(app, caller, { slug, displayName: null, address });
 }
 
-/** MAIL and RCPTs; returns the replies to the RCPTs. */
+/** Says MAIL and the RCPTs; returns the replies to the RCPTs. */
 export async function envelope(
   dialogue: Dialogue,
   to: string | readonly string[],
@@ -93,7 +93,7 @@ export async function envelope(
   return replies;
 }
 
-/** DATA with the message dot-stuffed as a client must; returns the reply to the last dot. */
+/** Says DATA and sends the message dot-stuffed; returns the reply to the last dot. */
 export async function data(dialogue: Dialogue, message: string | Buffer): Promise<string> {
   await dialogue.say('DATA');
   const text = Buffer.from(message).toString('latin1');
@@ -102,7 +102,7 @@ export async function data(dialogue: Dialogue, message: string | Buffer): Promis
   return dialogue.reply();
 }
 
-/** A whole transaction; returns the reply to the last dot. */
+/** Runs a whole transaction; returns the reply to the last dot. */
 export async function deliver(
   dialogue: Dialogue,
   to: string | readonly string[],
@@ -113,7 +113,7 @@ export async function deliver(
   return data(dialogue, message);
 }
 
-/** The inbound messages of the caller's organization, newest first. */
+/** Lists the inbound messages of the caller's organization, newest first. */
 export async function inbound(app: App, caller: Caller): Promise<Message[]> {
   const query = { direction: 'inbound', page: 1, limit: 100 } as const;
   return (await listMessages(app, caller, query)).items;
@@ -123,7 +123,7 @@ export function idIn(reply: string): string {
   return /^250 2\.0\.0 stored as (msg_[0-9a-z]{24})$/.exec(reply)?.[1] ?? `no id in: ${reply}`;
 }
 
-/** The row and the raw mail: our Received field, and what came after it. */
+/** Reads a row with its raw mail: our Received field, and the message after it. */
 export async function stored(
   app: App,
   id: string,

@@ -24,7 +24,7 @@ function withCertificate(cert: string, key: string) {
   return smtpService({ config: { smtp: { inbound: { tls } } } });
 }
 
-it('STARTTLS uses the configured certificate, and the message says so', async () => {
+it('STARTTLS uses the configured certificate and is recorded with the message', async () => {
   service = await withCertificate(testCert, testKey);
   const dialogue = await service.greeted();
   expect(await dialogue.say('EHLO client.example')).toContain('STARTTLS');
@@ -37,7 +37,7 @@ it('STARTTLS uses the configured certificate, and the message says so', async ()
   expect(received).toContain('with ESMTPS\r\n');
 });
 
-it('a client is heard below TLS too: it is not idle, then it is', async () => {
+it('a client counts as active below TLS, and as idle after silence', async () => {
   service = await withCertificate(testCert, testKey);
   const dialogue = await service.session();
   await dialogue.say('STARTTLS');
@@ -48,10 +48,10 @@ it('a client is heard below TLS too: it is not idle, then it is', async () => {
   await service.clock.advance(240_000);
   expect(await dialogue.say('NOOP')).toMatch(/^250 /);
   await service.clock.advance(310_000);
-  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing came/);
+  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing was received/);
 });
 
-it('what was said in plain text before TLS is not obeyed within it', async () => {
+it('commands pipelined before TLS are not obeyed within it', async () => {
   service = await withCertificate(testCert, testKey);
   const dialogue = await service.session();
   await dialogue.say('MAIL FROM:<ada@example.com>');
@@ -61,7 +61,7 @@ it('what was said in plain text before TLS is not obeyed within it', async () =>
   expect(await dialogue.say('RCPT TO:<inbox@sandbox.test>')).toMatch(/^503 /);
 });
 
-it('a certificate that cannot be used stops the start in one line', async () => {
+it('an unusable certificate stops the start with one line', async () => {
   await expect(withCertificate('no certificate', testKey)).rejects.toThrow(
     /^smtp\.inbound\.tls: the certificate cannot be used: /,
   );

@@ -1,5 +1,5 @@
-// Actions in a mailbox: what becomes of a proposal that is not approved, who decides, the list, the bound,
-// when an answer is to be expected. What an approval sends is test/answering.
+// Actions in a mailbox: proposals that are not approved, the deciding person, the list, the bound, and the time
+// of an expected answer. Mail sent by an approval is test/answering.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { createKey } from '../../src/keys/keys.ts';
@@ -50,7 +50,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     return body.items;
   };
 
-  it('a proposal waits for seven days, with what it would send, and is told', async () => {
+  it('a proposal waits for seven days, shows its mail, and is announced by an event', async () => {
     const made = await proposed();
     expect(made).toEqual({
       id: expect.stringMatching(/^act_/),
@@ -86,7 +86,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await events()).at(-1)).toMatchObject({ type: 'mailbox.action.proposed', data: made });
   });
 
-  it('proposed → rejected: by a person, once, with a note; its content is gone', async () => {
+  it('a person rejects a proposal once, with a note, and its content is deleted', async () => {
     const { id } = await proposed();
     await test.clock.advance(60_000);
     const answer = await reject(id);
@@ -111,10 +111,10 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     ]);
     const again = await reject(id);
     expect([again.status, again.body._tag]).toEqual([409, 'ConflictError']);
-    expect(again.body.message).toContain('is rejected');
+    expect(again.body.message).toContain('is already rejected');
   });
 
-  it('the note may be left out, and the body', async () => {
+  it('a rejection may leave out the note and the body', async () => {
     const first = await proposed();
     expect((await reject(first.id, person, {})).body.note).toBeNull();
     const { id } = await proposed();
@@ -122,13 +122,16 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect(status).toBe(200);
   });
 
-  it('proposed → expired: after seven days by the job, and at once for who decides', async () => {
+  it('a proposal expires after seven days, by the job or at a late decision', async () => {
     const { id } = await proposed();
     await test.clock.advance(7 * day - 1);
     expect(await expireActions(test.app)).toBe(0);
     await test.clock.advance(1);
     const late = await reject(id);
-    expect([late.status, late.body.message]).toEqual([409, `${id} is expired: it is decided once`]);
+    expect([late.status, late.body.message]).toEqual([
+      409,
+      `${id} is already expired: it is decided only once`,
+    ]);
     expect(await expireActions(test.app)).toBe(1);
     expect(await expireActions(test.app)).toBe(0);
     const { body } = await api.get<ShownAction>(path(`/${id}`));
@@ -136,11 +139,15 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await reject(id)).status).toBe(409);
   });
 
-  it('by a service: 403, whatever its permissions; of what is not there: 404', async () => {
+  it('a rejection by a service is a 403 with any permission', async () => {
     const { id } = await proposed();
     const owner = await createKey(test.app, test.operator, { role: 'owner' });
     const answer = await reject(id, api.as(owner.key ?? ''));
     expect([answer.status, answer.body._tag]).toEqual([403, 'ForbiddenError']);
+  });
+
+  it('a rejection of an unknown proposal is a 404', async () => {
+    const { id } = await proposed();
     const unknown = test.app.newId('mailboxAction');
     expect((await reject(unknown)).status).toBe(404);
     const other = await createMailbox(test.app, test.operator, { slug: 'other' });
@@ -150,7 +157,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await reject(id)).status).toBe(404);
   });
 
-  it('a hundred wait at most: the next is a 429 until one is decided', async () => {
+  it('the proposal after a hundred open ones is a 429 until one is decided', async () => {
     for (let i = 0; i < 100; i++) await proposed();
     await expect(proposed()).rejects.toMatchObject({ _tag: 'RateLimitedError', status: 429 });
     const [first] = (await list('?limit=1')).items;
@@ -159,7 +166,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     await expect(proposed()).rejects.toMatchObject({ retryAfterSeconds: (7 * day) / 1_000 });
   });
 
-  it('the operator proposes nothing, and what he does is no action', async () => {
+  it('the operator proposes nothing and leaves no actions', async () => {
     const { app, operator } = test;
     expect(await act(app, operator, mailbox.id)).toBeNull();
     const about = { mailboxId: mailbox.id, type: 'reply', threadId: null, summary: {} } as const;
@@ -168,7 +175,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await list()).items).toEqual([]);
   });
 
-  describe('when an answer is to be expected', () => {
+  describe('the expected time of an answer', () => {
     const expected = async () => {
       const { app } = test;
       const { reviewExpectedAt } = await app.store.write((trx) =>
@@ -188,7 +195,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
       expect((await reject(id)).status).toBe(200);
     };
 
-    it('a day before there are five decisions, then their median', async () => {
+    it('is a day before five decisions, then their median', async () => {
       for (const minutes of [1, 90, 2, 50]) await decidedAfter(minutes * 60_000);
       expect(await expected()).toBe(day);
       await decidedAfter(10 * 60_000);
@@ -197,7 +204,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
       expect(await expected()).toBe(15 * 60_000);
     });
 
-    it('of the last fifty alone, and what expired is no decision', async () => {
+    it('covers the last fifty decisions, without expired proposals', async () => {
       for (let i = 0; i < 5; i++) await decidedAfter(5 * day);
       for (let i = 0; i < 50; i++) await decidedAfter(1_000);
       await proposed();
@@ -207,7 +214,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     });
   });
 
-  it('are listed newest first, by cursor, by state, type and actor together', async () => {
+  it('actions are listed newest first, by cursor, filtered by state, type and actor', async () => {
     const { app, operator } = test;
     const other = await callerOf(app, operator, { role: 'developer', name: 'other' });
     await act(app, agent, mailbox.id, 'label');

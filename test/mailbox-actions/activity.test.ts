@@ -1,5 +1,5 @@
-// Agent-activity: whole hours are counters and the cut ones rows; either way it says what counting all the
-// rows says, for ranges of any kind. Counters equal rows after any sequence of moves.
+// Agent-activity takes whole hours from counters and partial ones from rows; its answer equals a count of all
+// rows for any range. Counters equal rows after any sequence of moves.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe.each(stores)('agent-activity on %s', (store) => {
   const activity = async (query = '') =>
     (await api.get<MailboxActivity>(`/v1/mailboxes/${mailbox.id}/agent-activity${query}`)).body;
 
-  it('counts actions by type and state, events by type, and what waits now', async () => {
+  it('counts actions by type and state, events by type, and open proposals', async () => {
     const { app, operator } = test;
     await act(app, agent, mailbox.id, 'note');
     await act(app, agent, mailbox.id, 'label');
@@ -67,7 +67,7 @@ describe.each(stores)('agent-activity on %s', (store) => {
     });
   });
 
-  it('null and an empty range', async () => {
+  it('is null or zero for an empty range', async () => {
     await act(test.app, agent, mailbox.id);
     const none = {
       actions: { byType: [], byState: [] },
@@ -82,7 +82,7 @@ describe.each(stores)('agent-activity on %s', (store) => {
     expect(bad.status).toBe(422);
   });
 
-  /** The same, from the rows alone. */
+  /** Computes the same from the rows alone. */
   async function counted(from: number, to: number) {
     const { db } = test.app.store;
     const of = async (table: string, column: string, at: string, whose: string) => {
@@ -129,7 +129,7 @@ describe.each(stores)('agent-activity on %s', (store) => {
     async wait() {},
   };
 
-  it('says what the rows say, for any range, whatever happened before', async () => {
+  it('equals a count of the rows for any range after random steps', async () => {
     const names = Object.keys(steps) as (keyof typeof steps)[];
     const doing = fc.record({
       step: fc.constantFrom(...names),

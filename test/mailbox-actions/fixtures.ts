@@ -1,4 +1,4 @@
-// Proposals in a mailbox, as the key of a program makes them.
+// Proposals in a mailbox, made with the key of a program.
 
 import type { FrozenMail } from '../../src/answering/frozen.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -10,7 +10,7 @@ import { storeAction } from '../../src/mailbox-actions/actions.ts';
 import { type FrozenBytes, storeProposal } from '../../src/mailbox-actions/proposals.ts';
 import type { ActionType, MailboxAction } from '../../src/mailbox-actions/schema.ts';
 
-/** Who asks with a new key. */
+/** Creates a key and returns its caller. */
 export async function callerOf(app: App, by: Caller, input: CreateKey): Promise<Caller> {
   const { key } = await createKey(app, by, input);
   const caller = await createAuthenticator(app).authenticate(key ?? '');
@@ -27,7 +27,7 @@ const summary = {
   attachments: 1,
 };
 
-/** The key of a program that only proposes, in one mailbox. */
+/** Creates the key of a program that only proposes, in one mailbox. */
 export function agentOf(app: App, operator: Caller, mailboxId: string): Promise<Caller> {
   const constraints = { mailboxIds: [mailboxId] };
   const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
@@ -39,7 +39,7 @@ const file = {
   ...{ size: 5, digest: 'sha256:1' },
 };
 
-/** It may not go: nobody may send from there. */
+/** A mail that cannot be sent, because its sender may not send. */
 const mail: FrozenMail = {
   type: 'reply',
   threadId: null,
@@ -60,7 +60,7 @@ const mail: FrozenMail = {
 
 const mime = Buffer.from('From: nobody@elsewhere.example\r\n\r\nHello Ada\r\n');
 
-/** A mail as it is proposed. */
+/** The proposed mail. */
 export const frozen: FrozenBytes = {
   mail,
   digest: 'sha256:0',
@@ -68,7 +68,7 @@ export const frozen: FrozenBytes = {
   files: [Buffer.from('a.txt')],
 };
 
-/** A proposal whose content would send nothing. */
+/** Proposes a mail that no approval could send. */
 export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
   const proposal = await app.store.write((trx) =>
     storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, frozen),
@@ -76,7 +76,7 @@ export async function propose(app: App, mailboxId: string, by: Caller): Promise<
   return proposal.action;
 }
 
-/** An action that a key did. */
+/** Records an action of a key. */
 export function act(app: App, caller: Caller, mailboxId: string, type: ActionType = 'label') {
   const action = { mailboxId, type, messageId: null, threadId: null, summary: {} };
   return app.store.write((trx) => storeAction(app, trx, caller, action));

@@ -1,5 +1,5 @@
-// `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each way in which an
-// edit goes wrong, what others decide meanwhile; then the same with keys on a real terminal.
+// `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each failing edit,
+// concurrent decisions of others; then the same with keys on a real terminal.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ let agent: HttpApi;
 let keyId: string;
 let made = 0;
 beforeAll(async () => {
-  // The command goes by the clock of the machine.
+  // The command uses the clock of the machine.
   test = await testApp({ config, start: Date.now() });
   api = httpApi(test);
 });
@@ -51,7 +51,7 @@ beforeEach(async () => {
   agent = api.as(key ?? '');
 });
 
-/** Proposes a reply to a mail that came in; ids of actions are in the order of their making. */
+/** Proposes a reply to a received mail; ids of actions ascend in the order of creation. */
 async function proposed(body: object = { text: 'Thank you' }): Promise<string> {
   const { body: result } = await desk.reply(await desk.arrive(), body, agent);
   await test.clock.advance(1_000);
@@ -77,7 +77,7 @@ interface Said {
   edits?: readonly ((text: string) => string)[];
 }
 
-/** A review by somebody who answers so, then quits; what was shown is told by its parts. */
+/** Reviews with these answers, then quits; returns the shown text and the counts. */
 async function review({ answers = [], note = '', edits = [] }: Said) {
   const [next, changes] = [[...answers], [...edits]];
   const shown: string[] = [];
@@ -101,7 +101,7 @@ async function review({ answers = [], note = '', edits = [] }: Said) {
 const none: Reviewed = { approved: 0, rejected: 0, skipped: 0, failed: 0 };
 
 describe('a review', () => {
-  it('goes through the open proposals, the oldest first: approve, reject, skip', async () => {
+  it('takes the open proposals, oldest first: approve, reject, skip', async () => {
     const ids = [await proposed(), await proposed(), await proposed()];
     const { reviewed, shown } = await review({
       answers: ['approve', 'reject', 'skip'],
@@ -123,20 +123,20 @@ describe('a review', () => {
     expect(shown).toContain(`Sent as ${actions[0]?.messageId}.`);
   });
 
-  it('quit leaves this one and all behind it', async () => {
+  it('leaves the present proposal and later ones undecided after quit', async () => {
     const ids = [await proposed(), await proposed()];
     expect((await review({ answers: ['quit'] })).reviewed).toEqual(none);
     for (const id of ids) expect((await actionOf(id)).state).toBe('proposed');
   });
 
-  it('a rejection without a note has none', async () => {
+  it('rejects without a note', async () => {
     const id = await proposed();
     await review({ answers: ['reject'] });
     expect(await actionOf(id)).toMatchObject({ state: 'rejected', note: null });
   });
 
-  it('says so where nothing waits, and takes in what comes meanwhile', async () => {
-    expect((await review({})).shown).toBe('Nothing waits for a decision here.');
+  it('reports an empty list, and includes proposals made meanwhile', async () => {
+    expect((await review({})).shown).toBe('No proposal waits for a decision here.');
     await proposed();
     const comes = async () => {
       await proposed();
@@ -145,7 +145,7 @@ describe('a review', () => {
     expect((await review({ answers: [comes, 'skip'] })).reviewed).toEqual({ ...none, skipped: 2 });
   });
 
-  it('shows who, to whom, what, and the end of the thread before it', async () => {
+  it('shows actor, recipients, text and the end of the thread', async () => {
     const messageId = await desk.arrive({ subject: 'Where is it?', text: 'My order is late.' });
     await desk.reply(messageId, { text: 'We look into it.' });
     const body = { text: 'It left today.', cc: ['cy@example.com'], bcc: ['dan@example.com'] };
@@ -171,7 +171,7 @@ describe('a review', () => {
     expect(shown).not.toContain('Edited');
   });
 
-  it('of a long thread the newest five, and how many are before them', async () => {
+  it('shows the newest five mails of a long thread and counts the earlier ones', async () => {
     const first = await desk.arrive({ text: 'The very first' });
     for (let at = 2; at <= 7; at++) await desk.reply(first, { text: `Number ${at}.` });
     await desk.reply(first, { text: 'And one more' }, agent);
@@ -187,7 +187,7 @@ describe('a review', () => {
     expect(shown).not.toContain('The very first');
   });
 
-  it('of a new message that it begins a thread; what its HTML says otherwise; its attachments', async () => {
+  it('shows a new thread, differing HTML and the attachments', async () => {
     const content = Buffer.from('x').toString('base64');
     await proposedNew({
       text: 'Dear Bo',
@@ -195,18 +195,18 @@ describe('a review', () => {
       attachments: [{ filename: 'offer.pdf', content }],
     });
     const { shown } = await review({});
-    expect(shown).toContain('It begins a thread.');
+    expect(shown).toContain('It is the first message of a thread.');
     expect(shown).toContain('a new message, proposed');
-    expect(shown).toMatch(/Its HTML reads:\n\n {2}Give me your password .*evil\.example/);
+    expect(shown).toMatch(/Its HTML as text:\n\n {2}Give me your password .*evil\.example/);
     expect(shown).toContain('offer.pdf');
   });
 
-  it('HTML of the same words is not shown twice', async () => {
+  it('hides HTML with the same words as the text', async () => {
     await proposedNew({ text: 'Dear  Bo,\nhello', html: '<p>Dear Bo,</p><p>hello</p>' });
     expect((await review({})).shown).not.toContain('Its HTML');
   });
 
-  it('shows no character that steers a terminal, whoever wrote it', async () => {
+  it('shows no character that steers a terminal', async () => {
     const steering = '\u001b[2J\u0007\u202e\u2066\u009b1m';
     const messageId = await desk.arrive({
       from: `"Ada${steering}" <ada@example.com>`,
@@ -228,19 +228,19 @@ describe('a review', () => {
     expect(shown).toContain('Html\ufffd');
   });
 
-  it('a long text is cut, and says how to see the whole', async () => {
+  it('cuts a long text and names the way to see all of it', async () => {
     const text = Array.from({ length: 500 }, (_, at) => `line ${at}`).join('\n');
     await proposed({ text });
     const { shown, opened } = await review({ answers: ['edit'] });
     expect(shown).toContain('line 199');
     expect(shown).not.toContain('line 200');
-    expect(shown).toContain('… more: e opens the whole of it');
+    expect(shown).toContain('… more: press e to open all of it');
     expect(opened[0]).toContain('line 499');
   });
 });
 
 describe('an edit', () => {
-  it('opens recipients, subject and text; it is shown before it goes, then goes so', async () => {
+  it('opens recipients, subject and text, is shown, and is sent as edited', async () => {
     const id = await proposed({ text: 'Thank you', cc: ['cy@example.com'] });
     const { shown, opened, reviewed } = await review({
       answers: ['edit', 'approve'],
@@ -282,18 +282,18 @@ describe('an edit', () => {
     });
   });
 
-  it('of the text takes the HTML away, which would go on saying what was proposed', async () => {
+  it('of the text drops the HTML, which would still hold the old words', async () => {
     const id = await proposed({ text: 'Thank you', html: '<p>Thank you</p>' });
     const { shown } = await review({
       answers: ['edit', 'approve'],
       edits: [(text) => text.replace('Thank', 'Bless')],
     });
-    expect(shown).toContain('  html: left out, since the text is another');
+    expect(shown).toContain('  html: left out, because the text changed');
     const sent = await desk.email((await actionOf(id)).messageId);
     expect([sent.text, sent.html]).toEqual(['Bless you', null]);
   });
 
-  it('of the subject alone leaves text and HTML as they are', async () => {
+  it('of the subject alone keeps text and HTML', async () => {
     const id = await proposed({ html: '<p>Thank <b>you</b></p>' });
     const { opened } = await review({
       answers: ['edit', 'approve'],
@@ -304,7 +304,7 @@ describe('an edit', () => {
     expect([sent.subject, sent.html]).toEqual(['Re: It', '<p>Thank <b>you</b></p>']);
   });
 
-  it('goes on from the edit before', async () => {
+  it('starts from the previous edit', async () => {
     const id = await proposed();
     const { opened } = await review({
       answers: ['edit', 'edit', 'approve'],
@@ -315,7 +315,7 @@ describe('an edit', () => {
     expect([sent.toEmails, sent.text]).toEqual([['bo@example.com'], 'Bless you']);
   });
 
-  it('that changes nothing is told, and the proposal goes as it was, line ends and all', async () => {
+  it('without a change is reported, and sends the proposal byte for byte', async () => {
     const text = 'Thank\r\nyou\u0007  \n\n';
     const id = await proposed({ text });
     const { shown } = await review({ answers: ['edit', 'approve'] });
@@ -329,14 +329,14 @@ describe('an edit', () => {
     ['empties the file', () => ' \n', 'the edited mail is empty'],
     ['spoils a field', (text) => text.replace('Cc:', 'Copy:'), 'line 2 of the edited mail: To, Cc'],
     ['has no empty line', (text) => text.replace('\n\n', '\n'), 'line 5 of the edited mail'],
-  ])('that %s takes nothing, and is asked about again', async (_, change, words) => {
+  ])('that %s is dropped, and the question is repeated', async (_, change, words) => {
     const id = await proposed();
     const { shown } = await review({ answers: ['edit', 'approve'], edits: [change] });
     expect(shown).toContain(words);
     expect((await desk.email((await actionOf(id)).messageId)).text).toBe('Thank you');
   });
 
-  it('that empties the text, or leaves nobody, is refused when it is approved: it waits on', async () => {
+  it('that empties the text or the recipients is refused at approval, and the proposal stays open', async () => {
     const [first, second] = [await proposed(), await proposed()];
     const { shown, reviewed } = await review({
       answers: ['edit', 'approve', 'skip', 'edit', 'approve', 'skip'],
@@ -351,10 +351,10 @@ describe('an edit', () => {
     for (const id of [first, second]) expect((await actionOf(id)).state).toBe('proposed');
   });
 
-  it('whose editor fails is told, and the proposal waits on', async () => {
+  it('with a failing editor is reported, and the proposal stays open', async () => {
     const id = await proposed();
     const fails = () => {
-      throw new UsageError('the editor "vi" ended with 1: nothing is taken');
+      throw new UsageError('the editor "vi" ended with 1: the edit was discarded');
     };
     const { shown } = await review({ answers: ['edit', 'skip'], edits: [fails] });
     expect(shown).toContain('svc: the editor "vi" ended with 1');
@@ -368,11 +368,11 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     return cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });
   };
 
-  it('on a terminal: letters decide, $EDITOR edits, Enter alone does nothing', async () => {
+  it('takes letters on a terminal, edits with $EDITOR and ignores a bare Enter', async () => {
     const cli = workspace();
     const ids = [];
     for (let at = 0; at < 5; at++) ids.push(await proposed());
-    // It fails at first, then changes the address and shows how the file lay there.
+    // The editor fails at first, then changes the address and records the state of the file.
     const editor = join(cli.directory, 'editor');
     const once = join(cli.directory, 'once');
     const lines = [
@@ -392,7 +392,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
         { after: 'a) Approve', keys: 'a\r' },
         { after: '2 of 5' },
         { after: ask, keys: 'r\r' },
-        { after: 'reads that:', keys: 'too soon\r' },
+        { after: 'proposed it:', keys: 'too soon\r' },
         { after: '3 of 5' },
         { after: ask, keys: 's\r' },
         { after: '4 of 5' },
@@ -420,7 +420,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     cli.close();
   });
 
-  it('Ctrl-C ends it with 130; what was decided stays so', async () => {
+  it('ends with 130 on Ctrl-C and keeps earlier decisions', async () => {
     const cli = workspace();
     const ids = [await proposed(), await proposed()];
     const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
@@ -433,14 +433,14 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     });
     expect([code, output]).toEqual([
       130,
-      expect.stringContaining('svc: stopped; what was decided'),
+      expect.stringContaining('svc: stopped; decisions already made'),
     ]);
     expect((await actionOf(ids[0] ?? '')).state).toBe('executed');
     expect((await actionOf(ids[1] ?? '')).state).toBe('proposed');
     cli.close();
   });
 
-  it('ends with 8 where one that was approved could not be sent', async () => {
+  it('ends with 8 when an approved mail could not be sent', async () => {
     const cli = workspace();
     await proposed();
     await revokeKey(test.app, test.operator, keyId);
@@ -448,11 +448,14 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
       dialogue,
     });
-    expect([code, output]).toEqual([8, expect.stringContaining('svc: 1 could not be sent')]);
+    expect([code, output]).toEqual([
+      8,
+      expect.stringContaining('svc: 1 of the approved proposals could not be sent'),
+    ]);
     cli.close();
   });
 
-  it('elsewhere is an error that names the commands for that; with --json, too', async () => {
+  it('names the commands to use without a terminal, and with --json', async () => {
     const cli = workspace();
     const id = await proposed();
     const piped = await cli.run(['mailboxes', 'review', desk.address], { input: 'a\r' });
@@ -469,11 +472,11 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
   });
 });
 
-// Last, as it lets days pass.
-describe('what others do meanwhile', () => {
+// Last, because days pass here.
+describe('a review beside other changes', () => {
   const at = (actionId: string) => ({ mailboxId: desk.id, actionId });
 
-  it('decided while it is looked at: told, nothing is done twice, the next one comes', async () => {
+  it('reports a proposal decided meanwhile, and goes on to the next', async () => {
     const [first, second, third] = [await proposed(), await proposed(), await proposed()];
     const { deliveries: before = 0 } = await rowsIn(test);
     const { app, operator } = test;
@@ -490,16 +493,16 @@ describe('what others do meanwhile', () => {
       answers: [approved, rejected, 'approve'],
       note: 'no',
     });
-    expect(shown).toContain(`${first} is executed: it is decided once`);
-    expect(shown).toContain(`${first} is executed meanwhile by operator.`);
-    expect(shown).toContain(`${second} is rejected meanwhile by operator.`);
+    expect(shown).toContain(`${first} is already executed: it is decided only once`);
+    expect(shown).toContain(`${first} is already executed by operator.`);
+    expect(shown).toContain(`${second} is already rejected by operator.`);
     expect(reviewed).toEqual({ ...none, approved: 1 });
     expect(await actionOf(second)).toMatchObject({ state: 'rejected', note: 'mine' });
     expect((await actionOf(third)).state).toBe('executed');
     expect((await rowsIn(test)).deliveries).toBe(before + 2);
   });
 
-  it('expired while it is looked at: told; what expired before is not shown', async () => {
+  it('reports a proposal expired during the question and skips expired ones', async () => {
     const first = await proposed();
     await test.clock.advance(3 * 24 * 3_600_000);
     const second = await proposed();
@@ -508,12 +511,12 @@ describe('what others do meanwhile', () => {
       return 'approve' as const;
     };
     const { shown } = await review({ answers: [waits, 'skip'] });
-    expect(shown).toContain(`${first} is expired meanwhile.`);
+    expect(shown).toContain(`${first} is already expired.`);
     expect((await review({ answers: ['skip'] })).shown).not.toContain(`${first}: `);
     expect((await actionOf(second)).state).toBe('proposed');
   });
 
-  it('a mailbox that is paused: the refusal is told, and it is asked about again', async () => {
+  it('reports the refusal of a paused mailbox and repeats the question', async () => {
     const id = await proposed();
     await pauseMailbox(test.app, test.operator, desk.id);
     const { shown, reviewed } = await review({ answers: ['approve', 'skip'] });
@@ -522,7 +525,7 @@ describe('what others do meanwhile', () => {
     expect((await actionOf(id)).state).toBe('proposed');
   });
 
-  it('a mailbox that is deleted: 404, as everywhere', async () => {
+  it('ends with 404 for a deleted mailbox', async () => {
     await proposed();
     const gone = async () => {
       await deleteMailbox(test.app, test.operator, desk.id);
@@ -531,7 +534,7 @@ describe('what others do meanwhile', () => {
     await expect(review({ answers: [gone] })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('a key that is revoked: approved, not sent, counted as failed', async () => {
+  it('counts an approval under a revoked key as failed', async () => {
     await proposed();
     await revokeKey(test.app, test.operator, keyId);
     const { shown, reviewed } = await review({ answers: ['approve'] });
@@ -539,7 +542,7 @@ describe('what others do meanwhile', () => {
     expect(reviewed).toEqual({ ...none, failed: 1 });
   });
 
-  it('a thread that is deleted: the proposal is shown without it', async () => {
+  it("shows the proposal without its thread after the thread's deletion", async () => {
     const id = await proposed();
     const { threadId } = await actionOf(id);
     for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);

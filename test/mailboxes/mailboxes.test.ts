@@ -21,7 +21,7 @@ describe.each(stores)('mailboxes on %s', (store) => {
   const make = (slug: string, address: string) =>
     createMailbox(test.app, test.caller, { slug, displayName: null, address });
 
-  it('are found by their address, in any case of letters', async () => {
+  it('are found by an address in any case of letters', async () => {
     const made = await make('help', 'Help@Sandbox.test');
     const { db } = test.app.store;
     expect((await findReceivers(db, 'HELP@sandbox.TEST')).own?.id).toBe(made.id);
@@ -31,7 +31,7 @@ describe.each(stores)('mailboxes on %s', (store) => {
     expect((await findReceivers(db, 'nobody@sandbox.test')).own).toBeUndefined();
   });
 
-  it('have a slug and an address each', async () => {
+  it('have a unique slug and a unique address', async () => {
     await make('help', 'help@sandbox.test');
     const conflict = { _tag: 'ConflictError', resource: 'mailbox' };
     await expect(make('help', 'other@sandbox.test')).rejects.toMatchObject(conflict);
@@ -40,7 +40,7 @@ describe.each(stores)('mailboxes on %s', (store) => {
     await expect(make('other', 'other@sandbox.test')).resolves.toBeDefined();
   });
 
-  it('have their domain ask for the mail of all its addresses', async () => {
+  it('make their domain list the records for incoming mail', async () => {
     const purposes = async (id: string) =>
       (await getDomain(test.app, test.caller, id)).dnsRecords.map(({ purpose }) => purpose);
     const domain = await addDomain(test.app, test.caller, {
@@ -55,7 +55,7 @@ describe.each(stores)('mailboxes on %s', (store) => {
     expect(await purposes(domain.id)).toContain('mx');
   });
 
-  it('write from their first address again once the one of their From is taken away', async () => {
+  it('write from their first address again after the removal of their default one', async () => {
     const { app, caller } = test;
     const { id } = await make('help', 'help@sandbox.test');
     const { addresses } = await addAddress(app, caller, id, { address: 'sales@sandbox.test' });
@@ -79,7 +79,7 @@ describe.each(stores)('mailboxes on %s', (store) => {
     await expect(make('b', 'A@sandbox.test')).rejects.toMatchObject({ _tag: 'ConflictError' });
   });
 
-  it('of names that speak for the service are its own organization’s, however they are written', async () => {
+  it('with the names of the service belong to its own organization, in any spelling', async () => {
     const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
     const mailbox = (slug: string, localPart: string) => {
       return { slug, displayName: null, address: `${localPart}@sandbox.test` };
@@ -87,14 +87,16 @@ describe.each(stores)('mailboxes on %s', (store) => {
     for (const [at, localPart] of ['security', 'Security', 'POSTMASTER', 'dmarc'].entries()) {
       const made = createMailbox(test.app, operatorOf(id), mailbox(`m${at}`, localPart));
       await expect(made, localPart).rejects.toMatchObject({
-        fieldErrors: { address: [`${localPart}@sandbox.test is kept for who runs the service`] },
+        fieldErrors: {
+          address: [`${localPart}@sandbox.test is reserved for the operator of the service`],
+        },
       });
     }
     await expect(make('security', 'Security@sandbox.test')).resolves.toBeDefined();
   });
 });
 
-describe('what is said of a mailbox', () => {
+describe('the input of a mailbox', () => {
   const problems = (said: object) => {
     const read = createMailboxInput.safeParse({ slug: 'help', ...said });
     return (read.error?.issues ?? []).map(({ path }) => path.join('.'));
@@ -109,7 +111,7 @@ describe('what is said of a mailbox', () => {
     ['a name', (count: number) => ({ metadata: { ['k'.repeat(count)]: '' } }), 100, /^metadata/],
     ['a value', (count: number) => ({ metadata: { k: 'x'.repeat(count) } }), 2_000, 'metadata.k'],
     ['metadata', (count: number) => ({ metadata: manyKeys(count) }), 50, 'metadata'],
-  ])('%s has a bound', (_what, saying, most, field) => {
+  ])('bounds %s', (_what, saying, most, field) => {
     expect(problems(saying(most))).toEqual([]);
     expect(problems(saying(most + 1))).toEqual([
       typeof field === 'string' ? field : expect.stringMatching(field),
@@ -123,7 +125,7 @@ describe('what is said of a mailbox', () => {
     ['metadata.', { metadata: { '': 'x' } }],
     ['domain', { domain: 'acme.example', address: 'a@acme.example' }],
     ['', { name: 'x' }],
-  ])('%s is refused: %j', (field, said) => {
+  ])('refuses a bad %s: %j', (field, said) => {
     expect(problems(said)).toEqual([field]);
   });
 });

@@ -1,4 +1,4 @@
-// The totals of lists are kept as mail comes and goes: after any change of messages, several at once too,
+// The stored totals of lists: after any change of messages, also concurrent ones,
 // they equal the counts of the messages themselves, in every list and total.
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -38,7 +38,7 @@ import { messageCounts } from './exact-counts.ts';
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const rounds = 16;
 const atOnce = 4;
-/** Real time for a second of the clock, while the store is waited for. */
+/** Real ms per second of the clock during waits for the store. */
 const paceMs = 100;
 const hourMs = 3_600_000;
 const ends = { dayMs: 24 * hourMs, slotMs: 10_000 };
@@ -129,7 +129,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     await receive(oneOf(apps), { mailFrom: 'a@b.example', addressees, ...client }, raw);
   }
 
-  /** Accepted, and then not: another part of the transaction fails. */
+  /** Accepts a message in a transaction that then fails. */
   async function acceptInVain(): Promise<void> {
     const inVain = new InVain();
     const app = oneOf(apps);
@@ -167,7 +167,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     await late(oneOf(apps), id, oneOf([lateBounce, complaint, { kind: 'delivered' as const }]));
   }
 
-  /** Runs a step that may be refused, as messages come and go meanwhile; only a fault fails it. */
+  /** Runs a step that concurrent changes may refuse; only a fault fails the test. */
   async function attempt(step: () => Promise<unknown>): Promise<void> {
     await step().catch((error: unknown) => {
       const isGone = /has no delivery$/.test(String(error));
@@ -186,7 +186,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     const times = await sql<{ at: number }>`select created_at as at from messages`.execute(
       test.app.store.db,
     );
-    // Where a message is, beside it, at an end of ten seconds or of a day, or anywhere.
+    // The time of a message, one beside it, an end of ten seconds or of a day, or any time.
     const time = () => {
       const { at } = oneOf(times.rows);
       const { dayMs, slotMs } = ends;
@@ -201,7 +201,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     };
   }
 
-  /** The list, as it reads without any index or count. */
+  /** Reads the list without any index or count. */
   async function listed(filter: MessageFilter): Promise<string[]> {
     const { organizationId, direction, status, createdFrom = 0, createdTo = 2 ** 50 } = filter;
     const { rows } = await sql<{ id: string }>`select id from messages
@@ -245,7 +245,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Lets time pass without a daemon: all the leases that it renews in hours would come at once. */
+  /** Advances the clock without a daemon, which would have to renew all its leases of these hours at once. */
   async function pass(ms: number): Promise<void> {
     await rest();
     await outcomes.close();
@@ -274,7 +274,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(reached));
   }
 
-  it('are exact after whatever happens to messages, several things at once', async () => {
+  it('are exact after random concurrent changes of messages', async () => {
     await reachAll();
     await expectExact();
     for (let round = 0; round < rounds; round++) {

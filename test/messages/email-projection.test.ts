@@ -92,7 +92,7 @@ describe.each(stores)('the email projection on %s', (store) => {
     });
   });
 
-  it('of a plain message has null for what there is not', async () => {
+  it('of a plain message has null for absent parts', async () => {
     const { id } = await send(api, payload({ text: 'x', html: undefined }));
     const { body } = await project(id);
     expect(Object.keys(body).sort(byText)).toEqual([...listedFields].sort(byText));
@@ -168,7 +168,7 @@ describe.each(stores)('the email projection on %s', (store) => {
     expect(listed.items).toMatchObject([{ id, subject: 'Re: Grüße', deliveries: [] }]);
   });
 
-  it('of a broken mail says what is wrong with it', async () => {
+  it('of a broken mail lists its parsing errors', async () => {
     const id = await receiveMail([
       'From: ada@example.com',
       'Subject: Broken',
@@ -193,26 +193,23 @@ describe.each(stores)('the email projection on %s', (store) => {
     ['without brackets', 'not an id'],
     ['without end', `<${'x'.repeat(980)}@example.com>`],
     ['that are two', '<a@b.example> <c@d.example>'],
-  ])(
-    'a reply to a received message with a Message-ID %s can be composed',
-    async (_what, header) => {
-      const id = await receiveMail([
-        'From: ada@example.com',
-        'Subject: Odd',
-        `Message-ID: ${header}`,
-        `References: ${header}`,
-        '',
-        'Hi',
-      ]);
-      const reply = await send(api, payload({ inReplyToMessageId: id }));
-      const read = await test.app.mime.parse(await rawMail(api, reply.id));
-      const { inReplyTo } = (await project(reply.id)).body;
-      expect(read.inReplyTo).toBe(inReplyTo);
-      expect([null, (await project(id)).body.messageIdHeader]).toContain(inReplyTo);
-    },
-  );
+  ])('allows a reply to a received message with a Message-ID %s', async (_what, header) => {
+    const id = await receiveMail([
+      'From: ada@example.com',
+      'Subject: Odd',
+      `Message-ID: ${header}`,
+      `References: ${header}`,
+      '',
+      'Hi',
+    ]);
+    const reply = await send(api, payload({ inReplyToMessageId: id }));
+    const read = await test.app.mime.parse(await rawMail(api, reply.id));
+    const { inReplyTo } = (await project(reply.id)).body;
+    expect(read.inReplyTo).toBe(inReplyTo);
+    expect([null, (await project(id)).body.messageIdHeader]).toContain(inReplyTo);
+  });
 
-  describe('storage URLs', () => {
+  describe('the storage URLs', () => {
     const urlsOf = async (id: string, query = 'includeStorageUrls=true') => {
       const { status, body } = await project(id, `?${query}`);
       expect(status).toBe(200);
@@ -222,7 +219,7 @@ describe.each(stores)('the email projection on %s', (store) => {
     const linkGone = { _tag: 'ResourceNotFoundError', resource: 'storage', id: 'this link' };
 
     it.each(['', '?includeStorageUrls=false', '?urlExpiresIn=60'])(
-      'are not there unless asked for (%s)',
+      'are absent unless requested (%s)',
       async (query) => {
         const { id } = await send(api);
         const { status, body } = await project(id, query);
@@ -260,12 +257,12 @@ describe.each(stores)('the email projection on %s', (store) => {
       ]);
     });
 
-    it('are null for a part that the message has not', async () => {
+    it('are null for an absent part', async () => {
       const { id } = await send(api);
       expect(await urlsOf(id)).toMatchObject({ html: null, text: expect.any(String) });
     });
 
-    it('give a received mail as it came', async () => {
+    it('give a received mail unchanged', async () => {
       const id = await receiveMail(['From: ada@example.com', 'Subject: Hi', '', 'Body']);
       const urls = await urlsOf(id);
       expect(urls.html).toBeNull();
@@ -290,7 +287,7 @@ describe.each(stores)('the email projection on %s', (store) => {
       expect([status, JSON.parse(body.toString())]).toEqual([404, linkGone]);
     });
 
-    it('may not live shorter than a minute or longer than a week', async () => {
+    it('accept a lifetime from a minute to a week', async () => {
       const { id } = await send(api);
       for (const [seconds, problem] of [
         ['59', 'Too small: expected number to be >=60'],
@@ -313,7 +310,7 @@ describe.each(stores)('the email projection on %s', (store) => {
       }
     });
 
-    it('are 404 when they are forged, cut, for another part or of another purpose', async () => {
+    it('are 404 when forged, cut, or made for another part or purpose', async () => {
       const { id } = await send(api);
       const { raw } = await urlsOf(id);
       const token = raw.slice(raw.lastIndexOf('/') + 1);
@@ -341,7 +338,7 @@ describe.each(stores)('the email projection on %s', (store) => {
       }
     });
 
-    it('end with their message', async () => {
+    it('end with the deletion of the message', async () => {
       const { id } = await send(api);
       const { raw, text } = await urlsOf(id);
       await api.delete(`/v1/messages/${id}`);
@@ -354,7 +351,7 @@ describe.each(stores)('the email projection on %s', (store) => {
       }
     });
 
-    it('give the same raw mail at every download, but for the time of its signature', async () => {
+    it('give the same raw mail at every download, except for the time of its signature', async () => {
       const { id } = await send(
         api,
         payload({ attachments: [{ filename: 'a.txt', content: 'aGk=' }] }),

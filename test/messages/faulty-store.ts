@@ -1,4 +1,4 @@
-// A store whose writes fail, come late, or are the last act of their process: the faults that an idempotency
+// A store with writes that fail, are late, or crash their process: the faults that an idempotency
 // key must survive. Wraps a real store; its commits are real.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CapacityError } from '../../src/errors.ts';

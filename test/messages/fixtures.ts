@@ -11,7 +11,7 @@ import type { HttpApi } from '../support/http-client.ts';
 
 const recipient = 'ada@example.com';
 
-/** A send payload; `email` is laid over the content, the rest over the top level. */
+/** Makes a send payload; `email` overrides the content, the rest the top level. */
 export function payload(
   email: Record<string, unknown> = {},
   top: Record<string, unknown> = {},
@@ -41,7 +41,7 @@ export async function timeline(api: HttpApi, id: string): Promise<string[]> {
   return body.map(({ eventType, status }) => `${eventType} ${status}`);
 }
 
-/** The bytes of a message as they go on the wire, by way of its signed link. */
+/** Downloads the wire form of a message by its signed link. */
 export async function rawMail(api: HttpApi, id: string): Promise<Buffer> {
   const url = `/v1/messages/${id}/email?includeStorageUrls=true`;
   const { storageUrls } = (await api.get<EmailProjection>(url)).body;
@@ -51,7 +51,7 @@ export async function rawMail(api: HttpApi, id: string): Promise<Buffer> {
   return body;
 }
 
-/** An organization with a key, and nothing else: no domain, no sender. */
+/** Makes an organization with a key, without domain and sender. */
 export async function otherOrganization(
   app: App,
   name = 'acme',

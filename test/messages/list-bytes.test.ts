@@ -20,7 +20,7 @@ const attempts = JSON.stringify(
 );
 
 it.each(['/v1/messages?limit=100', '/v1/events?limit=100'])(
-  '%s reads 16 MB at most where every delivery has 20 attempts of the longest kind',
+  '%s reads 16 MB at most when every delivery has 20 attempts of the longest kind',
   async (url) => {
     const to = Array.from({ length: 50 }, (_, n) => ({ email: `ada${n}@example.com` }));
     for (let n = 0; n < 20; n += 1) await send(api, { ...payload({ subject: `${n}` }), to });
@@ -37,7 +37,7 @@ it.each(['/v1/messages?limit=100', '/v1/events?limit=100'])(
   },
 );
 
-it('keeps the attempts of the newest deliveries in a list', async () => {
+it('a list keeps the attempts of the newest deliveries', async () => {
   const to = Array.from({ length: 50 }, (_, n) => ({ email: `ada${n}@example.com` }));
   for (let n = 0; n < 3; n += 1) await send(api, { ...payload({ subject: `${n}` }), to });
   await test.app.store.write(async (trx) => {

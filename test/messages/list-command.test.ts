@@ -1,4 +1,4 @@
-// `svc messages list`: each of its flags asks for something else.
+// The flags of `svc messages list`.
 import { expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { contactNoun } from '../../src/contacts/schema.ts';
@@ -8,7 +8,7 @@ import { cliWorkspace } from '../support/cli.ts';
 import { send } from '../support/delivery.ts';
 import { testApp } from '../support/test-app.ts';
 
-it('narrows the list by each flag', async () => {
+it('svc messages list narrows the list by each flag', async () => {
   const test = await testApp();
   const { dataDir, database } = test.app.config;
   const cli = cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });

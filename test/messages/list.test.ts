@@ -72,7 +72,7 @@ describe.each(stores)('the list of messages on %s', (store) => {
     return body.items.map(({ subject }) => subject).join('');
   }
 
-  it('is newest first, with everything that a message has', async () => {
+  it('is newest first, with all fields of a message', async () => {
     const { status, headers, body } = await list();
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -111,7 +111,7 @@ describe.each(stores)('the list of messages on %s', (store) => {
       `channel=email&direction=outbound&status=bounced&conversationId=${conversation}&contactId=${contact}&startDate=2026-01-06&endDate=2026-01-06&page=1&limit=1`,
       '7',
     ],
-  ])('with %s has the messages that are so', async (query, expected) => {
+  ])('with %s has the matching messages', async (query, expected) => {
     expect(await subjects(`?${query}`)).toBe(expected);
   });
 
@@ -131,7 +131,7 @@ describe.each(stores)('the list of messages on %s', (store) => {
     expect(await subjects(`?${query}`)).toBe(expected);
   });
 
-  it('gives each message on one page', async () => {
+  it('has each message on one page', async () => {
     const pages = [];
     for (const page of [1, 2, 3, 4]) {
       const { status, body } = await list(`?page=${page}&limit=4`);
@@ -142,13 +142,13 @@ describe.each(stores)('the list of messages on %s', (store) => {
     expect(pages).toEqual(['8765', '4321', '0', '']);
   });
 
-  it('counts only what the filters let through', async () => {
+  it('counts the filtered messages only', async () => {
     const { body } = await list('?status=delivered&limit=3');
     expect(body.items).toHaveLength(3);
     expect(body.pagination).toEqual({ page: 1, limit: 3, total: 4, totalPages: 2 });
   });
 
-  it.each(['limit=1', 'limit=100', 'page=1000000'])('takes %s', async (query) => {
+  it.each(['limit=1', 'limit=100', 'page=1000000'])('accepts %s', async (query) => {
     expect((await list(`?${query}`)).status).toBe(200);
   });
 
@@ -195,7 +195,7 @@ describe.each(stores)('the list of messages on %s', (store) => {
     ]);
   });
 
-  it('refuses a status that there is not, naming those that there are', async () => {
+  it('refuses an unknown status and names the known ones', async () => {
     const { status, body } = await list('?status=lost');
     expect([status, body]).toEqual([
       422,
@@ -207,12 +207,12 @@ describe.each(stores)('the list of messages on %s', (store) => {
     ]);
   });
 
-  it('refuses a parameter that is given twice', async () => {
+  it('refuses a repeated parameter', async () => {
     const { status, body } = await list('?status=sent&status=read');
     expect([status, body]).toMatchObject([422, { fields: { status: [expect.any(String)] } }]);
   });
 
-  it("never shows another organization's messages", async () => {
+  it('never has messages of another organization', async () => {
     for (const query of ['', `?conversationId=${conversation}`, `?contactId=${contact}`]) {
       expect((await list(query, empty)).body).toEqual({
         items: [],

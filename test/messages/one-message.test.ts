@@ -50,7 +50,7 @@ describe.each(stores)('one message on %s', (store) => {
   });
 
   describe('each operation on one message', () => {
-    it("is a 404 for a message that is not there, or is another organization's", async () => {
+    it('is a 404 for an unknown message and for one of another organization', async () => {
       const { id } = await send(api);
       const before = await rowCounts(test.app);
       const other = api.as((await otherOrganization(test.app)).apiKey);
@@ -66,7 +66,7 @@ describe.each(stores)('one message on %s', (store) => {
       }
     });
 
-    it('is a 422 for what is no message id', async () => {
+    it('is a 422 for a malformed message id', async () => {
       const ids = [
         'x',
         'msg_1',
@@ -111,7 +111,7 @@ describe.each(stores)('one message on %s', (store) => {
     });
   });
 
-  it('is got as it was answered when it was sent', async () => {
+  it('is answered by GET as by the send', async () => {
     const sent = await send(api, payload({}, { cc: [{ email: 'bob@example.com' }] }));
     const { status, headers, body } = await api.get(`/v1/messages/${sent.id}`);
     expect(status).toBe(200);
@@ -122,7 +122,7 @@ describe.each(stores)('one message on %s', (store) => {
     expect(body).toEqual(sent);
   });
 
-  it('has a timeline that begins when it was accepted', async () => {
+  it('has a timeline that begins with its acceptance', async () => {
     const { id } = await send(api);
     const { status, body } = await api.get(`/v1/messages/${id}/events`);
     expect([status, body]).toEqual([
@@ -159,7 +159,7 @@ describe.each(stores)('one message on %s', (store) => {
     return { at, claimed };
   }
 
-  it('is due since its claim while it is attempted: the end of a lease is not told', async () => {
+  it('is due since its claim while it is attempted, and hides the end of the lease', async () => {
     const { id } = await send(api);
     await test.clock.advance(1_000);
     const claimedAt = new Date((await claimOne()).at).toISOString();
@@ -169,10 +169,10 @@ describe.each(stores)('one message on %s', (store) => {
     ]);
   });
 
-  describe('deleted', () => {
+  describe('deleting a message', () => {
     const remove = (id: string) => api.delete(`/v1/messages/${id}`);
 
-    it('is gone with all that hangs on it', async () => {
+    it('removes its rows and files', async () => {
       const attachments = [{ filename: 'a.txt', content: 'aGk=' }];
       const { id } = await send(
         api,
@@ -190,7 +190,7 @@ describe.each(stores)('one message on %s', (store) => {
       expect((await api.get('/v1/messages')).body).toMatchObject({ items: [] });
     });
 
-    it('leaves the body to other messages that share it, and the last one takes it along', async () => {
+    it('keeps a body shared with other messages until the last one is deleted', async () => {
       const body = payload({ attachments: [{ filename: 'a.txt', content: 'aGk=' }] });
       const [first, second] = [await send(api, body), await send(api, body)];
       await remove(first.id);
@@ -211,7 +211,7 @@ describe.each(stores)('one message on %s', (store) => {
       expect(await timeline(api, kept.id)).toEqual(['accepted pending']);
     });
 
-    it('a body that was deleted is stored again by the next message with it', async () => {
+    it('lets the next message with the same body store it again', async () => {
       const { id } = await send(api);
       await remove(id);
       const again = await send(api);
@@ -220,7 +220,7 @@ describe.each(stores)('one message on %s', (store) => {
       });
     });
 
-    it('while the same body is sent again: each request is answered, no message loses its body', async () => {
+    it('during a send of the same body loses no body', async () => {
       for (let round = 0; round < 20; round++) {
         const { id } = await send(api);
         const [removed, sent] = await Promise.all([
@@ -234,13 +234,13 @@ describe.each(stores)('one message on %s', (store) => {
       }
     });
 
-    it('twice at once: one deletes, the other finds nothing', async () => {
+    it('twice at once answers 200 and 404', async () => {
       const { id } = await send(api);
       const answers = await Promise.all([remove(id), remove(id)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
     });
 
-    it('is not sent any more, and an attempt that is under way settles nothing', async () => {
+    it('stops its deliveries, and an attempt under way settles nothing', async () => {
       const { id } = await send(api);
       const { at, claimed } = await claimOne();
       await remove(id);
@@ -251,7 +251,7 @@ describe.each(stores)('one message on %s', (store) => {
       expect(await rowCounts(test.app)).toEqual(noRows);
     });
 
-    it('with its raw mail when it came in', async () => {
+    it('removes the raw mail of a received message', async () => {
       const { id } = await sendMessage(test.app, test.caller, sendPayload.parse(payload()), null);
       await test.app.store.write(async (trx) => {
         await sql`insert into blobs (id, organization_id, size, data, created_at)
@@ -278,14 +278,14 @@ describe('deleting on two daemons of one postgres', () => {
     await test.close();
   });
 
-  /** The other daemon deletes the message, in a transaction that has not committed yet. */
+  /** Deletes the message on the other daemon, in a transaction that is still open. */
   async function deletedElsewhere(id: string) {
     return heldWrite(await test.another(), async (trx) =>
       deleteMessageRow(trx, await getMessageRow(trx, test.caller.organizationId, id)),
     );
   }
 
-  it('the last two messages with a body leave no body behind', async () => {
+  it('removes the body of the last two messages', async () => {
     const body = payload({ attachments: [{ filename: 'a.txt', content: 'aGk=' }] });
     const [first, second] = [await send(api, body), await send(api, body)];
     const theirs = await deletedElsewhere(first.id);
@@ -296,7 +296,7 @@ describe('deleting on two daemons of one postgres', () => {
     expect(await rowCounts(test.app)).toMatchObject({ messages: 0, contents: 0, blobs: 0 });
   });
 
-  it('a message deleted elsewhere is not found here', async () => {
+  it('answers 404 for a message deleted elsewhere', async () => {
     const { id } = await send(api);
     const theirs = await deletedElsewhere(id);
     const ours = api.delete(`/v1/messages/${id}`);
@@ -305,7 +305,7 @@ describe('deleting on two daemons of one postgres', () => {
     expect([(await ours).status, (await ours).body]).toEqual([404, notFound(id)]);
   });
 
-  it('a body deleted elsewhere is stored again for the message that comes meanwhile', async () => {
+  it('lets a concurrent send store a body again that another daemon deletes', async () => {
     const { id } = await send(api);
     const theirs = await deletedElsewhere(id);
     const ours = send(api);

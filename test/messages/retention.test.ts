@@ -1,5 +1,5 @@
-// Retention: messages older than `retention.messagesDays` are deleted whole, once they have ended; usage
-// stays. It rests between goes, and ends with the daemon.
+// Retention deletes ended messages older than `retention.messagesDays`, with all their rows; usage stays. It
+// pauses between batches and ends with the daemon.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listMessages } from '../../src/messages/messages.ts';
@@ -31,7 +31,7 @@ async function withOld(store: (typeof stores)[number], messagesDays: number | nu
   return later(test, 2);
 }
 
-/** The service as it is started again days later. */
+/** Starts the service again, days later. */
 async function later({ clock, another, caller, operator }: TestApp, days: number) {
   clock.set(clock.now() + days * dayMs);
   return { app: await another(), clock, caller, operator };
@@ -39,7 +39,7 @@ async function later({ clock, another, caller, operator }: TestApp, days: number
 
 type Service = Awaited<ReturnType<typeof later>>;
 
-/** Runs it, while time passes. */
+/** Runs the retention, while time passes. */
 async function run({ app, clock }: Service, surroundings = quiet): Promise<number> {
   const done = createRetention(app, surroundings).run();
   let isDone = false;
@@ -54,7 +54,7 @@ const usage = async ({ app }: Pick<Service, 'app'>) =>
   (await sql<object>`select * from counters order by 1, 2, 3`.execute(app.store.db)).rows;
 
 describe.each(stores)('retention on %s', (store) => {
-  it('deletes whole messages that are older, and keeps what is younger and what was counted', async () => {
+  it('deletes older messages with their rows, and keeps newer ones and the usage', async () => {
     const old = await withOld(store, 1);
     const counted = await usage(old);
     const { id } = await send(old.app, old.caller, 'ada@example.com');
@@ -78,7 +78,7 @@ describe.each(stores)('retention on %s', (store) => {
     expect(await run(old)).toBe(0);
   });
 
-  it('keeps all without messagesDays, and what has not ended', async () => {
+  it('keeps all messages without messagesDays, and unfinished ones with it', async () => {
     const old = await withOld(store, null);
     expect(await run(old)).toBe(0);
     await test?.close();
@@ -87,13 +87,13 @@ describe.each(stores)('retention on %s', (store) => {
     expect(await run(await later(test, 3))).toBe(0);
   });
 
-  it('a clock that is set forward makes nothing older', async () => {
+  it('does not age messages by a clock that is set forward', async () => {
     const old = await withOld(store, 30);
     old.clock.set(old.clock.now() + 365 * dayMs);
     expect(await run(old)).toBe(0);
   });
 
-  it('rests between goes, longer beside other work; a stop ends it', async () => {
+  it('pauses between batches, longer beside other work, and ends with a stop', async () => {
     const { app, clock } = await withOld(store, 1);
     const retention = createRetention(app, { ...quiet, isWorking: () => true });
     const done = retention.run();

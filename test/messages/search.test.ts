@@ -18,7 +18,7 @@ import { otherOrganization, payload, send } from './fixtures.ts';
 const quiet: Surroundings = { isPressing: () => false, isWorking: () => false };
 const minuteMs = 60_000;
 
-/** Reads the terms of a message from the table, or of all. */
+/** Reads the terms of one message, or of all, from the table. */
 async function termsOf({ store }: App, id?: string): Promise<string[]> {
   const { rows } = await sql<{ kind: string; value: string; id: string }>`
     select kind, value, message_id as id from message_search order by kind, value`.execute(
@@ -42,7 +42,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
   const subject = (text: string, top: Record<string, unknown> = {}) =>
     send(api, payload({ subject: text }, top));
 
-  it('counts what commands accepted for the metrics, once, whoever fills it in', async () => {
+  it('counts messages of commands once, in the metrics of one daemon', async () => {
     const { app } = test;
     const accepted = async ({ metrics }: App) => {
       const { values } = await metrics.accepted.get();
@@ -64,7 +64,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await accepted(command)).toEqual({});
   });
 
-  it('finds by each term, in any case but that of a tag, and by several together', async () => {
+  it('finds by each term and by several together, case-insensitive except for tags', async () => {
     await subject('Invoice 1', { to: [{ email: 'Ada@Example.com' }], tags: ['billing', 'May'] });
     await subject('INVOICE 2', { to: [{ email: 'bob@example.com' }], tags: ['billing'] });
     await subject('Welcome', {
@@ -98,7 +98,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('tag=billing&contactId=contact_0123456789abcdefghjk')).toEqual([]);
   });
 
-  it('pages through what it finds, newest first', async () => {
+  it('pages through the results, newest first', async () => {
     for (const number of [1, 2, 3, 4, 5]) await subject(`n ${number}`, { tags: ['t'] });
     await fill();
     const query = '/v1/messages?tag=t&limit=2&page=2';
@@ -107,14 +107,14 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(pagination).toEqual({ page: 2, limit: 2, total: 5, totalPages: 3 });
   });
 
-  it('a wildcard of SQL in a subject is a letter like any other', async () => {
+  it('takes a wildcard of SQL in a subject literally', async () => {
     await subject('100% off');
     await subject('1000 off');
     await fill();
     expect(await found('subject=100%25')).toEqual(['100% off']);
   });
 
-  it('shows an organization its own alone', async () => {
+  it('shows an organization its own messages alone', async () => {
     await subject('mine', { tags: ['t'] });
     await fill();
     const other = api.as((await otherOrganization(test.app)).apiKey);
@@ -122,7 +122,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=mine', other)).toEqual([]);
   });
 
-  it('a message is found within a second after its commit', async () => {
+  it('finds a message within a second after its commit', async () => {
     const filler = createSearchFiller(test.app, quiet);
     const untilItGathers = () =>
       expect.poll(() => (test.clock.nextTimerAt() ?? 0) - test.clock.now()).toBe(250);
@@ -135,7 +135,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=soon')).toEqual(['soon']);
   });
 
-  it('gives way to a burst, and not for ever', async () => {
+  it('gives way to a burst for a limited time', async () => {
     const filler = createSearchFiller(test.app, { ...quiet, isPressing: () => true });
     filler.start();
     await subject('late');
@@ -146,7 +146,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=late')).toEqual(['late']);
   });
 
-  it('what was stored while no daemon ran is found after the start of one', async () => {
+  it('finds messages stored while no daemon ran', async () => {
     await subject('first');
     await fill();
     for (let number = 0; number < 450; number++) {
@@ -159,7 +159,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('recipient=u449@example.com')).toHaveLength(1);
   });
 
-  it('takes up what was there before the table', async () => {
+  it('includes messages older than the table', async () => {
     await subject('old');
     await test.app.store.write(async (trx) => {
       await sql`update search_marks set newest = (select max(id) from messages), settled = ''`.execute(
@@ -185,19 +185,16 @@ describe.each(stores)('the search for messages on %s', (store) => {
   it.each([
     ['seconds', 3_000, 0],
     ['minutes', 4 * minuteMs, 10 * minuteMs],
-  ])(
-    'finds what was committed %s late, with an id from before the mark',
-    async (_, agoMs, waitMs) => {
-      const { id } = await subject('on time');
-      expect(await fill()).toBe(1);
-      await storeLate(id, agoMs);
-      await test.clock.advance(waitMs);
-      expect(await fill()).toBe(1);
-      expect(await found('subject=came')).toEqual(['came late']);
-    },
-  );
+  ])('finds a message committed %s late, with an id before the mark', async (_, agoMs, waitMs) => {
+    const { id } = await subject('on time');
+    expect(await fill()).toBe(1);
+    await storeLate(id, agoMs);
+    await test.clock.advance(waitMs);
+    expect(await fill()).toBe(1);
+    expect(await found('subject=came')).toEqual(['came late']);
+  });
 
-  it('finds what is stored after the clock was set back', async () => {
+  it('finds messages stored after the clock was set back', async () => {
     await subject('before');
     await test.clock.advance(20 * minuteMs);
     await fill();
@@ -208,7 +205,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=after')).toEqual(['after']);
   });
 
-  it('finds what is committed minutes late after the clock was set back', async () => {
+  it('finds a message committed minutes late after the clock was set back', async () => {
     const { id } = await subject('before');
     await test.clock.advance(20 * minuteMs);
     await fill();
@@ -220,7 +217,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=came')).toEqual(['came late']);
   });
 
-  it('is filled once by two daemons', async () => {
+  it('indexes each message once with two daemons', async () => {
     const another = await test.another();
     for (let number = 0; number < 300; number++) {
       await delivery.send(test.app, test.caller, `u${number}@example.com`, { tags: ['t'] });
@@ -231,7 +228,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect((await termsOf(test.app)).filter((term) => term === 'tag t')).toHaveLength(300);
   });
 
-  it('a message that is deleted takes its rows along', async () => {
+  it('removes the rows of a deleted message', async () => {
     const kept = await subject('kept', { tags: ['a'] });
     const gone = await subject('gone', { tags: ['a', 'b'] });
     await fill();
@@ -249,7 +246,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await getMessage(test.app, test.caller, kept.id)).toMatchObject({ subject: 'kept' });
   });
 
-  it('refuses what is no term', async () => {
+  it('refuses malformed terms', async () => {
     for (const query of [
       'recipient=nobody',
       'sender=',

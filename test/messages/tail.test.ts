@@ -13,7 +13,7 @@ import { arrive } from '../threads/mails.ts';
 let test: TestApp;
 let cli: CliWorkspace;
 beforeEach(async () => {
-  // The command goes by the clock of the machine.
+  // The command uses the clock of the machine.
   const config = { smtp: { inbound: { trustedNetworks: ['127.0.0.1'] } } };
   test = await testApp({ config, start: Date.now() });
   const { dataDir, database } = test.app.config;
@@ -69,7 +69,7 @@ function tailing(...flags: string[]): Tail {
 const since = ['--since', '1h'];
 
 describe('svc messages tail', () => {
-  it('shows what is sent and what comes in, each once, while it comes; Ctrl-C ends it with 130', async () => {
+  it('shows sent and received messages once, as they come, and ends with 130 on Ctrl-C', async () => {
     const before = await sent('before');
     const tail = tailing(...since);
     expect(await tail.next()).toMatch(
@@ -99,7 +99,7 @@ describe('svc messages tail', () => {
     ['inbound', 'came'],
     ['outbound', 'went'],
   ])(
-    '--direction %s shows that alone; --json the object of the API, a line each',
+    'shows one direction with --direction %s, and a JSON object a line with --json',
     async (direction, subject) => {
       const tail = tailing('--json', '--direction', direction, ...since);
       await sent('went');
@@ -112,7 +112,7 @@ describe('svc messages tail', () => {
     },
   );
 
-  it('--since shows what was before; without it nothing of that', async () => {
+  it('shows earlier messages with --since alone', async () => {
     const old = await sent('old');
     expect(await tailing(...since).next()).toContain(old.id);
     const tail = tailing();
@@ -121,7 +121,7 @@ describe('svc messages tail', () => {
     const shown = first.then(() => {
       isShown = true;
     });
-    // It may not follow yet when the first of them is sent.
+    // The command may not follow yet when the first of them is sent.
     const words = ['--to', 'new@example.com', '--subject', 'new', '--text', 'x'];
     while (!isShown) await Promise.race([shown, cli.run(['messages', 'send', ...words])]);
     expect(await first).toMatch(/ {2}new@example\.com {2}new$/);
@@ -129,7 +129,7 @@ describe('svc messages tail', () => {
     expect(code).toBe(130);
   });
 
-  it('what is typed wrongly ends with 2', async () => {
+  it('ends with 2 on a bad flag', async () => {
     const direction = await cli.run(['messages', 'tail', '--direction', 'sideways']);
     expect([direction.code, direction.stderr]).toEqual([2, expect.stringContaining('inbound')]);
     expect((await cli.run(['messages', 'tail', '--since', 'soon'])).code).toBe(2);

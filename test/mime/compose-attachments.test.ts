@@ -1,7 +1,6 @@
-// Messages with attachments: the tree, byte-exact content, file names, and no trace of the
-// machinery that made them.
+// Messages with attachments: the tree, byte-exact content, file names, and no trace of the composing library.
 import type { Attachment } from 'mailparser';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { ComposeAttachment, ComposeInput } from '../../src/mime/input.ts';
 import { messageBytes, parse, plainInput } from './compose-corpus.ts';
@@ -26,8 +25,8 @@ async function parseAttachments(...attachments: ComposeAttachment[]): Promise<At
   return (await parse(await bytesOf({ attachments }))).attachments;
 }
 
-test.each([0, 1, 57, 58, 76, 10_000_000])(
-  'content of %i bytes arrives as it was',
+it.each([0, 1, 57, 58, 76, 10_000_000])(
+  'an attachment of %i bytes is unchanged',
   async (size) => {
     const content = Buffer.alloc(size, allBytes);
     const [received] = await parseAttachments(attachment({ content }));
@@ -36,7 +35,7 @@ test.each([0, 1, 57, 58, 76, 10_000_000])(
   30_000,
 );
 
-test('text attachments keep their bytes: no line end or charset is changed', async () => {
+it('a text attachment keeps its bytes, line ends and charset', async () => {
   const content = Buffer.from('a\nb\rc\r\n.\n\xe4 \t\n', 'latin1');
   const [received] = await parseAttachments(
     attachment({ filename: 'a.csv', contentType: 'text/csv; charset=iso-8859-1', content }),
@@ -45,7 +44,7 @@ test('text attachments keep their bytes: no line end or charset is changed', asy
   expect(received?.contentType).toBe('text/csv');
 });
 
-test('the body of a message with attachments means what it means without', async () => {
+it('attachments do not change the meaning of the body', async () => {
   const change = { text: 'Grüße\n.\n', html: '<p>Grüße</p>\n', subject: 'Grüße' };
   const mail = await parse(await bytesOf({ ...change, attachments: [attachment()] }));
   const bare = await parse(await bytesOf(change));
@@ -53,7 +52,7 @@ test('the body of a message with attachments means what it means without', async
   expect(mail.headers.get('content-type')).toMatchObject({ value: 'multipart/mixed' });
 });
 
-test.each([
+it.each([
   'plain.txt',
   'with spaces (1).pdf',
   'Übersicht für März.pdf',
@@ -64,17 +63,17 @@ test.each([
   'percent%20.txt',
   "it's.txt",
   'tab\there.txt',
-])('the file name %s survives', async (filename) => {
+])('an attachment keeps the file name %s', async (filename) => {
   const [received] = await parseAttachments(attachment({ filename }));
   expect(received?.filename).toBe(filename);
 });
 
-test('a file name with a lone surrogate does not stop a message', async () => {
+it('a file name with a lone surrogate is accepted', async () => {
   const [received] = await parseAttachments(attachment({ filename: 'a\ud800.txt' }));
   expect(received?.filename).toBe('a\ufffd.txt');
 });
 
-test('a part with a Content-ID goes beside the HTML', async () => {
+it('an attachment with a Content-ID goes beside the HTML', async () => {
   const mail = await parse(
     await bytesOf({
       html: '<img src="cid:logo@x">',
@@ -90,7 +89,7 @@ test('a part with a Content-ID goes beside the HTML', async () => {
   expect(report?.related).toBeFalsy();
 });
 
-test('a clean message travels as it is, any other message as opaque bytes', async () => {
+it('an attached clean message stays readable, any other one becomes opaque bytes', async () => {
   const clean = Buffer.from('Subject: x\r\n\r\nhi\r\n');
   const longLine = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(2000)}\r\n`);
   const contentType = 'message/rfc822';
@@ -104,7 +103,7 @@ test('a clean message travels as it is, any other message as opaque bytes', asyn
   expect(second?.content.equals(longLine)).toBe(true);
 });
 
-test('a multipart attachment adds no parts of its own', async () => {
+it('an attached multipart adds no parts', async () => {
   const content = Buffer.from('--x\r\n\r\nevil\r\n--x--\r\n');
   const received = await parseAttachments(
     attachment({ contentType: 'multipart/mixed; boundary=x', content }),
@@ -113,7 +112,7 @@ test('a multipart attachment adds no parts of its own', async () => {
   expect(received[0]?.content.equals(content)).toBe(true);
 });
 
-test('the same input gives the same bytes, another seed other boundaries', async () => {
+it('the same input gives the same bytes, and another seed other boundaries', async () => {
   const attachments = [attachment(), attachment({ filename: 'Ü.txt', contentId: 'a' })];
   const change = { html: '<p>Hi</p>', attachments };
   const first = await bytesOf(change);
@@ -123,7 +122,7 @@ test('the same input gives the same bytes, another seed other boundaries', async
   expect(first.includes('nodemailer')).toBe(false);
 });
 
-test('every line is legal on the wire', async () => {
+it('every line with attachments is legal on the wire', async () => {
   const attachments = [
     attachment({ filename: `${'x'.repeat(250)}.txt`, content: Buffer.alloc(5000) }),
     attachment({ filename: `${'ü'.repeat(250)}.txt`, contentType: 'text/plain' }),

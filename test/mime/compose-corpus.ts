@@ -5,7 +5,7 @@ import type { ParsedMail } from 'mailparser';
 import { simpleParser } from 'mailparser';
 import type { Composed, ComposeInput } from '../../src/mime/input.ts';
 
-/** A message of every optional part's absence. */
+/** A message without any optional part. */
 export const plainInput: ComposeInput = {
   messageIdHeader: '<msg_01j8xk3v9qf0.1@sandbox.test>',
   date: Date.UTC(2025, 10, 21, 2, 27),
@@ -82,7 +82,7 @@ export const inputs: fc.Arbitrary<ComposeInput> = fc
   .filter(({ text, html }) => text !== null || html !== null)
   .map((varied) => ({ ...plainInput, ...varied }));
 
-/** The message as it is handed to the transport. */
+/** Returns the message as the transport gets it. */
 export function messageBytes(composed: Composed, signatures: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([signatures, composed.header, composed.body]);
 }

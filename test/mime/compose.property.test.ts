@@ -4,7 +4,7 @@ import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import type { AddressObject, ParsedMail } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { ComposeInput, Mailbox } from '../../src/mime/input.ts';
 import { inputs, messageBytes, parse, testSeed } from './compose-corpus.ts';
@@ -13,7 +13,7 @@ function referenceMailbox({ email, name }: Mailbox) {
   return { address: email, name: name ?? '' };
 }
 
-/** MailComposer lets lone CRs through, which parsers read in various ways. */
+/** Replaces lone CRs, which MailComposer keeps and parsers read in various ways. */
 function withLf(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
@@ -98,7 +98,7 @@ async function meaning(mail: ParsedMail) {
 /** TEST_RUNS=1000 is a soak. */
 const numRuns = Number(process.env.TEST_RUNS ?? 50);
 
-test(`lean messages mean what MailComposer's mean (seed ${testSeed})`, async () => {
+it(`a composed message means the same as MailComposer's (seed ${testSeed})`, async () => {
   await fc.assert(
     fc.asyncProperty(inputs.map(withoutLookAlikes), async (input) => {
       const lean = await parse(messageBytes(await compose(input)));
@@ -109,7 +109,7 @@ test(`lean messages mean what MailComposer's mean (seed ${testSeed})`, async () 
   );
 }, 60_000);
 
-test(`what was given is what is parsed (seed ${testSeed})`, async () => {
+it(`a composed message is parsed into its input (seed ${testSeed})`, async () => {
   await fc.assert(
     fc.asyncProperty(inputs, async (input) => {
       const mail = await parse(messageBytes(await compose(input)));
@@ -124,7 +124,7 @@ test(`what was given is what is parsed (seed ${testSeed})`, async () => {
   );
 }, 60_000);
 
-test(`every line is legal on the wire (seed ${testSeed})`, async () => {
+it(`every line is legal on the wire (seed ${testSeed})`, async () => {
   await fc.assert(
     fc.asyncProperty(inputs, async (input) => {
       const composed = await compose(input);

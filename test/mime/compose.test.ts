@@ -1,6 +1,6 @@
 // Composing of single messages: their fields, encodings, repeatability and that nothing breaks out of a
 // header. Equality of meaning is in compose.property.test.ts.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { ComposeInput } from '../../src/mime/input.ts';
 import { ComposeError } from '../../src/mime/input.ts';
@@ -19,7 +19,7 @@ async function field(name: string, change: Partial<ComposeInput>): Promise<strin
   return fields.find((candidate) => candidate.name === name)?.value;
 }
 
-test('a plain message is written as it reads', async () => {
+it('a plain message has these exact bytes', async () => {
   expect(await composeText({})).toBe(
     [
       'From: hello@sandbox.test',
@@ -37,13 +37,13 @@ test('a plain message is written as it reads', async () => {
   );
 });
 
-test('the signed fields are those of the header bytes', async () => {
+it('the signed fields are in the bytes of the header', async () => {
   const composed = await compose({ ...plainInput, subject: 'Grüße '.repeat(30), priority: 'high' });
   const written = composed.fields.map(({ name, value }) => `${name}: ${value}\r\n`).join('');
   expect(composed.header.toString()).toBe(`${written}\r\n`);
 });
 
-test('text and HTML become alternatives, HTML last', async () => {
+it('text and HTML become alternatives, HTML last', async () => {
   const composed = await compose({ ...plainInput, html: '<p>Hello</p>' });
   const mail = await parse(messageBytes(composed));
   expect(mail.headers.get('content-type')).toMatchObject({ value: 'multipart/alternative' });
@@ -51,13 +51,13 @@ test('text and HTML become alternatives, HTML last', async () => {
   expect(composed.body.indexOf('text/plain')).toBeLessThan(composed.body.indexOf('text/html'));
 });
 
-test('an empty text beside HTML is left out', async () => {
+it('an empty text beside HTML is left out', async () => {
   expect(await field('Content-Type', { text: '', html: '<p>Hi</p>' })).toMatch(/^text\/html/);
   expect(await field('Content-Type', { text: 'Hi', html: '' })).toMatch(/^text\/plain/);
   expect(await bodyText({ text: '', html: null })).toBe('');
 });
 
-test('all optional fields are written', async () => {
+it('a message has all its optional fields', async () => {
   const mail = await parse(
     messageBytes(
       await compose({
@@ -99,12 +99,12 @@ test('all optional fields are written', async () => {
   });
 });
 
-test('there is never a Bcc, and no To without recipients to name', async () => {
+it('a message has neither Bcc nor an empty To', async () => {
   expect(await composeText({ to: [] })).not.toMatch(/^(?:Bcc|To|Cc):/im);
 });
 
-describe('the shortest encoding that a body can travel in', () => {
-  test.each([
+describe('the shortest encoding of a body', () => {
+  it.each([
     ['ASCII', 'Hello\n', '7bit'],
     ['a line of 998', 'x'.repeat(998), '7bit'],
     ['a line of 999', 'x'.repeat(999), 'quoted-printable'],
@@ -112,13 +112,13 @@ describe('the shortest encoding that a body can travel in', () => {
     ['mostly not', 'ご注文の商品を発送しました', 'base64'],
     ['NUL', 'a quiet\0day', 'quoted-printable'],
     ['the seed of the boundary', `--=_${plainInput.boundarySeed}--`, 'quoted-printable'],
-  ])('%s', async (_, text, encoding) => {
+  ])('is right for %s', async (_, text, encoding) => {
     expect(await field('Content-Transfer-Encoding', { text })).toBe(encoding);
     const mail = await parse(messageBytes(await compose({ ...plainInput, text })));
     expect(mail.text).toBe(`${text.trimEnd()}\n`);
   });
 
-  test('quoted-printable keeps to 76 columns and guards white space at line ends', async () => {
+  it('keeps to 76 columns in quoted-printable and guards white space at line ends', async () => {
     for (const length of [72, 73, 74, 75, 76, 77, 150, 151, 152]) {
       const text = `ü${'x'.repeat(length)}\nblank \ntab\t\n${'y '.repeat(length)}\n`;
       const lines = (await bodyText({ text })).split('\r\n');
@@ -130,15 +130,15 @@ describe('the shortest encoding that a body can travel in', () => {
     }
   });
 
-  test('all kinds of line ends become CRLF', async () => {
+  it('has CRLF for all kinds of line ends', async () => {
     expect(await bodyText({ text: 'a\nb\rc\r\nd\n\re' })).toBe('a\r\nb\r\nc\r\nd\r\n\r\ne\r\n');
   });
 
-  test('leading dots are left to the transport', async () => {
+  it('leaves leading dots to the transport', async () => {
     expect(await bodyText({ text: '.\n..\n.x' })).toBe('.\r\n..\r\n.x\r\n');
   });
 
-  test('lone surrogates become U+FFFD', async () => {
+  it('has U+FFFD for lone surrogates', async () => {
     const mail = await parse(
       messageBytes(
         await compose({
@@ -157,8 +157,8 @@ describe('the shortest encoding that a body can travel in', () => {
   });
 });
 
-describe('headers', () => {
-  test('an encoded word splits no character and no line passes 76', async () => {
+describe('header fields', () => {
+  it('split no character in an encoded word and pass no 76 columns', async () => {
     for (const text of ['😀'.repeat(80), `${'e\u0301x'.repeat(90)}`, 'ü'.repeat(200)]) {
       const subject = await field('Subject', { subject: text });
       const words = (subject ?? '').split('\r\n ');
@@ -172,14 +172,14 @@ describe('headers', () => {
     }
   });
 
-  test('a long ASCII subject folds at its spaces and keeps all of them', async () => {
+  it('fold a long ASCII subject at its spaces and keep them all', async () => {
     const subject = `${'two  spaces and more   '.repeat(20)}${'x'.repeat(500)} end`;
     const value = await field('Subject', { subject });
     expect(value?.replaceAll('\r\n', '')).toBe(subject);
     expect(value).not.toMatch(/\r\n\s*\r\n/);
   });
 
-  test('a fold may come before a word of any length', async () => {
+  it('fold before a word of any length', async () => {
     for (let length = 1; length < 90; length++) {
       const subject = `${'x'.repeat(length)} y `.repeat(12).trim();
       const value = await field('Subject', { subject });
@@ -187,7 +187,7 @@ describe('headers', () => {
     }
   });
 
-  test('a word that no fold can break is encoded', async () => {
+  it('encode a word that cannot be folded', async () => {
     const url = `<https://example.com/${'x'.repeat(970)}>`;
     for (const name of ['X-Ref', 'X'.repeat(76)]) {
       const value = (await field(name, { headers: [[name, url]] })) ?? '';
@@ -196,7 +196,7 @@ describe('headers', () => {
     }
   });
 
-  test('many recipients fold', async () => {
+  it('fold many recipients', async () => {
     const to = Array.from({ length: 50 }, (_, n) => ({
       email: `r${n}@example.com`,
       name: `R ${n}`,
@@ -206,7 +206,7 @@ describe('headers', () => {
     }
   });
 
-  test('a domain goes out in A-labels, a local part in UTF-8 asks for SMTPUTF8', async () => {
+  it('have domains as A-labels, and need SMTPUTF8 for a local part in UTF-8', async () => {
     const domain = await compose({ ...plainInput, to: [{ email: 'joe@exämple.org', name: null }] });
     expect(domain.header.toString()).toContain('To: joe@xn--exmple-cua.org\r\n');
     expect([domain.smtpUtf8, domain.eightBit]).toEqual([false, false]);
@@ -279,8 +279,8 @@ const injections: [string, Partial<ComposeInput>][] = [
   ],
 ];
 
-describe('no injection adds a field, a recipient or a part', () => {
-  test.each(injections)('%s', async (_, change) => {
+describe('an injection', () => {
+  it.each(injections)('adds no field, recipient or part by %s', async (_, change) => {
     const input = { ...plainInput, ...change };
     let bytes: Buffer;
     try {
@@ -302,7 +302,7 @@ describe('no injection adds a field, a recipient or a part', () => {
     expect(mail.attachments.map(({ contentType }) => contentType).join()).not.toContain('evil');
   });
 
-  test('most of them are refused outright', async () => {
+  it('is mostly refused outright', async () => {
     const refused = await Promise.all(
       injections.map(async ([, change]) => {
         try {

@@ -1,4 +1,4 @@
-// Many messages at once are composed and signed by workers: the bytes are those of composing here.
+// Concurrent messages are composed and signed by workers, with the bytes of composing on this thread.
 import { createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ function requestOf(change: Partial<ComposeRequest['input']>, by = keys): Compose
   return { input: { ...plainInput, ...change }, keys: by, timestampSeconds };
 }
 
-/** Both signatures are the same each time they are made (RFC 8017 8.2, RFC 8032). */
+/** Expects equal bytes: both signatures are deterministic (RFC 8017 8.2, RFC 8032). */
 async function expectSame(made: SignedMessage[], requests: ComposeRequest[]): Promise<void> {
   expect(made).toHaveLength(requests.length);
   for (const [index, request] of requests.entries()) {
@@ -25,7 +25,7 @@ async function expectSame(made: SignedMessage[], requests: ComposeRequest[]): Pr
   }
 }
 
-describe('Composer', () => {
+describe('the composer', () => {
   let composer: Composer;
   beforeEach(() => {
     composer = new Composer();
@@ -34,14 +34,17 @@ describe('Composer', () => {
   const composeAll = (requests: readonly ComposeRequest[]) =>
     Promise.all(requests.map((request) => composer.compose(request)));
 
-  it.each([1, 3, 4, 33, 400])('makes %i at once, each with its own text', async (count) => {
-    const requests = Array.from({ length: count }, (_, index) =>
-      requestOf({ subject: `grüße ${index}`, text: `${index}\n` }),
-    );
-    await expectSame(await composeAll(requests), requests);
-  });
+  it.each([1, 3, 4, 33, 400])(
+    'makes %i messages at once, each with its own text',
+    async (count) => {
+      const requests = Array.from({ length: count }, (_, index) =>
+        requestOf({ subject: `grüße ${index}`, text: `${index}\n` }),
+      );
+      await expectSame(await composeAll(requests), requests);
+    },
+  );
 
-  it('makes of any input what is made of it here', async () => {
+  it('makes the same bytes as this thread for any input', async () => {
     const batches = fc.array(inputs, { minLength: 4, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(batches, async (batch) => {
@@ -52,7 +55,7 @@ describe('Composer', () => {
     );
   });
 
-  it('leaves attachments, large texts and unsigned mail whole', async () => {
+  it('keeps attachments, large texts and unsigned mail complete', async () => {
     const content = Buffer.alloc(3_000, 'attachment ');
     const attachment = {
       filename: 'a.bin',
@@ -69,7 +72,7 @@ describe('Composer', () => {
     await expectSame(await composeAll(requests), requests);
   });
 
-  it('more keys than the worker remembers are all signed with', async () => {
+  it('signs with more keys than the worker caches', async () => {
     for (let round = 0; round < 5; round++) {
       const requests = Array.from({ length: 600 }, (_, index) =>
         requestOf({ text: `${index}` }, [ed25519Key(`d${index}.test`)]),
@@ -78,7 +81,7 @@ describe('Composer', () => {
     }
   });
 
-  it('what cannot be made is told with its fault, and spoils no neighbour', async () => {
+  it('reports a message that cannot be made, and makes its neighbours', async () => {
     const wrong = { ...rsaKey, algorithm: 'ed25519-sha256' as const };
     const noSecret = { ...rsaKey, privateKey: createPublicKey(rsaKey.privateKey) };
     const asked = [
@@ -100,7 +103,7 @@ describe('Composer', () => {
     await expect(asked[3]).rejects.toThrow('subject cannot be written into a header');
   });
 
-  it('what was under way when it was closed is made all the same', async () => {
+  it('finishes messages under way when it is closed', async () => {
     const requests = Array.from({ length: 50 }, () => requestOf({ text: 'text' }));
     const asked = composeAll(requests);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -1,4 +1,4 @@
-// The text of HTML that comes without one: words, lines, links, and a bounded time on any input.
+// The text made from HTML: words, lines, links, and a bounded time for any input.
 import { describe, expect, it } from 'vitest';
 import { fileTypeOf } from '../../src/mime/file-type.ts';
 import { textOfHtml } from '../../src/mime/html-text.ts';
@@ -39,10 +39,10 @@ describe('the text of HTML', () => {
     ['an unclosed comment', 'a<!-- b', 'a\n'],
     ['an unclosed tag', 'a<p b', 'a\n'],
     ['an unclosed script', 'a<script>b', 'a\n'],
-    ['what is decoded once', '&amp;lt;b&amp;gt;', '&lt;b&gt;\n'],
-    ['entities that are none', '&nope; &#0; &#xD800; &#1114112;', '&nope; \ufffd \ufffd \ufffd\n'],
-    ['what pads a preview', 'Hi&zwnj;&nbsp;&zwnj;&nbsp;&#8203;<p>there', 'Hi\n\nthere\n'],
-  ])('of %s', (_, html, text) => {
+    ['entities decoded once', '&amp;lt;b&amp;gt;', '&lt;b&gt;\n'],
+    ['invalid entities', '&nope; &#0; &#xD800; &#1114112;', '&nope; \ufffd \ufffd \ufffd\n'],
+    ['the padding of a preview', 'Hi&zwnj;&nbsp;&zwnj;&nbsp;&#8203;<p>there', 'Hi\n\nthere\n'],
+  ])('is right for %s', (_, html, text) => {
     expect(textOfHtml(html)).toBe(text);
   });
 
@@ -57,11 +57,11 @@ describe('the text of HTML', () => {
     ['ampersands', '&'],
     ['spaces', ' \n'],
     ['attributes', '<img alt='],
-  ])('of a megabyte of %s takes no longer than its length', (_, piece) => {
+  ])('takes time linear in a megabyte of %s', (_, piece) => {
     const html = `${piece.repeat(Math.ceil(1_048_576 / piece.length))}>end`;
     const started = startWork();
     textOfHtml(html);
-    // 256 KB of them; a quadratic algorithm takes seconds.
+    // 256 KB of them are read; a quadratic algorithm takes seconds.
     expect(workedMs(started)).toBeLessThan(1_000);
   });
 });

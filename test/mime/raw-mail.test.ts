@@ -1,5 +1,5 @@
-// Mail that is sent as composed elsewhere: whole fields are taken out and put in front, the rest stays the
-// same bytes.
+// Mail composed elsewhere and sent as it is: whole fields are removed and put in front, the rest stays the same
+// bytes.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Composer, composeHere, isForWorkers } from '../../src/mime/composer.ts';
@@ -11,7 +11,7 @@ import { ed25519Key, rsaKey, timestampSeconds } from './test-keys.ts';
 
 const line = fc.stringMatching(/^[ -~]{0,60}$/);
 const name = fc.constantFrom('From', 'X-A', 'bcc', 'BCC', 'Received', 'X-Service-Tags', 'a-b');
-/** A field as it stands, folded or not. */
+/** One field, folded or not. */
 const field = fc
   .record({
     name,
@@ -32,7 +32,7 @@ const body = fc
 const isBcc = (lowerName: string) => lowerName === 'bcc';
 
 describe('a raw mail', () => {
-  it('keeps every byte but those of the fields that are taken out', () => {
+  it('keeps every byte except those of removed fields', () => {
     fc.assert(
       fc.property(fc.array(field, { maxLength: 12 }), body, (fields, text) => {
         const raw = Buffer.from(`${fields.map((one) => one.text).join('')}\r\n${text}`);
@@ -48,7 +48,7 @@ describe('a raw mail', () => {
     );
   });
 
-  it('says what the next server has to offer', () => {
+  it('states the needs for SMTPUTF8 and 8BITMIME', () => {
     const needs = (text: string) => {
       const { smtpUtf8, eightBit } = composeRaw({ raw: Buffer.from(text) });
       return { smtpUtf8, eightBit };
@@ -59,14 +59,14 @@ describe('a raw mail', () => {
   });
 });
 
-describe('many raw mails at once', () => {
+describe('concurrent raw mails', () => {
   let composer: Composer;
   beforeEach(() => {
     composer = new Composer();
   });
   afterEach(() => composer.close());
 
-  it('are signed by workers as they would be here; large ones are not copied to them', async () => {
+  it('are signed by workers as on this thread, and large ones are not copied to them', async () => {
     const requests = Array.from({ length: 20 }, (_, index): ComposeRequest => {
       const raw = Buffer.from(
         `From: a@sandbox.test\r\nSubject: ${index}\r\n\r\n${index}  \r\n\r\n`,
@@ -97,7 +97,7 @@ describe('the decoded parts of a mail', () => {
     return Buffer.from(text);
   };
 
-  it('are those of each level, and bounded', () => {
+  it('cover each level, within a bound', () => {
     expect(decodedParts(nested(2)).map(({ type }) => type)).toEqual([
       'multipart/mixed',
       'multipart/mixed',
@@ -108,7 +108,7 @@ describe('the decoded parts of a mail', () => {
     expect(decodedParts(Buffer.from(many)).length).toBeLessThan(600);
   });
 
-  it('are the same however a text is encoded and ended', () => {
+  it('are equal under any encoding and line end of a text', () => {
     const part = (encoding: string, text: string) =>
       decodedParts(
         Buffer.from(

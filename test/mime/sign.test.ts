@@ -1,9 +1,9 @@
-// DKIM signatures as a receiver sees them: verified by mailauth, an implementation of its own,
-// with keys published by dkimRecordValue through a resolver of the test.
+// DKIM signatures seen by a receiver: verified by mailauth, a separate implementation, with keys published by
+// dkimRecordValue through a resolver of the test.
 import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { SigningKey } from '../../src/mime/dkim-key.ts';
 import { type DkimAlgorithm, dkimRecordValue, generateDkimKey } from '../../src/mime/dkim-key.ts';
@@ -38,7 +38,7 @@ const records = new Map([
   [`e1._domainkey.${domain}`, ed25519.record],
 ]);
 
-/** TXT strings come in pieces of 255 octets at most. */
+/** Resolves the published records, in strings of at most 255 octets. */
 async function resolver(name: string): Promise<string[][]> {
   const record = records.get(name);
   if (record === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
@@ -67,8 +67,8 @@ function attachmentOf(size: number): ComposeInput['attachments'] {
   return [{ filename: 'ä.bin', contentType: 'application/pdf', contentId: null, content }];
 }
 
-describe('both signatures verify', () => {
-  test.each<[string, Partial<ComposeInput>]>([
+describe('both signatures', () => {
+  it.each<[string, Partial<ComposeInput>]>([
     ['a plain message', {}],
     ['an empty body', { text: '' }],
     ['a body of blank lines', { text: '\n\n\n' }],
@@ -99,14 +99,14 @@ describe('both signatures verify', () => {
       },
     ],
   ])(
-    '%s',
+    'verify for %s',
     async (_, change) => {
       expect(await results(await signedInput(change))).toEqual(bothPass);
     },
     30_000,
   );
 
-  test('all fields that a reader sees or acts on are signed, and no other', async () => {
+  it('cover all fields that a reader sees or acts on, and no other', async () => {
     const message = await signedInput({
       cc: [{ email: 'cc@example.com', name: null }],
       replyTo: ['reply@example.com'],
@@ -140,7 +140,7 @@ describe('both signatures verify', () => {
     ]);
   });
 
-  test(`generated messages (seed ${testSeed})`, async () => {
+  it(`verify for generated messages (seed ${testSeed})`, async () => {
     await fc.assert(
       fc.asyncProperty(inputs, async (input) => {
         expect(await results(await signed(await compose(input)))).toEqual(bothPass);
@@ -149,7 +149,7 @@ describe('both signatures verify', () => {
     );
   }, 60_000);
 
-  test('after dot-stuffing and back', async () => {
+  it('verify after dot-stuffing and back', async () => {
     const message = await signedInput({ text: '.\n..\n.leading\n', html: null });
     const onTheWire = message.toString('latin1').replace(/^\./gm, '..');
     const received = onTheWire.replace(/^\.\./gm, '.');
@@ -157,7 +157,7 @@ describe('both signatures verify', () => {
     expect(await results(Buffer.from(received, 'latin1'))).toEqual(bothPass);
   });
 
-  test('after a relay refolded fields and trimmed line ends', async () => {
+  it('verify after a relay refolded fields and trimmed line ends', async () => {
     const text = (
       await signedInput({ subject: 'some words to fold', text: 'a  \nb\n' })
     ).toString();
@@ -168,8 +168,8 @@ describe('both signatures verify', () => {
   });
 });
 
-describe('tampering fails', () => {
-  test.each<[string, (message: string) => string]>([
+describe('a signature of a changed message', () => {
+  it.each<[string, (message: string) => string]>([
     ['another subject', (message) => message.replace('Subject: Hello', 'Subject: Hullo')],
     ['another sender', (message) => message.replace('From: hello@', 'From: evil@')],
     ['another recipient', (message) => message.replace('To: inbox@', 'To: other@')],
@@ -180,7 +180,7 @@ describe('tampering fails', () => {
     ['a second From below', (message) => message.replace('\r\nTo:', '\r\nFrom: e@a.test\r\nTo:')],
     ['another timestamp', (message) => message.replaceAll('t=1763692020', 't=1763692021')],
     ['another type', (message) => message.replace('text/plain', 'text/html ')],
-  ])('%s', async (_, tamper) => {
+  ])('fails for %s', async (_, tamper) => {
     const message = (await signedInput({})).toString('latin1');
     const tampered = tamper(message);
     expect(tampered).not.toBe(message);
@@ -189,7 +189,7 @@ describe('tampering fails', () => {
     }
   });
 
-  test('a bit anywhere in the body', async () => {
+  it('fails for a changed bit anywhere in the body', async () => {
     const composed = await compose({ ...plainInput, text: 'abcdefghij\n'.repeat(20) });
     const message = await signed(composed);
     for (let at = message.length - composed.body.length; at < message.length - 2; at += 13) {
@@ -201,7 +201,7 @@ describe('tampering fails', () => {
 });
 
 describe('the signature field', () => {
-  test('has the tags that RFC 6376 asks for, and From once too often', async () => {
+  it('has the tags of RFC 6376, and From once too often', async () => {
     const composed = await compose(plainInput);
     const field = (await sign(composed, [ed25519.key])).toString();
     expect(field.replace(/\r\n\s+/g, ' ')).toMatch(
@@ -211,18 +211,18 @@ describe('the signature field', () => {
     for (const line of field.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
   });
 
-  test('is the same for the same message, key and time', async () => {
+  it('is the same for the same message, key and time', async () => {
     const composed = await compose(plainInput);
     const once = await sign(composed);
     expect((await sign(composed)).equals(once)).toBe(true);
   });
 
-  test('is missing where there is no key', async () => {
+  it('is missing without a key', async () => {
     const composed = await compose(plainInput);
     expect(await sign(composed, [])).toHaveLength(0);
   });
 
-  test('is refused where the key is of another kind', async () => {
+  it('is refused for a key of another kind', async () => {
     const composed = await compose(plainInput);
     const wrong: SigningKey = { ...rsa.key, algorithm: 'ed25519-sha256' };
     await expect(sign(composed, [wrong])).rejects.toThrow(
@@ -231,7 +231,7 @@ describe('the signature field', () => {
   });
 });
 
-test('records are those of RFC 6376 and RFC 8463', () => {
+it('the key records follow RFC 6376 and RFC 8463', () => {
   expect(rsa.record).toMatch(/^v=DKIM1; k=rsa; p=MIIB[A-Za-z0-9+/]+=*$/);
   expect(ed25519.record).toMatch(/^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/);
 });

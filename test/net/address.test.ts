@@ -1,13 +1,13 @@
-// The address grammar: what is taken, what is refused, and that a normal form is a fixed point.
+// The address grammar: accepted and refused texts, and the normal form as a fixed point.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { foldAddress, isHeaderSafe, parseAddress } from '../../src/net/address.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-describe('an address is taken in its normal form', () => {
-  test.each([
+describe('the normal form of an address', () => {
+  it.each([
     ['joe@example.com', 'joe@example.com'],
     ["!#$%&'*+-/=?^_`{|}~@example.com", "!#$%&'*+-/=?^_`{|}~@example.com"],
     ['Joe.Bloggs+tag@Mail.EXAMPLE.com', 'Joe.Bloggs+tag@mail.example.com'],
@@ -24,11 +24,11 @@ describe('an address is taken in its normal form', () => {
     ['"joe"@example.com', 'joe@example.com'],
     ['"j\\oe"@example.com', 'joe@example.com'],
     [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-  ])('%s', (text, email) => {
+  ])('of %s is %s', (text, email) => {
     expect(parseAddress(text)?.email).toBe(email);
   });
 
-  test('the parts and the need for SMTPUTF8 are told', () => {
+  it('comes with its parts and the need for SMTPUTF8', () => {
     expect(parseAddress('Joe@EXAMPLE.com')).toEqual({
       email: 'Joe@example.com',
       localPart: 'Joe',
@@ -40,8 +40,8 @@ describe('an address is taken in its normal form', () => {
   });
 });
 
-describe('no address', () => {
-  test.each([
+describe('texts that are not addresses', () => {
+  it.each([
     ['nothing', ''],
     ['no at sign', 'joe'],
     ['no local part', '@example.com'],
@@ -104,7 +104,7 @@ describe('no address', () => {
     expect(parseAddress(text)).toBeNull();
   });
 
-  test('a hostile text is refused at once, however long', () => {
+  it('are refused at once at any length', () => {
     const started = startWork();
     expect(parseAddress(`${'a.'.repeat(500_000)}@example.com`)).toBeNull();
     expect(parseAddress(`"${'\\"'.repeat(120)}@example.com`)).toBeNull();
@@ -112,7 +112,7 @@ describe('no address', () => {
   });
 });
 
-test(`whatever is taken is one header-safe address and its own normal form (seed ${seed})`, () => {
+it(`an accepted text is one header-safe address and its own normal form (seed ${seed})`, () => {
   const piece = fc.oneof(
     fc.constantFrom('@', '.', '"', '\\', '"a@b"', 'joe', 'ö', 'example.com', 'xn--', '＠', '\r\n'),
     fc.string({ unit: 'binary', maxLength: 4 }),
@@ -139,7 +139,7 @@ test(`whatever is taken is one header-safe address and its own normal form (seed
   expect(taken).toBeGreaterThan(300);
 });
 
-test('addresses are compared without regard to case', () => {
+it('the comparison of addresses ignores case', () => {
   expect(foldAddress('Joe.Bloggs@example.com')).toBe(foldAddress('joe.bloggs@example.com'));
   expect(foldAddress('JÖRG@example.com')).toBe(foldAddress('jörg@example.com'));
   expect(foldAddress('STRASSE@example.com')).toBe(foldAddress('straße@example.com'));
@@ -149,7 +149,7 @@ test('addresses are compared without regard to case', () => {
   expect(foldAddress(folded)).toBe(folded);
 });
 
-test('a header-safe text holds no line end and no control character but TAB', () => {
+it('a header-safe text has no line ends and no control characters except TAB', () => {
   expect(isHeaderSafe('Grüße\tan alle 😀')).toBe(true);
   for (let code = 0; code < 0x20; code++) {
     expect(isHeaderSafe(`a${String.fromCharCode(code)}b`)).toBe(code === 0x09);

@@ -18,12 +18,12 @@ const mx: Answer = {
 };
 
 describe('an answer on the wire', () => {
-  it('is read with its records when it echoes the question, in any case', () => {
+  it('is read when it echoes the question, in any case of letters', () => {
     const read = decodeAnswer(answer([mx]), question);
     expect(read?.records).toMatchObject([{ name: 'a.test', data: { exchange: 'mx.test' } }]);
   });
 
-  it('is none of ours with another id, question or kind of message', () => {
+  it('is ignored with another id, question or kind of message', () => {
     for (const other of [{ id: 8 }, { name: 'b.test' }, { type: 'A' as const }]) {
       expect(decodeAnswer(answer([mx]), { ...question, ...other })).toBeUndefined();
     }
@@ -31,14 +31,14 @@ describe('an answer on the wire', () => {
     expect(decodeAnswer(Buffer.alloc(11), question)).toBeUndefined();
   });
 
-  it('may leave the question out when it refuses, not when it says what does not exist', () => {
+  it('may leave the question out in a refusal, but not in NXDOMAIN', () => {
     const bare = (rcode: number) => encode({ type: 'response', id: 7, flags: rcode });
     expect(decodeAnswer(bare(5), question)?.rcode).toBe(5);
     expect(decodeAnswer(bare(3), question)).toBeUndefined();
     expect(decodeAnswer(bare(0), question)).toBeUndefined();
   });
 
-  it('that is cut off counts by its header alone', () => {
+  it('is read from its header alone when cut off', () => {
     const whole = answer([mx], 0x0200);
     expect(decodeAnswer(whole.subarray(0, -5), question)).toMatchObject({
       truncated: true,
@@ -46,8 +46,8 @@ describe('an answer on the wire', () => {
     });
   });
 
-  it('with names that are chains of pointers is read in bounded time', () => {
-    // Each pointer points at the one before: 8,000 steps for every record, 5,000 records.
+  it('is read in bounded time with chains of name pointers', () => {
+    // Each pointer points at the previous one: 8,000 steps for every record, 5,000 records.
     const head = answer();
     const pointers = Buffer.alloc(16_000);
     for (let at = 0; at < pointers.length; at += 2) {
@@ -71,7 +71,7 @@ describe('an answer on the wire', () => {
     expect(process.cpuUsage(started).user / 1_000).toBeLessThan(1_000);
   });
 
-  it('that is damaged anywhere is refused or read, never more', () => {
+  it('is refused or read after random damage', () => {
     const valid = answer([mx, { name: 'a.test', type: 'TXT', data: ['x'.repeat(200)] }, mx]);
     const damage = fc.array(fc.tuple(fc.nat(valid.length - 1), fc.nat(255)), { maxLength: 8 });
     fc.assert(

@@ -33,7 +33,7 @@ async function errorOf(answer: Promise<unknown>): Promise<DnsError> {
   return error;
 }
 
-/** A server that answers exactly these records, or SERVFAIL, whatever the rules say. */
+/** Starts a server that answers exactly these records, or SERVFAIL. */
 async function bareServer(answersTo: (name: string, type: string) => Answer[] | 'servfail') {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -72,7 +72,7 @@ afterEach(async () => {
 });
 
 describe('mail hosts', () => {
-  it('come by preference, in A-labels, whatever the case of the name', async () => {
+  it('come by preference, in A-labels, for any case of the name', async () => {
     server.set('example.test', 'MX', [
       { exchange: 'b.example.test', preference: 20 },
       { exchange: 'a.example.test', preference: 10 },
@@ -87,12 +87,12 @@ describe('mail hosts', () => {
     });
   });
 
-  it('are none where a null MX stands', async () => {
+  it('are empty under a null MX', async () => {
     server.set('null.test', 'MX', [{ exchange: '.', preference: 0 }]);
     expect(await dns.mx('null.test')).toMatchObject({ records: [], nullMx: true });
   });
 
-  it('are those that name a host: others are passed over', async () => {
+  it('skip records that do not name a host', async () => {
     server.set('mixed.test', 'MX', [
       { exchange: '.', preference: 0 },
       { exchange: 'bad name.test', preference: 1 },
@@ -109,7 +109,7 @@ describe('mail hosts', () => {
 });
 
 describe('addresses', () => {
-  it('are those of both families', async () => {
+  it('include both families', async () => {
     server.set('mx.test', 'A', ['192.0.2.1', '192.0.2.2']);
     server.set('mx.test', 'AAAA', ['2001:db8::1']);
     expect(await dns.addresses('mx.test')).toEqual({
@@ -126,7 +126,7 @@ describe('addresses', () => {
     expect(await dns.addresses('www.test')).toMatchObject({ ipv4: ['192.0.2.3'], ipv6: [] });
   });
 
-  it('are asked for again where an answer holds the CNAME alone', async () => {
+  it('are queried again when an answer holds the CNAME alone', async () => {
     const partial = await bareServer((name) =>
       name === 'www.test'
         ? [{ name, type: 'CNAME', data: 'host.test' }]
@@ -136,7 +136,7 @@ describe('addresses', () => {
     expect(partial.asked).toEqual(['www.test', 'host.test']);
   });
 
-  it('of one family are enough when the other fails', async () => {
+  it('of one family suffice when the query for the other fails', async () => {
     const half = await bareServer((name, type) =>
       type === 'A' ? [{ name, type: 'A', data: '192.0.2.5' }] : 'servfail',
     );
@@ -146,39 +146,36 @@ describe('addresses', () => {
     });
   });
 
-  it('fail for a while when one family has none and the other fails', async () => {
+  it('fail temporarily when one family is empty and the other query fails', async () => {
     const half = await bareServer((_, type) => (type === 'A' ? [] : 'servfail'));
     const error = await errorOf(dnsOver(half.address).addresses('half.test'));
     expect(error).toMatchObject({ kind: 'server-failure', temporary: true });
   });
 
-  it.each(['loop', 'self'])(
-    'end in a lasting error when CNAMEs lead in circles (%s)',
-    async (how) => {
-      if (how === 'loop') server.fault('a.test', 'loop');
-      else server.set('a.test', 'CNAME', ['a.test']);
-      expect(await errorOf(dns.addresses('a.test'))).toMatchObject({
-        kind: 'loop',
-        temporary: false,
-      });
-    },
-  );
+  it.each(['loop', 'self'])('fail permanently when CNAMEs form a circle (%s)', async (how) => {
+    if (how === 'loop') server.fault('a.test', 'loop');
+    else server.set('a.test', 'CNAME', ['a.test']);
+    expect(await errorOf(dns.addresses('a.test'))).toMatchObject({
+      kind: 'loop',
+      temporary: false,
+    });
+  });
 
-  it('end in a lasting error when CNAMEs lead on and on', async () => {
+  it('fail permanently when CNAMEs never end', async () => {
     const endless = await bareServer((name) => [{ name, type: 'CNAME', data: `x.${name}` }]);
     const error = await errorOf(dnsOver(endless.address).resolve('a.test', 'A'));
     expect(error).toMatchObject({ kind: 'loop', temporary: false });
     expect(endless.asked.length).toBeLessThan(20);
   });
 
-  it('do not follow a CNAME to something that is no name', async () => {
+  it('fail at a CNAME to a malformed name', async () => {
     server.set('a.test', 'CNAME', ['bad name\u0000.test']);
     const error = await errorOf(dns.addresses('a.test'));
     expect(error).toMatchObject({ kind: 'malformed', temporary: false });
     expect(error.message).not.toContain('\0');
   });
 
-  it('ignore records for other names', async () => {
+  it('ignore records of other names', async () => {
     const liar = await bareServer(() => [{ name: 'other.test', type: 'A', data: '192.0.2.6' }]);
     const error = await errorOf(dnsOver(liar.address).addresses('a.test'));
     expect(error.kind).toBe('no-data');
@@ -186,13 +183,13 @@ describe('addresses', () => {
 });
 
 describe('TXT and TLSA records', () => {
-  it('TXT strings of a record are joined', async () => {
+  it('join the TXT strings of a record', async () => {
     const key = `v=DKIM1; p=${'A'.repeat(400)}`;
     server.set('k._domainkey.test', 'TXT', [key, 'second']);
     expect(await dns.txt('k._domainkey.test')).toEqual([key, 'second']);
   });
 
-  it('TLSA comes with its certificate data and the AD bit', async () => {
+  it('hold the certificate data of TLSA and the AD bit', async () => {
     const tlsa = { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.alloc(32, 7) };
     server.set('_25._tcp.mx.test', 'TLSA', [tlsa], { authenticated: true });
     const answer = await dns.tlsa('_25._tcp.mx.test');
@@ -200,14 +197,14 @@ describe('TXT and TLSA records', () => {
     expect(server.queries[0]).toMatchObject({ type: 'TLSA', dnssec: true });
   });
 
-  it('TLSA is an empty answer where none is published, an error where nobody knows', async () => {
+  it('tell an absent TLSA record from a failed query', async () => {
     server.set('mx.test', 'A', ['192.0.2.1']);
     expect(await dns.tlsa('_25._tcp.none.test')).toEqual({ records: [], authenticated: false });
     server.fault('_25._tcp.mx.test', 'servfail');
     expect(await errorOf(dns.tlsa('_25._tcp.mx.test'))).toMatchObject({ temporary: true });
   });
 
-  it('addresses are authenticated only where those of both families are', async () => {
+  it('addresses count as authenticated only when both families are', async () => {
     server.set('mx.test', 'A', ['192.0.2.1'], { authenticated: true });
     server.set('mx.test', 'AAAA', ['2001:db8::1'], { authenticated: false });
     expect(await dns.addresses('mx.test')).toEqual({
@@ -217,7 +214,7 @@ describe('TXT and TLSA records', () => {
     });
   });
 
-  it('an alias is authenticated only when each step is', async () => {
+  it('an alias counts as authenticated only when each step is', async () => {
     server.set('www.test', 'CNAME', ['host.test'], { authenticated: true });
     server.set('host.test', 'A', ['192.0.2.1'], { authenticated: false });
     expect((await dns.addresses('www.test')).authenticated).toBe(false);
@@ -246,23 +243,23 @@ describe('the resolver for libraries', () => {
     expect(await dns.resolve('www.test', 'TXT')).toHaveLength(1);
   });
 
-  it('asks for names that no host has, such as those of SPF macros', async () => {
+  it('accepts names outside the host syntax, such as those of SPF macros', async () => {
     server.set('user+tag=x.spf.test', 'A', ['127.0.0.2']);
     expect(await dns.resolve('user+tag=x.spf.test', 'A')).toEqual(['127.0.0.2']);
   });
 
-  it('refuses a type that it does not know', async () => {
+  it('refuses an unknown type', async () => {
     await expect(dns.resolve('a.test', 'ANY')).rejects.toThrow(TypeError);
   });
 });
 
-describe('an answer that is none', () => {
+describe('an answer without records', () => {
   it.each([
     ['nxdomain', 'not-found', 'ENOTFOUND', false],
     ['servfail', 'server-failure', 'ESERVFAIL', true],
     ['refused', 'refused', 'EREFUSED', true],
     ['malformed', 'malformed', 'EBADRESP', true],
-  ] as const)('%s is %s', async (fault, kind, code, temporary) => {
+  ] as const)('after %s is %s', async (fault, kind, code, temporary) => {
     server.fault('bad.test', fault);
     const error = await errorOf(dns.mx('bad.test'));
     expect(error).toMatchObject({ kind, code, temporary });
@@ -290,7 +287,7 @@ describe('an answer that is none', () => {
     'bücher.test',
     `${'x'.repeat(64)}.test`,
     `${'x.'.repeat(127)}test`,
-  ])('is given for %j without asking', async (name) => {
+  ])('is given for %j without a query', async (name) => {
     for (const answer of [
       dns.mx(name),
       dns.addresses(name),
@@ -305,7 +302,7 @@ describe('an answer that is none', () => {
 });
 
 describe('a server', () => {
-  it('that is silent is asked twice, for 5 s and 3 s', async () => {
+  it('is asked twice when silent, for 5 s and 3 s', async () => {
     server.fault('slow.test', 'timeout');
     const start = clock.now();
     const error = await passingTime(clock, errorOf(dns.mx('slow.test')));
@@ -315,7 +312,7 @@ describe('a server', () => {
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('that is silent is asked twice within 1.5 s for whom a client waits', async () => {
+  it('is asked twice within 1.5 s for a waiting client', async () => {
     server.fault('slow.test', 'timeout');
     const error = await passingTime(clock, errorOf(dns.resolveSoon('slow.test', 'A')), 250);
     expect(error).toMatchObject({ kind: 'timeout', code: 'ETIMEOUT', temporary: true });
@@ -324,7 +321,7 @@ describe('a server', () => {
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('that loses one question answers the next', async () => {
+  it('is asked the next question after a lost one', async () => {
     server.set('a.test', 'A', ['192.0.2.1']);
     server.fault('a.test', 'timeout', 1);
     expect(await passingTime(clock, dns.resolve('a.test', 'A'))).toEqual(['192.0.2.1']);
@@ -332,7 +329,7 @@ describe('a server', () => {
   });
 
   it.each(['servfail', 'refused', 'malformed', 'timeout'] as const)(
-    'that fails (%s) is followed by the next one',
+    'is followed by the next one when it fails (%s)',
     async (fault) => {
       const second = await anotherServer({ 'a.test': { A: ['192.0.2.1'] } });
       server.fault('a.test', fault);
@@ -342,21 +339,21 @@ describe('a server', () => {
     },
   );
 
-  it('that says NXDOMAIN is believed: the next is not asked', async () => {
+  it('is believed at NXDOMAIN', async () => {
     const second = await anotherServer({ 'a.test': { A: ['192.0.2.1'] } });
     const both = dnsOver(server.address, second.address);
     expect((await errorOf(both.resolve('a.test', 'A'))).kind).toBe('not-found');
     expect(second.queries).toEqual([]);
   });
 
-  it('that is not there fails at once, for a while', async () => {
+  it('counts as a temporary failure at once when the port is closed', async () => {
     const gone = await startDnsServer();
     await gone.close();
     const error = await errorOf(dnsOver(gone.address).mx('a.test'));
     expect(error).toMatchObject({ kind: 'server-failure', temporary: true });
   });
 
-  it('that cuts its answer off is asked over TCP', async () => {
+  it('is asked over TCP after a truncated answer', async () => {
     server.set('big.test', 'TXT', ['x'.repeat(3_000)]);
     server.set('small.test', 'A', ['192.0.2.1']);
     server.fault('small.test', 'truncate');
@@ -365,37 +362,37 @@ describe('a server', () => {
     expect(server.queries.map(({ transport }) => transport)).toEqual(['udp', 'tcp', 'udp', 'tcp']);
   });
 
-  it('that cuts its answer off over TCP too has failed, for a while', async () => {
+  it('fails temporarily when its answer over TCP is truncated too', async () => {
     server.set('huge.test', 'TXT', ['x'.repeat(40_000), 'y'.repeat(40_000)]);
     expect(await errorOf(dns.txt('huge.test'))).toMatchObject({ temporary: true });
   });
 
-  it('that knows no EDNS is asked without', async () => {
+  it('is asked without EDNS when it does not know it', async () => {
     server.set('old.test', 'A', ['192.0.2.1']);
     server.fault('old.test', 'formerr');
     expect(await dns.resolve('old.test', 'A')).toEqual(['192.0.2.1']);
     expect(server.queries.map(({ dnssec }) => dnssec)).toEqual([true, false]);
   });
 
-  it('cannot be impersonated by answers with another id or question', async () => {
+  it('is not impersonated by answers with another id or question', async () => {
     server.set('a.test', 'A', ['192.0.2.1']);
     server.fault('a.test', 'forged');
     expect(await dns.resolve('a.test', 'A')).toEqual(['192.0.2.1']);
   });
 
-  it('with more records than anybody needs gets 200 of them read', async () => {
+  it('has its first 200 records read', async () => {
     const many = Array.from({ length: 2_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
     server.set('many.test', 'A', many);
     expect(await dns.resolve('many.test', 'A')).toEqual(many.slice(0, 200));
   });
 
-  it('may speak IPv6 or have its port left out', async () => {
+  it('may have an IPv6 address or no port', async () => {
     const error = await errorOf(dnsOver('[::1]:1').mx('a.test'));
     expect(error.message).toContain('[::1]:1');
   });
 });
 
-describe('answers already known', () => {
+describe('cached answers', () => {
   it('are kept for their TTL', async () => {
     server.set('a.test', 'A', ['192.0.2.1'], { ttlSeconds: 60 });
     await dns.resolve('a.test', 'A');
@@ -426,7 +423,7 @@ describe('answers already known', () => {
     expect(server.queries).toHaveLength(4);
   });
 
-  it('are kept for whoever asks, with any patience', async () => {
+  it('are shared by impatient and patient callers', async () => {
     server.set('a.test', 'A', ['192.0.2.1']);
     expect(await dns.resolveSoon('a.test', 'A')).toEqual(['192.0.2.1']);
     expect(await dns.resolve('a.test', 'A')).toEqual(['192.0.2.1']);
@@ -440,7 +437,7 @@ describe('answers already known', () => {
     expect(server.queries).toHaveLength(2);
   });
 
-  it('of absence are kept for a minute, failures not at all', async () => {
+  it('include NXDOMAIN for a minute and failures never', async () => {
     await errorOf(dns.mx('none.test'));
     await errorOf(dns.mx('none.test'));
     expect(server.queries).toHaveLength(1);
@@ -453,7 +450,7 @@ describe('answers already known', () => {
     expect(await dns.resolve('sick.test', 'A')).toEqual(['192.0.2.1']);
   });
 
-  it('are shared by those who ask at the same time', async () => {
+  it('are shared by concurrent callers', async () => {
     server.set('a.test', 'A', ['192.0.2.1'], { ttlSeconds: 0 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => dns.resolve('a.test', 'A')));
     expect(answers).toEqual(Array.from({ length: 20 }, () => ['192.0.2.1']));
@@ -461,7 +458,7 @@ describe('answers already known', () => {
   });
 });
 
-it('closing ends the look-ups under way and leaves no socket or timer', async () => {
+it('closing ends pending look-ups and leaves no socket or timer', async () => {
   const sockets = () =>
     process.getActiveResourcesInfo().filter((each) => each === 'UDPWrap').length;
   await clock.advance(0);

@@ -45,7 +45,7 @@ describe('isPublicAddress', () => {
     ['6to4 of a private address', '2002:a00:1::1'],
     ['teredo', '2001::1'],
     ['discard only', '100::1'],
-  ])('%s (%s) is not', (_kind, address) => {
+  ])('%s (%s) is not public', (_kind, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
@@ -59,7 +59,7 @@ describe('isPublicAddress', () => {
     '0177.0.0.1',
     '1.2.3',
     '8.8.8.8 ',
-  ])('what is not an address in plain form (%j) is not', (text) => {
+  ])('a text other than a plain address (%j) is not public', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// Changing an organization, pausing and resuming it, as functions and as commands.
+// Changes of an organization, its pause and its resumption, as functions and as commands.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createOrganization,
@@ -20,7 +20,7 @@ describe.each(stores)('an organization on %s', (store) => {
   });
   afterEach(() => test.close());
 
-  it('changes what is named and nothing else', async () => {
+  it('changes the named fields and nothing else', async () => {
     const before = await getOrganization(test.app, 'acme');
     const other = await getOrganization(test.app, 'other');
     const changed = await updateOrganization(test.app, before.id, { plan: 'scale' });
@@ -54,8 +54,9 @@ describe.each(stores)('an organization on %s', (store) => {
     await createOrganization(test.app, { name: 'acme', plan: 'free' });
   });
 
-  it('is not renamed to what another is called; of two that try, one is', async () => {
-    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists' };
+  it('cannot take the name of another one, also in a race', async () => {
+    const message = 'An organization named "other" exists already';
+    const conflict = { _tag: 'ConflictError', message };
     const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
     await expect(taken).rejects.toMatchObject(conflict);
     expect(await getOrganization(test.app, 'acme')).toMatchObject({ name: 'acme', plan: 'free' });
@@ -69,11 +70,11 @@ describe.each(stores)('an organization on %s', (store) => {
     ]);
     const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toMatchObject([
-      { _tag: 'ConflictError', message: 'An organization named "wanted" exists' },
+      { _tag: 'ConflictError', message: 'An organization named "wanted" exists already' },
     ]);
   });
 
-  it('is paused with its reason and time, and resumed as if nothing had been', async () => {
+  it('is paused with reason and time, and resumed to its earlier state', async () => {
     const before = await getOrganization(test.app, 'acme');
     const paused = await pauseOrganization(test.app, 'acme', { note: 'A leaked key' });
     expect(paused).toEqual({
@@ -85,7 +86,7 @@ describe.each(stores)('an organization on %s', (store) => {
     expect(await resumeOrganization(test.app, 'acme')).toEqual(before);
   });
 
-  it('is paused once: of two that try, one is told', async () => {
+  it('is paused once by two concurrent commands', async () => {
     const another = await test.another();
     const tries = await Promise.allSettled([
       pauseOrganization(test.app, 'acme', { note: 'one' }),
@@ -94,7 +95,7 @@ describe.each(stores)('an organization on %s', (store) => {
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(pauseOrganization(test.app, 'acme', {})).rejects.toMatchObject({
       _tag: 'ConflictError',
-      message: 'Sending of "acme" is paused already',
+      message: 'Sending of "acme" is already paused',
     });
     await resumeOrganization(test.app, 'acme');
     await expect(resumeOrganization(test.app, 'acme')).rejects.toMatchObject({
@@ -102,7 +103,7 @@ describe.each(stores)('an organization on %s', (store) => {
     });
   });
 
-  it('that is not there is not found', async () => {
+  it('is a 404 when unknown', async () => {
     const notFound = { _tag: 'ResourceNotFoundError', resource: 'organization', id: 'nobody' };
     const changed = updateOrganization(test.app, 'nobody', { plan: 'free' });
     await expect(changed).rejects.toMatchObject(notFound);
@@ -110,7 +111,7 @@ describe.each(stores)('an organization on %s', (store) => {
     await expect(resumeOrganization(test.app, 'nobody')).rejects.toMatchObject(notFound);
   });
 
-  it.each(['', 'two\nlines', 'x'.repeat(501)])('takes no note such as %j', async (note) => {
+  it.each(['', 'two\nlines', 'x'.repeat(501)])('refuses the note %j', async (note) => {
     await expect(pauseOrganization(test.app, 'acme', { note })).rejects.toMatchObject({
       _tag: 'ValidationError',
       fieldErrors: { note: expect.anything() },
@@ -118,14 +119,14 @@ describe.each(stores)('an organization on %s', (store) => {
   });
 });
 
-describe('at the command line', () => {
+describe('the commands of organizations', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 
-  it('an organization is made, changed, shown with its plan, paused and resumed', async () => {
+  it('create, change, show, pause and resume', async () => {
     await cli.json(['orgs', 'create', '--name', 'acme', '--plan', 'free']);
     const shown = await cli.run(['plan', 'show', '--org', 'acme']);
     expect(shown.stdout).toContain('Lifted by: svc orgs update acme --payment-method');
@@ -145,7 +146,7 @@ describe('at the command line', () => {
     expect(await cli.json(['orgs', 'resume', 'acme'])).toMatchObject({ sendingStatus: 'enabled' });
   });
 
-  it('an organization is renamed; a name that is taken is a conflict', async () => {
+  it('rename an organization, and report a conflict of names', async () => {
     await cli.json(['orgs', 'create', '--name', 'old', '--plan', 'free']);
     expect(await cli.json(['orgs', 'update', 'old', '--name', 'new'])).toMatchObject({
       name: 'new',
@@ -154,12 +155,12 @@ describe('at the command line', () => {
     const taken = await cli.run(['orgs', 'update', 'new', '--name', 'default']);
     expect([taken.code, taken.stderr]).toEqual([
       5,
-      'svc: An organization named "default" exists\n',
+      'svc: An organization named "default" exists already\n',
     ]);
     expect((await cli.run(['orgs', 'show', 'old'])).code).toBe(3);
   });
 
-  it('an organization without a plan or a name is refused in words', async () => {
+  it('explain a missing plan and a missing name', async () => {
     const unplanned = await cli.run(['orgs', 'create', '--name', 'unplanned']);
     expect(unplanned.code).toBe(2);
     expect(unplanned.stderr).toContain(
@@ -170,14 +171,14 @@ describe('at the command line', () => {
     expect(unnamed.stderr).toContain('name: must be a name of 1 to 100 characters');
   });
 
-  it('ends with 2 when nothing is named to change, 4 when paused, 6 beyond the quota', async () => {
+  it('end with 2 without a change, 4 when paused, 6 beyond the quota', async () => {
     expect((await cli.run(['orgs', 'update', 'default'])).code).toBe(2);
     const send = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to'];
     await cli.json(['orgs', 'pause', 'default']);
     const paused = await cli.run([...send, 'inbox@sandbox.test']);
     expect([paused.code, paused.stderr]).toEqual([
       4,
-      'svc: Sending is paused: the operator stopped it.\n',
+      'svc: Sending is paused: the operator paused it.\n',
     ]);
     await cli.json(['orgs', 'resume', 'default']);
     const env = { SVC_PLANS: '{"none":{"ratePerSecond":1,"dailyEmails":0,"trialCaps":false}}' };

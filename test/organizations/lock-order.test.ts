@@ -1,5 +1,5 @@
-// Organizations that are changed at once by several, on PostgreSQL: in whatever order, none is the
-// victim of a deadlock (which would be a 503).
+// Concurrent changes of organizations on PostgreSQL: in any order, none becomes the victim of a deadlock
+// (which would be a 503).
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
@@ -17,7 +17,7 @@ import { heldWrite } from '../messages/fixtures.ts';
 import { type EmptyTestApp, emptyTestApp } from '../support/test-app.ts';
 
 let test: EmptyTestApp;
-/** In the order of their ids. */
+/** Ids in ascending order. */
 let ids: string[];
 beforeEach(async () => {
   test = await emptyTestApp({ store: 'postgres' });
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** Outcomes that pause each of these organizations. */
+/** Returns outcomes that pause each of these organizations. */
 function badMailOf(organizationIds: readonly string[]) {
   return organizationIds.map((organizationId) => ({
     organizationId,
@@ -40,13 +40,13 @@ function badMailOf(organizationIds: readonly string[]) {
 
 const statusOf = async (name: string) => (await getOrganization(test.app, name)).sendingStatus;
 
-it('a settlement that pauses two lets a plan change of the second by', async () => {
+it('a settlement that pauses two organizations does not block a plan change of the second', async () => {
   const [a = '', b = ''] = ids;
   const another = await test.another();
-  // Holds the settlement up between its two pauses.
+  // Stops the settlement between its two pauses.
   const held = await heldWrite(another, (trx) => markWarned(trx, b, 1));
   const settled = test.app.store.write((trx) => countHealth(test.app, trx, badMailOf([b, a])));
-  // Were it to wait for the settlement, this would never end.
+  // This would never end if it waited for the settlement.
   await updateOrganization(another, 'b', { plan: 'growth' });
   await held.commit();
   await settled;
@@ -54,7 +54,7 @@ it('a settlement that pauses two lets a plan change of the second by', async () 
   expect((await getOrganization(test.app, 'b')).plan).toBe('growth');
 });
 
-it('pauses and changes by hand in random orders end without a 503', async () => {
+it('random orders of pauses and changes end without a 503', async () => {
   const seed = 20_260_105;
   const random = seededRandom(seed);
   const below = (end: number) => Math.floor(random.float() * end);

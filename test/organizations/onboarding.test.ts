@@ -1,5 +1,5 @@
-// The onboarding review (specification 4.8, 5.6): its states, who reapplies, the generation
-// that guards against a stale view, and what an organization may send that is not approved.
+// The onboarding review (specification 4.8, 5.6): its states, the roles that may reapply, the generation that
+// guards against a stale view, and the mail of an unapproved organization.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { getPlanState } from '../../src/admission/plan-state.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -73,7 +73,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     ['rejected', 'approve', ['approved', 1]],
     ['rejected', 'reject', null],
     ['rejected', 'reapply', ['pending', 2]],
-  ] as const)('%s, %s: %j', async (from, step, to) => {
+  ] as const)('from %s by %s becomes %j', async (from, step, to) => {
     await bring(from);
     const before = await current();
     if (to === null) {
@@ -87,7 +87,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     }
   });
 
-  it('refuses a generation that is not the one it is at', async () => {
+  it('refuses another generation than the present one', async () => {
     const generation = await bring('rejected');
     for (const expectedGeneration of [generation - 1, generation + 1]) {
       if (expectedGeneration < 1) continue;
@@ -98,15 +98,15 @@ describe.each(stores)('onboarding on %s', (store) => {
       await expect(reviewOnboarding(test.app, name, verdict)).rejects.toMatchObject(conflict);
     }
     await reapplyOnboarding(test.app, caller, { expectedGeneration: generation });
-    // A verdict on the application before this one.
+    // A verdict on an earlier application.
     const stale = { verdict: 'rejected', expectedGeneration: generation } as const;
     await expect(reviewOnboarding(test.app, name, stale)).rejects.toMatchObject({
-      message: 'The onboarding is at generation 2 (pending), not 1: look at it again',
+      message: 'The onboarding is at generation 2 (pending), not 1: read it again',
     });
     expect(await current()).toEqual({ status: 'pending', generation: 2 });
   });
 
-  it('of two daemons that are asked at once, one reapplies', async () => {
+  it('takes one of several concurrent applications', async () => {
     await bring('rejected');
     const another = await test.another();
     const tries = await Promise.allSettled(
@@ -118,7 +118,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     expect(await current()).toEqual({ status: 'pending', generation: 2 });
   });
 
-  it('begins pending where it was made so', async () => {
+  it('begins pending for an organization created so', async () => {
     const input = { name: 'newcomer', plan: 'free', onboarding: 'pending' } as const;
     expect((await createOrganization(test.app, input)).onboarding).toEqual({
       status: 'pending',
@@ -134,7 +134,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       ['sender', 403, 'This key lacks the permission organization:write'],
       ['viewer', 403, 'This key lacks the permission organization:write'],
       ['custom', 403, 'Only an owner or admin of the organization reapplies for its review'],
-    ] as const)('reapplying as %s: %d', async (role, status, message) => {
+    ] as const)('answers reapplying as %s with %d', async (role, status, message) => {
       await bring('rejected');
       const permissions = { organization: ['read', 'write'] };
       const { key } = await createKey(
@@ -153,7 +153,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       expect((await current()).status).toBe(message === null ? 'pending' : 'rejected');
     });
 
-    it('is a 409 with the generation it is at, or when not rejected', async () => {
+    it('answers a wrong generation or state with 409', async () => {
       expect(await api.post(path, { expectedGeneration: 1 })).toMatchObject({
         status: 409,
         body: {
@@ -165,7 +165,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       await bring('rejected');
       expect(await api.post(path, { expectedGeneration: 2 })).toMatchObject({
         status: 409,
-        body: { message: 'The onboarding is at generation 1 (rejected), not 2: look at it again' },
+        body: { message: 'The onboarding is at generation 1 (rejected), not 2: read it again' },
       });
     });
 
@@ -176,12 +176,12 @@ describe.each(stores)('onboarding on %s', (store) => {
       [{ expectedGeneration: 1.5 }, 'expectedGeneration'],
       [{ expectedGeneration: 1, note: 'two\nlines' }, 'note'],
       [{ expectedGeneration: 1, status: 'approved' }, 'status'],
-    ])('%j is a 422 that names %s', async (body, field) => {
+    ])('answers %j with a 422 that names %s', async (body, field) => {
       const answer = await api.post<{ fields?: object }>(path, body);
       expect([answer.status, Object.keys(answer.body.fields ?? {})]).toEqual([422, [field]]);
     });
 
-    it('changes the organization of the key and no other', async () => {
+    it('changes the organization of the key alone', async () => {
       const other = await otherOrganization(test.app, `other-${name}`);
       const { organizationId } = other.caller;
       for (const id of [name, organizationId]) {
@@ -195,7 +195,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     });
   });
 
-  describe('a send', () => {
+  describe('the mail of an organization', () => {
     let own: string;
     let sender: HttpApi;
     beforeEach(async () => {
@@ -221,11 +221,11 @@ describe.each(stores)('onboarding on %s', (store) => {
     const rejectedText =
       'The onboarding review rejected this organization: it sends only to its own mailboxes and @simulator.test, not to';
 
-    it('while pending reaches its own mailboxes and the simulator, nobody else', async () => {
+    it('reaches its own mailboxes and the simulator alone while pending', async () => {
       for (const to of [own.toUpperCase(), 'delivered@simulator.test']) {
         expect((await sendTo(to)).status).toBe(201);
       }
-      // The second is a mailbox here, but another organization's.
+      // The second is a mailbox here, of another organization.
       for (const to of ['ada@example.com', 'inbox@sandbox.test', 'nobody@acme.example']) {
         const { status, body } = await sendTo(to);
         expect([status, body]).toEqual([
@@ -239,7 +239,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       }
     });
 
-    it('after a rejection is told how to reapply, with the generation to name', async () => {
+    it('is refused after a rejection with the generation for reapplying', async () => {
       await reviewOnboarding(test.app, name, { verdict: 'rejected' });
       expect((await sendTo(own)).status).toBe(201);
       const { status, body } = await sendTo('ada@example.com');
@@ -247,7 +247,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       expect([status, body.message]).toEqual([403, `${words}{"expectedGeneration":2}`]);
     });
 
-    it('reaches everybody with the approval, and nobody more with the next rejection', async () => {
+    it('reaches everybody after an approval, and its earlier reach after the next rejection', async () => {
       await reviewOnboarding(test.app, name, { verdict: 'approved' });
       expect((await sendTo('ada@example.com')).status).toBe(201);
       await reviewOnboarding(test.app, name, { verdict: 'rejected' });
@@ -256,10 +256,10 @@ describe.each(stores)('onboarding on %s', (store) => {
       expect((await sendTo('ada@example.com')).body.message).toContain('is pending');
     });
 
-    it('the plan says what binds, and the command that lifts it', async () => {
+    it('is described in the plan with the binding rule and the command that lifts it', async () => {
       expect(await getPlanState(test.app, name)).toMatchObject({
         binds:
-          'The onboarding is pending: mail goes to its own mailboxes and @simulator.test only.',
+          'The onboarding is pending: mail goes only to its own mailboxes and @simulator.test.',
         liftedBy: `svc orgs review ${name} --approve`,
       });
     });

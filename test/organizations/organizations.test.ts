@@ -42,7 +42,7 @@ describe.each(stores)('organizations on %s', (store) => {
     });
   });
 
-  it('keep the age that they come with, unless it is yet to come', async () => {
+  it('keep a given age, but not one in the future', async () => {
     const createdAt = '2025-01-01T02:00:00+02:00';
     const old = await createOrganization(test.app, { name: 'old', plan: 'free', createdAt });
     expect(old.createdAt).toBe('2025-01-01T00:00:00.000Z');
@@ -52,10 +52,10 @@ describe.each(stores)('organizations on %s', (store) => {
         plan: 'free',
         createdAt: '2026-01-06T00:00:00Z',
       }),
-    ).rejects.toMatchObject({ fieldErrors: { createdAt: ['lies in the future'] } });
+    ).rejects.toMatchObject({ fieldErrors: { createdAt: ['is in the future'] } });
   });
 
-  it('have a name each, also when two are made at once', async () => {
+  it('have a unique name, also in a race', async () => {
     const made = await Promise.allSettled(
       ['free', 'scale'].map((plan) => createOrganization(test.app, { name: 'acme', plan })),
     );

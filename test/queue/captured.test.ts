@@ -1,5 +1,5 @@
-// Mail that was kept back counts as delivered, and says everywhere that nothing left this machine, and by
-// which key of the configuration.
+// Captured mail counts as delivered; every view says that nothing left this machine, and names the key of
+// the configuration that captured it.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
 import { explainMessage } from '../../src/explain/explain.ts';
@@ -35,7 +35,7 @@ describe.each(stores)('captured mail on %s', (store) => {
       'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
     ],
     [
-      'by the list of who may leave',
+      'by the list of allowed recipients',
       { ...relay, allow: ['example.org'] },
       'delivery.allow',
       'captured: delivery.allow does not name this recipient',
@@ -54,27 +54,30 @@ describe.each(stores)('captured mail on %s', (store) => {
       'captured: delivery.routes.1 keeps mail to this domain on the machine',
       'It counts as delivered, but nothing left this machine: delivery.routes.1 captures mail to example.com.',
     ],
-  ] as const)('%s says so and why', async (_by, config, by, reply, happened) => {
-    const { message, explained, events } = await sent(
-      store,
-      structuredClone(config) as ConfigInput['delivery'],
-      'ada@example.com',
-    );
-    expect(message.status).toBe('delivered');
-    expect(message.deliveries).toMatchObject([
-      {
-        status: 'delivered',
-        errorDetails: null,
-        metadata: { captured: { by } },
-        attempts: [{ outcome: 'sent', host: null, capturedBy: by, reply }],
-      },
-    ]);
-    expect(explained?.happened).toBe(happened);
-    const told = events.filter(({ eventType }) => ['sent', 'delivered'].includes(eventType));
-    expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
-  });
+  ] as const)(
+    'names the key of the configuration that captured it %s',
+    async (_by, config, by, reply, happened) => {
+      const { message, explained, events } = await sent(
+        store,
+        structuredClone(config) as ConfigInput['delivery'],
+        'ada@example.com',
+      );
+      expect(message.status).toBe('delivered');
+      expect(message.deliveries).toMatchObject([
+        {
+          status: 'delivered',
+          errorDetails: null,
+          metadata: { captured: { by } },
+          attempts: [{ outcome: 'sent', host: null, capturedBy: by, reply }],
+        },
+      ]);
+      expect(explained?.happened).toBe(happened);
+      const told = events.filter(({ eventType }) => ['sent', 'delivered'].includes(eventType));
+      expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
+    },
+  );
 
-  it('is not what a simulated recipient took', async () => {
+  it('excludes mail to a simulated recipient', async () => {
     const { message, events } = await sent(store, {}, 'delivered@simulator.test');
     expect(message.deliveries).toMatchObject([{ status: 'delivered', metadata: null }]);
     expect(events.some(({ metadata }) => 'captured' in metadata)).toBe(false);

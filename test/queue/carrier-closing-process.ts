@@ -1,5 +1,5 @@
-// A process of its own for carrier-thread.test.ts: at its end nothing but the closing of the carrier keeps
-// it. Prints the outcome of its message, and `closed` if it got there.
+// A separate process for carrier-thread.test.ts: at its end only the closing of the carrier keeps it alive.
+// Prints the outcome of its message, and `closed` at the end.
 
 import { loadConfig } from '../../src/config/config.ts';
 import { createCarrierThread } from '../../src/queue/carrier/carrier-thread.ts';

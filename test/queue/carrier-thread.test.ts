@@ -101,7 +101,7 @@ function publishHost(domain: string): void {
 const carryAll = (requests: readonly ComposeRequest[], envelope = relayed('b@example.test')) =>
   Promise.all(requests.flatMap((request) => carrier.carry({ request, envelopes: [envelope] })));
 
-/** Expects the mail that composing here makes of the requests, in any order. */
+/** Expects the mail that this thread composes from the requests, in any order. */
 async function expectArrived(requests: readonly ComposeRequest[]): Promise<void> {
   const made = await Promise.all(requests.map(composeHere));
   const texts = made.map(({ data }) => Buffer.concat(data).toString('latin1')).sort();
@@ -109,7 +109,7 @@ async function expectArrived(requests: readonly ComposeRequest[]): Promise<void>
   expect(came).toEqual(texts);
 }
 
-describe('what it brings', () => {
+describe('the mail that the carrier sends', () => {
   const keySets: [string, SigningKey[]][] = [
     ['Ed25519', [ed25519]],
     ['RSA', [rsaKey]],
@@ -117,7 +117,7 @@ describe('what it brings', () => {
     ['no key', []],
   ];
   it.each(keySets.flatMap(([name, keys]) => [1, 60].map((count) => [count, name, keys] as const)))(
-    '%i at once, signed with %s, are what is made here',
+    'equals the mail composed on this thread, for %i at once signed with %s',
     async (count, _name, keys) => {
       const requests = Array.from({ length: count }, (_, index) => {
         return requestOf({ subject: `grüße ${index}`, text: `.${index}\n` }, keys);
@@ -128,7 +128,7 @@ describe('what it brings', () => {
     },
   );
 
-  it.each(keySets)('attachments and large texts are whole, with %s', async (_name, keys) => {
+  it.each(keySets)('has complete attachments and large texts, with %s', async (_name, keys) => {
     const attachment = (content: Buffer) => ({
       filename: 'a.bin',
       contentType: 'application/pdf',
@@ -147,7 +147,7 @@ describe('what it brings', () => {
     expect(many.length).toBe(300_000);
   });
 
-  it('one message to several envelopes is made once, and answered for each recipient', async () => {
+  it('is composed once for several envelopes and reported for each recipient', async () => {
     sink.on({ verb: 'RCPT', match: /nobody/ }, '550 5.1.1 no such user');
     const envelopes = [relayed('a@one.test', 'nobody@one.test'), relayed('c@two.test')];
     const outcomes = await Promise.all(carrier.carry({ request: requestOf(), envelopes }));
@@ -167,7 +167,7 @@ describe('what it brings', () => {
     expect(threads).toHaveLength(1);
   });
 
-  it('what cannot be made says why, is sent to nobody and spoils no neighbour', async () => {
+  it('leaves out a message that fails to compose, with the reason, and no other', async () => {
     const noSecret = { ...rsaKey, privateKey: createPublicKey(rsaKey.privateKey) };
     const wrong = { ...rsaKey, algorithm: 'ed25519-sha256' as const };
     const asked = [
@@ -193,8 +193,8 @@ describe('what it brings', () => {
   });
 });
 
-describe('what it tells', () => {
-  it('the lane of a domain is known once its mail hosts are', async () => {
+describe('the reports of the carrier', () => {
+  it('give the lane of a domain once its mail hosts are known', async () => {
     publishHost('one.test');
     expect(lanes.ofDomain('one.test')).toBe('domain one.test');
     const [outcome] = await Promise.all(
@@ -204,7 +204,7 @@ describe('what it tells', () => {
     expect(lanes.ofDomain('one.test')).toBe('mx mx1.one.test');
   });
 
-  it('an MTA-STS policy that is kept holds, without a word of the policy host', async () => {
+  it('use a stored MTA-STS policy without asking the policy host', async () => {
     publishHost('one.test');
     dns.set('_mta-sts.one.test', 'TXT', ['v=STSv1; id=7;']);
     const text = 'version: STSv1\r\nmode: enforce\r\nmx: other.test\r\nmax_age: 604800\r\n';
@@ -217,7 +217,7 @@ describe('what it tells', () => {
     expect(sink.messages).toHaveLength(0);
   });
 
-  it('a policy that it fetched is kept, and what it logs is in the log', async () => {
+  it('store a fetched policy and forward the log', async () => {
     await carryAll([requestOf()]);
     const report = (message: CarrierReport) => threads[0]?.emit('message', message);
     const policy = { id: '1', text: 'mode: none', fetchedAt: 1, expiresAt: 2 };
@@ -232,7 +232,7 @@ describe('what it tells', () => {
   });
 });
 
-describe('its end', () => {
+describe('the end of the carrier', () => {
   /** Sends one message that reaches the sink and gets no answer. */
   async function carryInVain(): Promise<{ carried: Promise<Outcome[]>; answerAgain: () => void }> {
     const answerAgain = sink.on({ verb: 'dot' }, { hang: true });
@@ -243,7 +243,7 @@ describe('its end', () => {
     return { carried, answerAgain };
   }
 
-  it('by a fault: what was under way is given back, and the next mail starts another', async () => {
+  it('by a fault returns the mail under way and starts a new thread for the next', async () => {
     const { carried, answerAgain } = await carryInVain();
     const failed = expect(carried).rejects.toThrow('the thread that carried the mail ended');
     threads[0]?.emit('error', new Error('out of memory'));
@@ -261,7 +261,7 @@ describe('its end', () => {
     expect(threads).toHaveLength(2);
   });
 
-  it('by closing: what is under way is cut and told, what comes later is refused', async () => {
+  it('by closing cuts the mail under way and refuses later mail', async () => {
     const { carried } = await carryInVain();
     await carrier.close();
     expect(await carried).toMatchObject([{ kind: 'deferred', errorCode: 'connection' }]);
@@ -273,7 +273,7 @@ describe('its end', () => {
     await expect.poll(() => sink.connections.now, { timeout: 30_000 }).toBe(0);
   });
 
-  it('a thread that does not end when told is cut', async () => {
+  it('is forced on a thread that does not stop', async () => {
     const { carried } = await carryInVain();
     const failed = expect(carried).rejects.toThrow('the thread that carried the mail ended');
     const [thread] = threads;
@@ -285,13 +285,13 @@ describe('its end', () => {
     await failed;
   });
 
-  it('is waited for, though nothing else keeps the process', async () => {
+  it('is awaited by a process without other work', async () => {
     const script = fileURLToPath(new URL('./carrier-closing-process.ts', import.meta.url));
     const { code, stdout } = await finished(spawn(process.execPath, [script]));
     expect([code, stdout]).toEqual([0, 'sent\nclosed\n']);
   });
 
-  it('what carried nothing started none', async () => {
+  it('starts no thread when nothing was carried', async () => {
     await carrier.close();
     expect(threads).toHaveLength(0);
   });

@@ -1,7 +1,7 @@
 // The commands on the queue, as people and scripts run them, on a store without a daemon and beside one.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsLine } from '../../commands/base/queue.ts';
 import { sparkline } from '../../commands/base/sparkline.ts';
 import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
@@ -24,7 +24,7 @@ function sendTo(cli: CliWorkspace, to: string, ...more: string[]): Promise<{ id:
   return cli.json(['messages', 'send', '--to', to, '--subject', 'Hi', '--text', 'Hi', ...more]);
 }
 
-describe('without a daemon', () => {
+describe('the queue commands without a daemon', () => {
   let cli: CliWorkspace;
   let ada: string;
   let bob: string;
@@ -37,7 +37,7 @@ describe('without a daemon', () => {
 
   const list = (...args: string[]) => cli.json<Listed>(['queue', 'list', ...args]);
 
-  test('list prints the counts, then a table', async () => {
+  it('list prints the counts, then a table', async () => {
     const { code, stdout } = await cli.run(['queue', 'list']);
     expect(code).toBe(0);
     const [counts, blank, head, first] = stdout.split('\n');
@@ -55,7 +55,7 @@ describe('without a daemon', () => {
     expect(first).toMatch(new RegExp(`^${ada}  ada@a\\.example  ready `));
   });
 
-  test('list takes its filters; those that are none are usage errors', async () => {
+  it('list applies its filters and ends with 2 on a bad one', async () => {
     expect(await list('--domain', 'B.example', '--status', 'ready')).toMatchObject({
       items: [{ messageId: bob }],
       pagination: { total: 1 },
@@ -70,7 +70,7 @@ describe('without a daemon', () => {
     expect((await cli.run(['queue', 'list', '--limit', '101'])).code).toBe(2);
   });
 
-  test('hold, holds, retry, explain and release tell the same story', async () => {
+  it('hold, holds, retry, explain and release agree', async () => {
     const hold = await cli.json<Hold>(['queue', 'hold', '--domain', 'b.example', '--note', 'why']);
     expect(hold).toMatchObject({ domain: 'b.example', held: 1, note: 'why' });
     expect(await cli.json(['queue', 'holds'])).toEqual({ items: [hold] });
@@ -83,7 +83,7 @@ describe('without a daemon', () => {
     const { stdout } = await cli.run(['messages', 'explain', bob]);
     expect(stdout).toContain('1 recipient: 1 pending.');
     expect(stdout).toContain(`  It is on hold (${hold.id}: why)`);
-    expect(stdout).toContain(`  To let it go: svc queue release ${hold.id}\n`);
+    expect(stdout).toContain(`  To release it: svc queue release ${hold.id}\n`);
     expect(await cli.json(['queue', 'release', '--domain', 'b.example'])).toEqual({
       id: hold.id,
       released: 1,
@@ -93,21 +93,23 @@ describe('without a daemon', () => {
     expect(await cli.json(['queue', 'flush'])).toEqual({ flushed: 0 });
   });
 
-  test('hold and release need exactly one thing to be about', async () => {
+  it('hold and release need exactly one target', async () => {
     for (const verb of ['hold', 'release']) {
       expect((await cli.run(['queue', verb])).code).toBe(2);
       expect((await cli.run(['queue', verb, ada, '--domain', 'a.example'])).code).toBe(2);
       expect((await cli.run(['queue', verb, 'wep_0123456789abcdefghjk'])).code).toBe(2);
     }
-    expect((await cli.run(['queue', 'holds'])).stdout).toBe('Nothing is held.\n');
+    expect((await cli.run(['queue', 'holds'])).stdout).toBe(
+      'No holds. Set one: svc queue hold --domain DOMAIN\n',
+    );
   });
 
-  test('explain --json is the object that the text is made of', async () => {
+  it('explain --json prints the data of the text', async () => {
     const { recipients } = await cli.json<MessageExplanation>(['messages', 'explain', ada]);
     expect(recipients).toMatchObject([{ email: 'ada@a.example', state: 'ready' }]);
   });
 
-  test('drop needs --yes, and then takes it out for good', async () => {
+  it('drop needs --yes and is final', async () => {
     const { id } = await sendTo(cli, 'carl@c.example');
     const refused = await cli.run(['queue', 'drop', id]);
     expect(refused.code).toBe(2);
@@ -120,7 +122,7 @@ describe('without a daemon', () => {
     expect(await cli.json(['queue', 'show', id])).toMatchObject({ items: [{ messageId: id }] });
   });
 
-  test('top in a pipe shows one moment and ends', async () => {
+  it('top in a pipe prints one snapshot and ends', async () => {
     const { code, stdout } = await cli.run(['queue', 'top']);
     expect(code).toBe(0);
     expect(stdout).toContain('0 daemons at work');
@@ -129,11 +131,11 @@ describe('without a daemon', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  describe.skipIf(!existsSync(script))('top on a terminal', () => {
-    test.each([
+  describe.skipIf(!existsSync(script))('queue top on a terminal', () => {
+    it.each([
       ['q', 0],
       ['\u0003', 130],
-    ])('redraws until %j, and leaves the terminal as it was', async (key, expected) => {
+    ])('redraws until %j and restores the terminal', async (key, expected) => {
       const child = spawn(script, ['-qec', `${svc} queue top`, '/dev/null'], {
         cwd: cli.directory,
         env: { ...cli.env, TERM: 'xterm' },
@@ -142,7 +144,7 @@ describe('without a daemon', () => {
       let isTyped = false;
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         output += text;
-        // The second drawing has come.
+        // The command has drawn twice.
         if (isTyped || output.split('q leaves').length < 3) return;
         isTyped = true;
         child.stdin.write(key);
@@ -155,20 +157,20 @@ describe('without a daemon', () => {
   });
 });
 
-test('a count that was not taken to the end has a plus', () => {
+it('a truncated count has a plus', () => {
   const counts = { ready: 100_000, waiting: 7, 'in-lane': 0, held: 0, claimed: 0 };
   expect(countsLine(counts, 100_000)).toBe(
     'ready 100,000+  waiting 7  in-lane 0  held 0  claimed 0',
   );
 });
 
-test('a sparkline has a bar for each number, the highest for the largest', () => {
+it('a sparkline scales its bars to the largest number', () => {
   expect(sparkline([0, 1, 4, 7])).toBe('▁▂▅█');
   expect(sparkline([0, 0])).toBe('▁▁');
   expect(sparkline([])).toBe('');
 });
 
-describe('beside a daemon', () => {
+describe('the queue commands beside a daemon', () => {
   let home: DaemonHome;
   let sink: Awaited<ReturnType<typeof startSmtpSink>>;
   beforeAll(async () => {
@@ -181,7 +183,7 @@ describe('beside a daemon', () => {
     await sink.close();
   });
 
-  test('a hold keeps mail back, a release lets it go, a retry does not wait for its time', async () => {
+  it('hold keeps mail back, release sends it, and retry ignores the retry time', async () => {
     const { cli } = home;
     await cli.json(['queue', 'hold', '--domain', 'held.example']);
     const held = await sendTo(cli, 'ada@held.example');
@@ -199,12 +201,12 @@ describe('beside a daemon', () => {
     });
     const { stdout } = await cli.run(['messages', 'explain', held.id]);
     expect(stdout).toMatch(/Attempt 1 was put off by .* at RCPT: the mailbox is full\./);
-    expect(stdout).toContain('In its words: 452 4.2.2 Mailbox full');
+    expect(stdout).toContain('Reply: 452 4.2.2 Mailbox full');
     await cli.json(['queue', 'retry', held.id]);
     await sink.waitFor(2);
   });
 
-  test('top shows the lanes that the daemon reports', async () => {
+  it('top shows the lanes that the daemon reports', async () => {
     const { cli } = home;
     await sendTo(cli, 'carl@a.example');
     const look = async () => {

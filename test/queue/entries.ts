@@ -46,7 +46,7 @@ export async function queued(app: App, caller: Caller, to: string): Promise<Deli
   return rowOf(app, (await send(app, caller, to)).id);
 }
 
-/** A message that waits until `dueAt` for this reason. */
+/** Makes a message that waits until `dueAt` for this reason. */
 export async function waiting(
   app: App,
   caller: Caller,
@@ -63,7 +63,7 @@ export async function waiting(
   return rowOf(app, message_id);
 }
 
-/** A message that waits for room in a lane. */
+/** Makes a message that waits for room in a lane. */
 export async function inLane(
   app: App,
   caller: Caller,
@@ -76,8 +76,8 @@ export async function inLane(
   return rowOf(app, message_id);
 }
 
-/** Another organization that can send. */
-export async function another(app: App, name: string): Promise<Caller> {
+/** Makes another organization that can send. */
+export async function anotherOrganization(app: App, name: string): Promise<Caller> {
   const { id } = await createOrganization(app, { name, plan: 'self-hosted' });
   const row = newSenderRow(app, id, { email: `hi@${name}.test` });
   const verified = { ...row, is_default: 1, verified_at: app.clock.now() };

@@ -1,4 +1,4 @@
-// The whole pipeline under one tenant's backlog: another's single message does not wait behind it.
+// The whole pipeline under one tenant's backlog: the single message of another does not wait behind it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -35,7 +35,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     await sink.close();
   });
 
-  it('one message of another organization leaves among the first of a backlog of 600', async () => {
+  it('let one message of another organization leave among the first of a backlog of 600', async () => {
     const { app, caller } = service;
     const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
     const small = operatorOf(id);
@@ -57,7 +57,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     expect((await getMessage(app, small, single.id)).status).toBe('sent');
   });
 
-  it('who comes while a backlog waits in its lane goes with the next that the lane has room for', async () => {
+  it('give a latecomer the next room of a lane ahead of the backlog in it', async () => {
     const { app, caller } = service;
     const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
     const small = operatorOf(id);
@@ -84,7 +84,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     pipeline = await startPipeline(app);
   });
 
-  it('what a lane has no room for waits in it with a reason and a time, then leaves', async () => {
+  it('record a reason and a time for mail that waits in a full lane, then send it', async () => {
     const { app, caller } = service;
     sink.on({ verb: 'RCPT', times: 3 }, '421 4.7.28 rate limit exceeded, slow down');
     pipeline = await startPipeline(app);

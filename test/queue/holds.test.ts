@@ -12,7 +12,7 @@ import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
+import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
@@ -28,7 +28,7 @@ describe.each(stores)('holds on %s', (store) => {
       ({ recipient, state }) => `${recipient} ${state}`,
     );
 
-  it('put aside at once what waits in whatever state, and let the rest go', async () => {
+  it('set matching deliveries of every state aside at once and let others go', async () => {
     const { app, caller, clock } = service;
     await queued(app, caller, 'ready@held.example');
     await waiting(app, caller, 'waiting@held.example', clock.now() + hourMs);
@@ -59,7 +59,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await countQueueStates(app)).toMatchObject({ held: 3 });
   });
 
-  it('hold what comes later when its turn comes, new or tried before', async () => {
+  it('hold later deliveries at their turn, new or tried before', async () => {
     const { app, caller, clock } = service;
     await holdQueue(app, { domain: 'held.example' }, null);
     const fresh = await queued(app, caller, 'fresh@held.example');
@@ -75,9 +75,9 @@ describe.each(stores)('holds on %s', (store) => {
     }
   });
 
-  it('hold an organization, whatever its domain, or only what it sends to one', async () => {
+  it('hold an organization in all domains, or its mail to one domain', async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     const { organizationId } = acme;
     await holdQueue(app, { organizationId, domain: 'b.example' }, null);
     await queued(app, acme, 'one@a.example');
@@ -114,7 +114,7 @@ describe.each(stores)('holds on %s', (store) => {
     await expect(holdQueue(app, { id: other.id }, null)).rejects.toThrow(ConflictError);
   });
 
-  it('leave what is scheduled its time, named by its id too', async () => {
+  it('leave scheduled deliveries to their time, also when named by id', async () => {
     const { app, caller, clock } = service;
     const scheduledFor = clock.now() + hourMs;
     const payload = { ...payloadFor('later@a.example'), scheduledFor };
@@ -127,14 +127,14 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await rowOf(app, id)).toMatchObject(untouched);
   });
 
-  it('are one where the same is held twice', async () => {
+  it('are merged when they hold the same', async () => {
     const { app } = service;
     const first = await holdQueue(app, { domain: 'held.example' }, 'first');
     expect(await holdQueue(app, { domain: 'held.example' }, 'second')).toEqual(first);
     expect(await listHolds(app)).toEqual([first]);
   });
 
-  it('are a thousand at most', async () => {
+  it('are limited to a thousand', async () => {
     const { app } = service;
     await app.store.write(async (trx) => {
       for (let n = 0; n < 1_000; n++) {
@@ -148,9 +148,9 @@ describe.each(stores)('holds on %s', (store) => {
     });
   });
 
-  it('released, let go at once what they held, at fair turns', async () => {
+  it('return their deliveries at once on release, at fair turns', async () => {
     const { app, caller } = service;
-    const acme = await another(app, 'acme');
+    const acme = await anotherOrganization(app, 'acme');
     await holdQueue(app, { domain: 'held.example' }, null);
     for (let n = 0; n < 20; n++) await queued(app, caller, `crowd${n}@held.example`);
     await queued(app, acme, 'single@held.example');
@@ -161,7 +161,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await claim(app)).toHaveLength(19);
   });
 
-  it('released by their id, by what they hold; unknown ones are not found', async () => {
+  it('are released by id or by target, and unknown ones are a 404', async () => {
     const { app, caller } = service;
     const { id, message_id } = await queued(app, caller, 'ada@a.example');
     const hold = await holdQueue(app, { id: message_id }, null);
@@ -173,7 +173,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await claim(app)).toEqual(['ada@a.example']);
   });
 
-  it('released while another holds the same, keep it held', async () => {
+  it('keep deliveries that another hold still matches after a release', async () => {
     const { app, caller } = service;
     await holdQueue(app, { domain: 'a.example' }, null);
     await holdQueue(app, { organizationId: caller.organizationId }, null);
@@ -186,7 +186,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await claim(app)).toEqual(['ada@a.example']);
   });
 
-  it('whose release was interrupted hold nothing more, and the next release finishes it', async () => {
+  it('hold nothing more after an interrupted release, which the next release finishes', async () => {
     const { app, caller, clock } = service;
     await queued(app, caller, 'old@held.example');
     const { id } = await holdQueue(app, { domain: 'held.example' }, null);
@@ -199,7 +199,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await listHolds(app)).toEqual([]);
   });
 
-  it('end no attempt that is under way', async () => {
+  it('end no attempt under way', async () => {
     const { app, caller } = service;
     const { message_id } = await queued(app, caller, 'ada@held.example');
     await claim(app);
@@ -207,7 +207,7 @@ describe.each(stores)('holds on %s', (store) => {
     expect(await rowOf(app, message_id)).toMatchObject({ claimed_by: 'wrk_test', lane: null });
   });
 
-  it('are obeyed by a daemon that runs, from other processes too', async () => {
+  it('of other processes are obeyed by a running daemon', async () => {
     await service.close();
     const sink = await startSmtpSink();
     const relay = { mode: 'relay' as const, relay: { host: sink.host, port: sink.port } };
@@ -233,7 +233,7 @@ describe.each(stores)('holds on %s', (store) => {
       await releaseHold(operator, { domain: 'held.example' });
       await sink.waitFor(2);
       await pipeline.idle();
-      // Older than a message may get: it has had its attempt all the same.
+      // Older than the limit for retries: the delivery still had its attempt.
       expect((await firstDelivery(app, caller, held.id)).status).toBe('sent');
     } finally {
       await pipeline.close();
@@ -242,8 +242,8 @@ describe.each(stores)('holds on %s', (store) => {
   });
 });
 
-describe('a hold that is released while it puts aside', () => {
-  it('puts nothing more aside', async () => {
+describe('a hold released while it sets deliveries aside', () => {
+  it('sets no more aside', async () => {
     const { app, caller, clock, close } = await testApp();
     try {
       await waiting(app, caller, 'first@held.example', clock.now() + hourMs);
@@ -251,7 +251,7 @@ describe('a hold that is released while it puts aside', () => {
       let released = Promise.resolve();
       const named = { domain: 'held.example', message_id: null, delivery_id: null };
       const scope = scopeOf({ organization_id: null, ...named });
-      // Asked for before the next half of the queue is: writes go one after the other.
+      // Queued before the next half of the work, because writes run one after the other.
       const release = () => {
         released = app.store.write(async (trx) => {
           const { id = '' } = (await findHold(trx, 'scope', scope)) ?? {};
@@ -269,7 +269,7 @@ describe('a hold that is released while it puts aside', () => {
 });
 
 describe('holds on two daemons of one postgres', () => {
-  it('a release waits for the claim that puts something aside, and misses nothing', async () => {
+  it('are released after a claim that sets deliveries aside, without missing any', async () => {
     const service = await testApp({ store: 'postgres' });
     try {
       const { app, caller } = service;

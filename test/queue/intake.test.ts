@@ -1,11 +1,11 @@
-// While a burst of sends comes in, deliveries give way to it: a batch each 100 ms, until the oldest one has
+// During a burst of sends, deliveries give way to it: a batch each 100 ms, until the oldest one has
 // waited for 10 s.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
-describe.each(stores)('deliveries beside a burst of sends, on %s', (store) => {
+describe.each(stores)('deliveries during a burst of sends, on %s', (store) => {
   let service: TestApp;
   let pipeline: RunningPipeline;
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe.each(stores)('deliveries beside a burst of sends, on %s', (store) => {
     return Number(rows[0]?.n);
   }
 
-  it('a batch goes each 100 ms, and all once the burst is over', async () => {
+  it('go in one batch per 100 ms, and all after the burst', async () => {
     pipeline = await startPipeline(service.app);
     await burst(250);
     const first = await delivered();
@@ -47,7 +47,7 @@ describe.each(stores)('deliveries beside a burst of sends, on %s', (store) => {
     expect(await delivered()).toBe(250 + 3 * 16);
   });
 
-  it('a few at once are no burst', async () => {
+  it('are not slowed by a few sends at once', async () => {
     pipeline = await startPipeline(service.app);
     for (let sent = 15; sent <= 45; sent += 15) {
       await burst(15);
@@ -55,7 +55,7 @@ describe.each(stores)('deliveries beside a burst of sends, on %s', (store) => {
     }
   });
 
-  it('who has waited for 10 s waits for no burst any more', async () => {
+  it('are not slowed once they have waited for 10 s', async () => {
     await burst(250);
     await service.clock.advance(10_100);
     pipeline = await startPipeline(service.app);

@@ -23,7 +23,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     await service.close();
   });
 
-  /** The lanes of a daemon that reports. */
+  /** Makes the lanes of a reporting daemon. */
   function daemon(worker = 'wrk_1', app: App = service.app): Lanes {
     const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
     settling.push(watchWrites(app.store));
@@ -31,8 +31,8 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     return lanes;
   }
 
-  /** A second passes, and every daemon has reported when it is over. */
-  async function second(): Promise<void> {
+  /** Advances by a second, after which every daemon has reported. */
+  async function passSecond(): Promise<void> {
     const { app, clock } = service;
     await clock.advance(1_000);
     for (const settled of settling) await settled();
@@ -58,13 +58,13 @@ describe.each(stores)('the report of lanes on %s', (store) => {
       ).rows[0]?.n,
     );
 
-  it('shows what is on its way, the window, and how many a second are taken', async () => {
+  it('shows the deliveries in flight, the window, and the rate of accepted mail', async () => {
     const lanes = daemon();
     lanes.begun('domain a.example', 'dlv_x');
-    await second();
+    await passSecond();
     take(lanes, 'domain a.example', 7);
     expect((await snapshot()).lanes).toHaveLength(1);
-    await second();
+    await passSecond();
     await inLane(service.app, service.caller, 'ada@a.example', 0, 'domain a.example');
     expect(await snapshot()).toEqual({
       at: '2026-01-05T12:00:02.000Z',
@@ -91,11 +91,11 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   it('adds up the daemons of one store', async () => {
     const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
     for (const lanes of [one, two]) lanes.begun('google', 'dlv_x');
-    await second();
+    await passSecond();
     take(one, 'google', 3);
     take(two, 'google', 4);
     two.begun('domain b.example', 'dlv_y');
-    await second();
+    await passSecond();
     const { workers, lanes, takenPerSecond } = await snapshot();
     expect([workers, takenPerSecond]).toEqual([2, 7]);
     expect(lanes).toMatchObject([
@@ -104,30 +104,30 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     ]);
   });
 
-  it('shows until when a lane is closed', async () => {
+  it('shows the end of a closure', async () => {
     const lanes = daemon();
     lanes.begun('domain a.example', 'dlv_x');
     for (const id of ['dlv_x', 'dlv_y', 'dlv_z']) lanes.ended('domain a.example', id, 'slowed');
     await service.clock.advance(2_000);
-    // Its first pause was a second or so, the next one is twice as long.
+    // The first pause lasts about a second, the next one twice as long.
     lanes.ended('domain a.example', 'dlv_w', 'slowed');
     const closedUntil = lanes.states()[0]?.closedUntil ?? 0;
     expect(closedUntil).toBeGreaterThan(service.clock.now());
-    await second();
+    await passSecond();
     const closed = new Date(closedUntil).toISOString();
     expect((await snapshot()).lanes).toMatchObject([{ closedUntil: closed }]);
   });
 
-  it('writes nothing while nothing goes on, and forgets a lane that is quiet', async () => {
+  it('writes nothing while idle, and drops a quiet lane', async () => {
     const lanes = daemon();
     await service.clock.advance(5_000);
     expect(await reports()).toBe(0);
     take(lanes, 'domain a.example', 2);
-    await second();
+    await passSecond();
     expect((await snapshot()).lanes).toHaveLength(1);
-    for (let n = 0; n < 19; n++) await second();
+    for (let n = 0; n < 19; n++) await passSecond();
     expect((await snapshot()).lanes).toMatchObject([{ takenPerSecond: 0 }]);
-    await second();
+    await passSecond();
     expect((await snapshot()).lanes).toEqual([]);
     const reportedAt = service.clock.now();
     await service.clock.advance(5_000);
@@ -137,7 +137,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect(rows).toEqual([{ at: reportedAt }]);
   });
 
-  it('passes over daemons that are gone, and the others sweep them away', async () => {
+  it('skips dead daemons and deletes their rows', async () => {
     await service.app.store.write((trx) =>
       sql`insert into lane_states (worker, reported_at, lanes) values ('wrk_dead',
         ${service.clock.now() - 9_000}, '[{"lane":"old","inFlight":1,"window":8,"perMinute":60,
@@ -146,8 +146,8 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect((await snapshot()).lanes).toMatchObject([{ lane: 'old', perMinute: 60 }]);
     const lanes = daemon();
     lanes.begun('google', 'dlv_x');
-    await second();
-    await second();
+    await passSecond();
+    await passSecond();
     expect((await snapshot()).lanes).toMatchObject([{ lane: 'google' }]);
     expect(await reports()).toBe(1);
   });
@@ -155,7 +155,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   it('ends with its daemon', async () => {
     const lanes = daemon();
     lanes.begun('google', 'dlv_x');
-    await second();
+    await passSecond();
     expect(await reports()).toBe(1);
     await stops.pop()?.();
     expect(await reports()).toBe(0);

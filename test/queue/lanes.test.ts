@@ -18,7 +18,7 @@ describe('lanes', () => {
     made = 0;
   });
 
-  /** Asks for `count` deliveries; returns the ids of those that go. */
+  /** Asks for `count` deliveries; returns the ids of the admitted ones. */
   function admit(lane: string, count: number, organization = 'org_a'): string[] {
     const going: string[] = [];
     for (let i = 0; i < count; i++) {
@@ -30,45 +30,45 @@ describe('lanes', () => {
     return going;
   }
 
-  it('domains at one provider share its lane', () => {
+  it('are shared by the domains of a provider', () => {
     const one = lanes.ruleFor(hosts('aspmx.l.google.com', 'alt1.aspmx.l.google.com'));
     const other = lanes.ruleFor(hosts('aspmx2.googlemail.com'));
     expect([one.lane, other.lane]).toEqual(['google', 'google']);
     expect(one).toMatchObject({ requireTls: true, messagesPerConnection: 100 });
   });
 
-  it('domains with the same hosts share a lane, in any order of the hosts', () => {
+  it('are shared by domains with the same hosts in any order', () => {
     const one = lanes.ruleFor(hosts('mx2.host.example', 'mx1.host.example'));
     expect(lanes.ruleFor(hosts('mx1.host.example', 'mx2.host.example')).lane).toBe(one.lane);
     expect(lanes.ruleFor(hosts('mx1.host.example')).lane).not.toBe(one.lane);
   });
 
-  it('a host that only looks like a provider’s is not', () => {
+  it('of a provider exclude hosts with a similar name', () => {
     expect(lanes.ruleFor(hosts('mx.notgoogle.com')).lane).toBe('mx mx.notgoogle.com');
     expect(lanes.ruleFor(hosts('aspmx.l.google.com', 'mx.own.example')).lane).toMatch(/^mx /);
   });
 
-  it('a domain is its own lane until its hosts are known', () => {
+  it('are one per domain until its hosts are known', () => {
     expect(lanes.ofDomain('example.com')).toBe('domain example.com');
     lanes.learn('example.com', 'google');
     expect(lanes.ofDomain('example.com')).toBe('google');
   });
 
-  it('a new lane begins with eight at once and widens with each message taken', () => {
+  it('begin with a window of eight, which widens with each accepted message', () => {
     const first = admit('domain a.test', 100);
     expect(first).toHaveLength(8);
     for (const id of first) lanes.ended('domain a.test', id, 'taken');
     expect(admit('domain a.test', 100)).toHaveLength(16);
   });
 
-  it('a lane that takes mail as fast as it comes says how much more, once a quarter is free', async () => {
+  it('report room for more while quick, once a quarter is free', async () => {
     expect(lanes.quickRoom('relay')).toBe(Infinity);
     const first = admit('relay', 8);
     for (const id of first) lanes.ended('relay', id, 'taken');
     expect(lanes.quickRoom('relay')).toBe(16);
     const second = admit('relay', 16);
     expect(lanes.quickRoom('relay')).toBe(0);
-    // Each that is taken frees a place and widens the window by one.
+    // Each accepted message frees a place and widens the window by one.
     const rooms = second.slice(0, 6).map((id) => {
       lanes.ended('relay', id, 'taken');
       return lanes.quickRoom('relay');
@@ -82,7 +82,7 @@ describe('lanes', () => {
     [50, 80],
     [0.5, 100],
     [0.1, 240],
-  ])('has ready what it takes in 50 ms, 8 to 24 a connection: %d ms each', async (ms, window) => {
+  ])('have a window for 50 ms of mail, 8 to 24 a connection: %d ms each', async (ms, window) => {
     let [id = ''] = admit('relay', 1);
     for (let taken = 0; taken < 400; taken++) {
       await clock.advance(ms);
@@ -93,7 +93,7 @@ describe('lanes', () => {
     expect(lanes.states()[0]?.window).toBe(window);
   });
 
-  it('a lane that asked for less makes mail wait with its reason', () => {
+  it('make mail wait with its reason when the provider asked for less', () => {
     const [first, ...others] = admit('relay', 5);
     lanes.ended('relay', first ?? '', 'taken');
     for (const id of others) lanes.ended('relay', id, 'slowed');
@@ -101,7 +101,7 @@ describe('lanes', () => {
     expect(lanes.admit('relay', 'org_a')).toMatchObject({ waitReason: 'provider-unavailable' });
   });
 
-  it('who is put off is told until when and why, and takes turns with other organizations', () => {
+  it('give a time and a reason to refused deliveries, in turns between organizations', () => {
     admit('domain a.test', 8);
     const waits = ['org_a', 'org_a', 'org_b'].map((org) => lanes.admit('domain a.test', org));
     const until = waits.map((wait) => (wait.goes ? 0 : wait.until - clock.now()));
@@ -110,7 +110,7 @@ describe('lanes', () => {
     expect(until[2]).toBe(until[0]);
   });
 
-  it('rate words in a row close the lane, and one may try when the pause is over', async () => {
+  it('close after consecutive rate replies, and admit one trial after the pause', async () => {
     const begun = admit('domain a.test', 8);
     for (const id of begun.slice(0, 3)) lanes.ended('domain a.test', id, 'slowed');
     const wait = lanes.admit('domain a.test', 'org_a');
@@ -125,7 +125,7 @@ describe('lanes', () => {
     expect(admit('domain a.test', 5)).toHaveLength(1);
   });
 
-  it('the pause doubles while the provider keeps slowing us, up to 15 minutes', async () => {
+  it('double the pause while the provider slows us, up to 15 minutes', async () => {
     const pauses: number[] = [];
     for (const id of admit('domain a.test', 2)) lanes.ended('domain a.test', id, 'slowed');
     for (let strike = 0; strike < 14; strike++) {
@@ -140,7 +140,7 @@ describe('lanes', () => {
     expect(pauses.at(-1)).toBeGreaterThanOrEqual(15 * 60_000 * 0.9);
   });
 
-  it('connection faults close the lane where as many as its window came in a row', () => {
+  it('close after as many consecutive connection faults as the window is wide', () => {
     const begun = admit('relay', 8);
     for (const id of begun.slice(0, 7)) lanes.ended('relay', id, 'unreachable');
     expect(lanes.states()[0]).toMatchObject({ window: 8, closedUntil: null });
@@ -149,7 +149,7 @@ describe('lanes', () => {
     expect(lanes.admit('relay', 'org_a')).toMatchObject({ waitReason: 'provider-unavailable' });
   });
 
-  it('a message taken between faults shows that the lane is well', () => {
+  it('stay open when a message is accepted between faults', () => {
     for (let round = 0; round < 20; round++) {
       const [taken = '', ...faults] = admit('relay', 8);
       for (const id of faults) lanes.ended('relay', id, 'unreachable');
@@ -159,7 +159,7 @@ describe('lanes', () => {
     expect(lanes.states()[0]?.window).toBeGreaterThan(8);
   });
 
-  it('the pause begins with a second, and one fault of who tries then doubles it', async () => {
+  it('begin with a pause of a second, and double it after one failed trial', async () => {
     for (const id of admit('relay', 8)) lanes.ended('relay', id, 'unreachable');
     const pauses: number[] = [];
     for (let strike = 0; strike < 4; strike++) {
@@ -172,7 +172,7 @@ describe('lanes', () => {
     expect(pauses.map((seconds) => Math.round(Math.log2(seconds)))).toEqual([0, 1, 2, 3]);
   });
 
-  it('faults of what was under way when the lane closed do not prolong its pause', async () => {
+  it('do not prolong a pause for faults of deliveries begun before the closure', async () => {
     lanes.ruleFor(hosts('relay'));
     const first = admit('relay', 8);
     for (const id of first) lanes.ended('relay', id, 'taken');
@@ -185,7 +185,7 @@ describe('lanes', () => {
     expect(lanes.states()[0]?.closedUntil).toBeNull();
   });
 
-  it('eight concurrent failures are one cohort: one closure, and the next pause is twice as long', async () => {
+  it('count eight concurrent failures as one closure, and double the next pause', async () => {
     const cohort = admit('domain a.test', 8);
     await clock.advance(10);
     for (const id of cohort.slice(0, 3)) lanes.ended('domain a.test', id, 'slowed');
@@ -193,7 +193,7 @@ describe('lanes', () => {
     const pauseMs = closedUntil - clock.now();
     await clock.advance(100);
     for (const id of cohort.slice(3, 5)) lanes.ended('domain a.test', id, 'slowed');
-    // A delivery past its age goes through the closed lane: its outcome does not change the lane either.
+    // A delivery past its age passes the closed lane: its outcome leaves the lane unchanged too.
     lanes.begun('domain a.test', 'dlv_last');
     await clock.advance(100);
     lanes.ended('domain a.test', 'dlv_last', 'slowed');
@@ -208,7 +208,7 @@ describe('lanes', () => {
     expect(nextMs).toBeLessThanOrEqual(2_200);
   });
 
-  it('a rate word halves window and rate at once, and what is taken goes on', () => {
+  it('halve window and rate at a rate reply, and let accepted mail go on', () => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     const before = lanes.states();
     const begun = Array.from({ length: 8 }, (_, index) => `dlv_y${index}`);
@@ -220,7 +220,7 @@ describe('lanes', () => {
     expect(lanes.states()[0]).toMatchObject({ window: 7, closedUntil: null });
   });
 
-  it('who took 30 s while nothing else was taken gets two at once, until it is quicker', async () => {
+  it('admit two at once after an attempt of 30 s without an accepted message', async () => {
     const [slow = ''] = admit('domain a.test', 1);
     await clock.advance(30_000);
     lanes.ended('domain a.test', slow, 'unreachable', 30_000);
@@ -230,7 +230,7 @@ describe('lanes', () => {
     expect(admit('domain a.test', 9)).toHaveLength(4);
   });
 
-  it('one slow message does not slow a lane that takes others meanwhile', async () => {
+  it('keep their speed for one slow message among others', async () => {
     const [slow = '', quick = ''] = admit('relay', 2);
     await clock.advance(20_000);
     lanes.ended('relay', quick, 'taken', 20_000);
@@ -239,7 +239,7 @@ describe('lanes', () => {
     expect(admit('relay', 99)).toHaveLength(9);
   });
 
-  it('who waits where nothing moves is looked at ever more seldom', async () => {
+  it('check a stalled queue ever more seldom', async () => {
     admit('domain a.test', 8);
     const waits: number[] = [];
     for (let look = 0; look < 40; look++) {
@@ -252,7 +252,7 @@ describe('lanes', () => {
     expect(waits.at(-1)).toBeGreaterThan(10_000);
   });
 
-  it('a provider’s rate holds over any minute', async () => {
+  it('keep a provider’s rate over any minute', async () => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     let went = 0;
     for (let second = 0; second < 60; second++) {
@@ -277,7 +277,7 @@ describe('lanes', () => {
     }
   }
 
-  it('after an idle minute only a second’s worth goes through a paced lane', async () => {
+  it('send only a second’s worth through a paced lane after an idle minute', async () => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     expect(drain('yahoo')).toBe(20);
     await clock.advance(minuteMs);
@@ -303,7 +303,7 @@ describe('lanes', () => {
       (random: () => number) => Math.ceil(1_500 * random() ** 3),
       1_000,
     ],
-  ] as const)('a provider’s rate holds over any minute, drained %s', async (_, pace, fewest) => {
+  ] as const)('keep a provider’s rate over any minute, drained %s', async (_, pace, fewest) => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     const random = seededRandom(paceSeed);
     const begunAt = clock.now();
@@ -323,7 +323,7 @@ describe('lanes', () => {
     expect(Math.min(...minutes)).toBeGreaterThanOrEqual(fewest);
   });
 
-  it('a lane nobody waits for asks for no attention', () => {
+  it('need no attention without a queue', () => {
     admit('domain a.test', 8);
     expect(lanes.nextRoomAt()).toBeNull();
     lanes.admit('domain a.test', 'org_a');
@@ -334,14 +334,14 @@ describe('lanes', () => {
   });
 });
 
-describe('what is shown of the lanes', () => {
+describe('the shown states of lanes', () => {
   function many(count: number): { lanes: Lanes; clock: VirtualClock } {
     const clock = virtualClock();
     const lanes = new Lanes(clock, seededRandom(1), loadProviders(null, 10));
     for (let index = 0; index < count; index++) {
       const name = `domain d${index}.test`;
       lanes.begun(name, `dlv_${index}`);
-      // The higher its number, the more is on its way in it.
+      // Lanes with a higher number have more in flight.
       for (let more = 0; more < Math.floor(index / 10_000); more++) {
         lanes.begun(name, `dlv_${index}_${more}`);
       }
@@ -349,7 +349,7 @@ describe('what is shown of the lanes', () => {
     return { lanes, clock };
   }
 
-  it('is the busiest, busiest first, however many there are', () => {
+  it('are the busiest ones, busiest first, among any number', () => {
     const { lanes } = many(30_500);
     const shown = lanes.states(500);
     expect(shown).toHaveLength(500);
@@ -359,7 +359,7 @@ describe('what is shown of the lanes', () => {
     expect(next.slice(0, 500)).toEqual(shown);
   });
 
-  it('leaves out what has been quiet for long, and counts it anew when it comes back', async () => {
+  it('leave out a lane that is quiet for long, and count it anew at its return', async () => {
     const { lanes, clock } = many(3);
     for (let index = 0; index < 3; index++) {
       lanes.ended(`domain d${index}.test`, `dlv_${index}`, 'taken');
@@ -374,7 +374,7 @@ describe('what is shown of the lanes', () => {
     expect(lanes.states()).toMatchObject([{ lane: 'domain d1.test', taken: 1 }]);
   });
 
-  it('keeps what waits or is closed, however long', async () => {
+  it('keep a queued or closed lane for any time', async () => {
     const { lanes, clock } = many(2);
     for (const id of ['dlv_0', 'dlv_a', 'dlv_b']) lanes.ended('domain d0.test', id, 'slowed');
     lanes.released('dlv_1');

@@ -16,7 +16,7 @@ const moves: readonly (readonly [LateOutcome, readonly MessageStatus[]])[] = [
   [complaint, ['sent', 'delivered', 'read']],
 ];
 
-describe.each(stores)('a delivery that has been attempted on %s', (store) => {
+describe.each(stores)('an attempted delivery, on %s', (store) => {
   const test = eachApp({ store });
   let id: string;
   beforeEach(async () => {
@@ -32,7 +32,7 @@ describe.each(stores)('a delivery that has been attempted on %s', (store) => {
 
   const statusOf = async () => (await firstDelivery(test.app, test.caller, id)).status;
 
-  it('is moved by a report from the statuses that it may follow, from no other', async () => {
+  it('is moved by a report from the allowed statuses alone', async () => {
     for (const [outcome, froms] of moves) {
       for (const from of messageStatuses) {
         await put(from);
@@ -44,7 +44,7 @@ describe.each(stores)('a delivery that has been attempted on %s', (store) => {
     }
   });
 
-  it('counts as delivered once no bounce came in time, and its event says that this is assumed', async () => {
+  it('counts as delivered without a bounce in time, and its event says that this is assumed', async () => {
     const { app, caller, clock } = test;
     await put('sent');
     const waitMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;

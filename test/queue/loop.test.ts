@@ -31,7 +31,7 @@ describe.each(stores)('delivery on %s', (store) => {
   let service: TestApp;
   let pipeline: RunningPipeline | undefined;
 
-  /** A service that relays everything to the sink. */
+  /** Starts a service that relays everything to the sink. */
   async function relaying(delivery = {}): Promise<TestApp> {
     service = await testApp({
       store,
@@ -52,7 +52,7 @@ describe.each(stores)('delivery on %s', (store) => {
     await sink.close();
   });
 
-  it('a message goes pending → processing → sent, with an event for each', async () => {
+  it('takes a message from pending over processing to sent, with an event for each', async () => {
     const { app, caller } = await relaying();
     const sent = await send(app, caller, 'ada@example.com');
     expect(sent.status).toBe('pending');
@@ -79,7 +79,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(message?.raw.toString()).toMatch(/^DKIM-Signature: /);
   });
 
-  it('in relay mode sent becomes delivered when no bounce came in time', async () => {
+  it('counts relayed mail as delivered when no bounce came in time', async () => {
     const { app, caller, clock } = await relaying();
     pipeline = await startPipeline(app);
     const { id } = await send(app, caller, 'ada@example.com');
@@ -94,7 +94,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await timeline(app, caller, id)).at(-1)).toBe('delivered:delivered');
   });
 
-  it('a 4xx is tried again on schedule, and never goes back', async () => {
+  it('retries a 4xx on schedule', async () => {
     const { app, caller, clock } = await relaying();
     sink.on({ verb: 'RCPT', times: 2 }, '451 4.7.1 greylisted, come back');
     pipeline = await startPipeline(app);
@@ -125,7 +125,7 @@ describe.each(stores)('delivery on %s', (store) => {
     ]);
   });
 
-  it('is given up after maxAgeHours with the last words of the server', async () => {
+  it('gives up after maxAgeHours with the last reply of the server', async () => {
     const { app, caller, clock } = await relaying();
     sink.on({ verb: 'RCPT' }, '450 4.2.2 mailbox full');
     pipeline = await startPipeline(app);
@@ -143,7 +143,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await timeline(app, caller, id)).at(-1)).toBe('failed:failed');
   });
 
-  it('is given up in the 72nd hour, not before and not after', async () => {
+  it('gives up in the 72nd hour, neither earlier nor later', async () => {
     const { app, caller, clock } = await relaying();
     sink.on({ verb: 'RCPT' }, '450 4.2.2 mailbox full');
     const running = await startPipeline(app);
@@ -163,7 +163,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await firstDelivery(app, caller, id)).attemptCount).toBe(tries + 1);
   });
 
-  it('a 5xx bounces at once and is classified', async () => {
+  it('bounces and classifies a 5xx at once', async () => {
     const { app, caller } = await relaying();
     sink.on({ verb: 'RCPT' }, '550 5.1.1 no such user');
     pipeline = await startPipeline(app);
@@ -178,7 +178,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await timeline(app, caller, id)).at(-1)).toBe('bounced:bounced');
   });
 
-  it('each recipient has an outcome of its own, and the worst end is the message’s', async () => {
+  it('settles each recipient separately, and the message by its worst one', async () => {
     const { app, caller } = await relaying();
     sink.on({ verb: 'RCPT', match: /bad@/ }, '550 5.1.1 no such user');
     pipeline = await startPipeline(app);
@@ -194,7 +194,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(sink.messages[0]?.recipients).toEqual(['good@example.com']);
   });
 
-  it('who is through is settled while another recipient of the message still waits', async () => {
+  it('settles a finished recipient while another one of the message waits', async () => {
     const { app, caller } = await relaying();
     sink.on({ verb: 'RCPT', match: 'slow@' }, { hang: true });
     pipeline = await startPipeline(app);
@@ -210,7 +210,7 @@ describe.each(stores)('delivery on %s', (store) => {
     await expect.poll(inFlight).toBe(1);
   });
 
-  it('a blind copy travels alone and is named in no header', async () => {
+  it('sends a blind copy alone, without its name in any header', async () => {
     const { app, caller } = await relaying();
     pipeline = await startPipeline(app);
     await send(app, caller, ['a@example.com', 'b@example.com'], {
@@ -223,7 +223,7 @@ describe.each(stores)('delivery on %s', (store) => {
     await pipeline.idle();
   });
 
-  it('a deleted message that waits for a retry is not sent', async () => {
+  it('does not send a message deleted before its retry', async () => {
     const { app, caller, clock } = await relaying();
     sink.on({ verb: 'RCPT', times: 1 }, '451 later');
     pipeline = await startPipeline(app);
@@ -235,14 +235,14 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(sink.received).toBe(0);
   });
 
-  it('what a dead daemon had claimed is delivered after its lease, with the same Message-ID', async () => {
+  it('delivers the claims of a dead daemon after their lease, with the same Message-ID', async () => {
     const { app, caller, clock, another } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');
-    // Claimed and never heard of again.
+    // Claimed by a daemon that dies.
     await claimMessages(app, noLimits(app), { worker: 'wrk_dead', leaseMs: 60_000, limit: 10 });
     const heir = await another();
     pipeline = await startPipeline(heir, { worker: 'wrk_heir' });
-    // On PostgreSQL the other daemon may be alive: its lease must run out first.
+    // On PostgreSQL another daemon may be alive: its lease must run out first.
     if (store === 'postgres') await clock.advance(61_000);
     const [message] = await sink.waitFor(1);
     expect(message?.raw.toString()).toContain(`Message-ID: <${id}@sandbox.test>`);
@@ -250,7 +250,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(await firstDelivery(app, caller, id)).toMatchObject({ status: 'sent', attemptCount: 2 });
   });
 
-  it('what waits for a lane at its latest time is claimed once', async () => {
+  it('claims a delivery once at its latest time in a full lane', async () => {
     const { app, caller, clock } = await relaying();
     for (let i = 0; i < 3; i++) await send(app, caller, `user${i}@example.com`);
     const choice: LaneChoice = { ...noLimits(app), laneOf: () => 'a lane' };
@@ -270,7 +270,7 @@ describe.each(stores)('delivery on %s', (store) => {
     ]);
   });
 
-  it('past its age a delivery goes for its last attempt through a closed lane, exactly then', async () => {
+  it('makes the last attempt through a closed lane exactly at the maximum age', async () => {
     const { app, caller, clock } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');
     const choice: LaneChoice = { ...noLimits(app), laneOf: () => 'a lane' };
@@ -304,7 +304,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(await claimedNow()).toEqual([id]);
   });
 
-  it('a stopping daemon hands back what it had claimed', async () => {
+  it('hands claims back when the daemon stops', async () => {
     const { app, caller } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');
     const stopping = createPipeline(app, {
@@ -321,7 +321,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await getMessage(app, caller, id)).status).toBe('sent');
   });
 
-  it('capture mode marks mail for others delivered and lets nothing out', async () => {
+  it('in capture mode counts foreign mail as delivered and sends nothing', async () => {
     service = await testApp({
       store,
       connect: () => {
@@ -346,7 +346,7 @@ describe.each(stores)('delivery on %s', (store) => {
     ['opened', ['sent:sent', 'delivered:delivered', 'opened:read']],
     ['complained', ['sent:sent', 'delivered:delivered', 'complained:complained']],
     ['bounced', ['bounced:bounced']],
-  ])('the simulator address %s@ plays its outcome', async (name, expected) => {
+  ])('plays the outcome of the simulator address %s@', async (name, expected) => {
     const { app, caller } = await relaying();
     pipeline = await startPipeline(app);
     const { id } = await send(app, caller, `${name}@simulator.test`);
@@ -359,7 +359,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(sink.connections.total).toBe(0);
   });
 
-  it('the simulator address deferred@ is deferred once, then delivered', async () => {
+  it('defers the simulator address deferred@ once, then delivers', async () => {
     const { app, caller, clock } = await relaying();
     pipeline = await startPipeline(app);
     const { id } = await send(app, caller, 'deferred@simulator.test');
@@ -370,7 +370,7 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await getMessage(app, caller, id)).status).toBe('delivered');
   });
 
-  it('200 messages sent at once are each delivered once', async () => {
+  it('delivers 200 concurrent messages once each', async () => {
     const { app, caller, clock } = await relaying();
     pipeline = await startPipeline(app);
     const accepted = await Promise.all(

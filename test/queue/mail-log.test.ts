@@ -20,8 +20,8 @@ async function logged(config: ConfigInput, to: readonly string[]) {
   return { id, lines: lines.filter(({ msg }) => msg === 'attempt') };
 }
 
-describe('an attempt that ended', () => {
-  it('leaves one line for each recipient: where, what was said, how long', async () => {
+describe('the log of a finished attempt', () => {
+  it('has one line for each recipient, with target, reply and duration', async () => {
     const to = ['delivered@simulator.test', 'bounced@simulator.test', 'ada@example.com'];
     const { id, lines } = await logged({}, to);
     const line = { level: 'info', time: expect.any(String), msg: 'attempt', messageId: id };
@@ -63,14 +63,14 @@ describe('an attempt that ended', () => {
     ]);
   });
 
-  it('leaves none where log.mail is false', async () => {
+  it('is empty where log.mail is false', async () => {
     const { lines } = await logged({ log: { mail: false } }, ['delivered@simulator.test']);
     expect(lines).toEqual([]);
   });
 });
 
-describe('lines that a stranger causes', () => {
-  it('are so many a second at most; the next one says how many were left out', async () => {
+describe('log lines caused by strangers', () => {
+  it('are limited per second, and the next one counts the omitted ones', async () => {
     const clock = virtualClock(testStart);
     const limit = new LineLimit(clock, 2);
     const admitted = () => [limit.admit(), limit.admit(), limit.admit(), limit.admit()];

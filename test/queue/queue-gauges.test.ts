@@ -29,7 +29,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
   const count = async () => Object.values(await shown('svc_queue_deliveries'));
   const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 5_000, interval: 5 });
 
-  it('tell how many wait and how long the oldest has, by reason and by kind of lane', async () => {
+  it('give count and highest age by reason and by kind of lane', async () => {
     const { app, caller, clock } = test;
     await waiting(app, caller, 'ada@a.example', clock.now() + 100_000);
     await clock.advance(30_000);
@@ -61,7 +61,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
     expect(await shown('svc_queue_lane_oldest_seconds')).toEqual({ mx: 12, google: 12 });
   });
 
-  it('what is scheduled is as old as it is late, and every reason is there from the start', async () => {
+  it('measure the age of scheduled deliveries from their time, and list every reason from the start', async () => {
     const { app, caller, clock } = test;
     const { id } = await waiting(app, caller, 'ada@a.example', clock.now() + 60_000);
     await app.store.write((trx) =>
@@ -83,7 +83,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
     );
   });
 
-  it('are read again each ten seconds, not when they are asked for', async () => {
+  it('are read every ten seconds, independently of requests', async () => {
     const { app, caller, clock } = test;
     stop = startQueueGauges(app);
     await clock.advance(0);
@@ -97,7 +97,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
     await until(async () => expect(await shown('svc_queue_deliveries')).toEqual({ ready: 1 }));
   });
 
-  it('count every page once, also where all have one time, and no more than they may', async () => {
+  it('count every page once, also at one due time, up to their limit', async () => {
     const { app, caller, clock } = test;
     const { id } = await inLane(app, caller, 'ada@a.example', clock.now(), 'relay one:25');
     await app.store.write((trx) =>
@@ -127,10 +127,10 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
   });
 });
 
-describe('the gauges of a queue that cannot be read', () => {
+describe('the gauges of an unreadable queue', () => {
   const test = eachApp();
 
-  it('stay as they were; the log tells, and the next measure succeeds', async () => {
+  it('keep their values and log the failure until the next read succeeds', async () => {
     const { app, caller, clock } = test;
     const warn = vi.spyOn(app.log, 'warn');
     await queued(app, caller, 'ada@a.example');

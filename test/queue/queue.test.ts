@@ -1,4 +1,4 @@
-// The queue by hand: list, show, retry, flush, drop. Claims are those of a daemon.
+// The operator's view of the queue: list, show, retry, flush, drop. Claims are those of a daemon.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../src/queue/desk/queue.ts';
 import { send, timeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
+import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
@@ -29,7 +29,7 @@ describe.each(stores)('the queue on %s', (store) => {
     (await listQueue(service.app, query(more))).items.map(({ recipient }) => recipient);
   const later = (hours: number) => service.clock.now() + hours * hourMs;
 
-  /** One entry in each state, in the order of the list. */
+  /** Makes one entry in each state, in the order of the list. */
   async function oneOfEach() {
     const { app, caller } = service;
     const claimed = await queued(app, caller, 'claimed@a.example');
@@ -43,7 +43,7 @@ describe.each(stores)('the queue on %s', (store) => {
   }
 
   describe('list', () => {
-    it('shows what goes first first, with the state of each and the counts of all', async () => {
+    it('shows the next deliveries first, with each state and all counts', async () => {
       const { hold, ready, retried } = await oneOfEach();
       const { items, pagination, counts } = await listQueue(service.app, query());
       expect(items.map(({ recipient, state }) => [recipient, state])).toEqual([
@@ -72,7 +72,7 @@ describe.each(stores)('the queue on %s', (store) => {
 
     it('filters by state, reason, domain, lane and organization', async () => {
       await oneOfEach();
-      const acme = await another(service.app, 'acme');
+      const acme = await anotherOrganization(service.app, 'acme');
       await queued(service.app, acme, 'theirs@a.example');
       for (const state of ['claimed', 'waiting', 'held'] as const) {
         expect(await emails({ state })).toEqual([expect.stringMatching(`^${state}@`)]);
@@ -86,7 +86,7 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(await emails({ organizationId: acme.organizationId, waitReason: 'rate' })).toEqual([]);
     });
 
-    it('pages across what is ready and what waits', async () => {
+    it('pages across ready and waiting deliveries', async () => {
       await oneOfEach();
       const pages = await Promise.all([1, 2, 3].map((page) => emails({ page, limit: 2 })));
       expect(pages.flat()).toEqual(await emails());
@@ -95,7 +95,7 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(last).toMatchObject({ items: [], pagination: { total: 5, totalPages: 3 } });
     });
 
-    it('has nothing of what has ended', async () => {
+    it('leaves out ended deliveries', async () => {
       const { id } = await queued(service.app, service.caller, 'ada@a.example');
       await dropDeliveries(service.app, [id]);
       expect(await emails()).toEqual([]);
@@ -103,7 +103,7 @@ describe.each(stores)('the queue on %s', (store) => {
   });
 
   describe('show', () => {
-    it('finds a delivery by its id and all of a message by its own, ended ones too', async () => {
+    it("finds a delivery by its id and all of a message by the message's id, also ended ones", async () => {
       const { app, caller } = service;
       const { id } = await send(app, caller, ['a@a.example', 'b@a.example']);
       const entries = await showQueueEntries(app, id);
@@ -115,10 +115,10 @@ describe.each(stores)('the queue on %s', (store) => {
       ]);
     });
 
-    it('finds nothing of another organization than the one that is asked for', async () => {
+    it('finds nothing of another organization', async () => {
       const { app, caller } = service;
       const { id } = await queued(app, caller, 'ada@a.example');
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       await expect(showQueueEntries(app, id, acme.organizationId)).rejects.toThrow(
         new ResourceNotFoundError('delivery', id),
       );
@@ -129,7 +129,7 @@ describe.each(stores)('the queue on %s', (store) => {
   });
 
   describe('retry', () => {
-    it('makes what waits for its time or its lane ready now, and says so in the timeline', async () => {
+    it('makes waiting deliveries ready now and adds it to the timeline', async () => {
       const { app, caller } = service;
       const retried = await waiting(app, caller, 'waiting@a.example', later(5));
       const laned = await inLane(app, caller, 'lane@a.example', later(5));
@@ -158,7 +158,7 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(new Set(await claim(app))).toEqual(new Set(['lane@a.example', 'waiting@a.example']));
     });
 
-    it('leaves what is ready or under way as it is, and twice is as good as once', async () => {
+    it('leaves ready and claimed deliveries alone, also when repeated', async () => {
       const { app } = service;
       const { ready, claimed } = await oneOfEach();
       for (const _ of [1, 2]) {
@@ -172,7 +172,7 @@ describe.each(stores)('the queue on %s', (store) => {
     });
 
     it.each(['ended', 'held', 'scheduled'] as const)(
-      'is a conflict for what is %s, and changes nothing of the others',
+      'answers a conflict for one that is %s, and changes no other',
       async (which) => {
         const { app, caller } = service;
         const { retried, held } = await oneOfEach();
@@ -189,7 +189,7 @@ describe.each(stores)('the queue on %s', (store) => {
       },
     );
 
-    it('is a conflict for what waits and is held when its time comes', async () => {
+    it('answers a conflict for a waiting one that a hold will stop', async () => {
       const { app, caller } = service;
       await holdQueue(app, { domain: 'a.example' }, null);
       const retried = await waiting(app, caller, 'waiting@a.example', later(1));
@@ -198,7 +198,7 @@ describe.each(stores)('the queue on %s', (store) => {
   });
 
   describe('flush', () => {
-    it('makes all that waits ready; not what is held, claimed or scheduled for later', async () => {
+    it('makes waiting deliveries ready, but no held, claimed or scheduled ones', async () => {
       const { app, caller } = service;
       await oneOfEach();
       const scheduled = await waiting(app, caller, 'scheduled@a.example', later(3));
@@ -216,9 +216,9 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(await flushQueue(app, {})).toEqual({ flushed: 0 });
     });
 
-    it('flushes a domain or an organization alone', async () => {
+    it('can be limited to a domain or an organization', async () => {
       const { app, caller } = service;
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       await waiting(app, caller, 'x@a.example', later(1));
       await waiting(app, caller, 'x@b.example', later(1));
       await waiting(app, acme, 'y@a.example', later(1));
@@ -231,16 +231,16 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(await emails({ state: 'waiting' })).toEqual(['x@a.example']);
     });
 
-    it('gives fair turns: the one message of an organization goes beside the first of a crowd', async () => {
+    it('keeps fair turns between one message and a crowd', async () => {
       const { app, caller } = service;
-      const acme = await another(app, 'acme');
+      const acme = await anotherOrganization(app, 'acme');
       for (let n = 0; n < 30; n++) await waiting(app, caller, `crowd${n}@a.example`, later(1));
       await waiting(app, acme, 'single@b.example', later(2));
       await flushQueue(app, {});
       expect(await claim(app, 2)).toContain('single@b.example');
     });
 
-    it('passes over a long queue once, in batches, and tells how far it is', async () => {
+    it('passes a long queue once, in batches, with progress', async () => {
       const { app, caller } = service;
       const recipients = Array.from({ length: 45 }, (_, n) => `r${n}@a.example`);
       for (let n = 0; n < 10; n++) await send(app, caller, recipients);
@@ -257,7 +257,7 @@ describe.each(stores)('the queue on %s', (store) => {
   });
 
   describe('drop', () => {
-    it('ends what waits as failed and cancelled; it is not attempted any more', async () => {
+    it('ends a waiting delivery as failed and cancelled for good', async () => {
       const { app, caller } = service;
       const { retried } = await oneOfEach();
       expect(await dropDeliveries(app, [retried.id])).toMatchObject([
@@ -277,7 +277,7 @@ describe.each(stores)('the queue on %s', (store) => {
       expect(await claim(app)).not.toContain('waiting@a.example');
     });
 
-    it('drops ready, held and lane entries alike', async () => {
+    it('takes ready, held and lane entries alike', async () => {
       const { app } = service;
       const { ready, held, laned } = await oneOfEach();
       await dropDeliveries(app, [ready.id, held.message_id, laned.id]);
@@ -299,7 +299,7 @@ describe.each(stores)('the queue on %s', (store) => {
       await expect(dropDeliveries(app, [id])).rejects.toThrow(/is being attempted now/);
     });
 
-    it('is a conflict for an attempt under way, of a message then as a whole', async () => {
+    it('answers a conflict for an attempt under way, then for its whole message', async () => {
       const { app, caller } = service;
       const { id, deliveries } = await send(app, caller, ['a@a.example', 'b@a.example']);
       await claim(app, 1);
@@ -311,7 +311,7 @@ describe.each(stores)('the queue on %s', (store) => {
       await expect(dropDeliveries(app, [deliveries[0]?.id ?? ''])).rejects.toThrow(ConflictError);
     });
 
-    it('is done once: again changes nothing, and what ended otherwise is a conflict', async () => {
+    it('has no further effect when repeated, and is a conflict after another end', async () => {
       const { app, caller } = service;
       const { id, message_id } = await queued(app, caller, 'ada@a.example');
       await dropDeliveries(app, [id]);
@@ -326,7 +326,7 @@ describe.each(stores)('the queue on %s', (store) => {
       await expect(dropDeliveries(app, [bounced.id])).rejects.toThrow(/is bounced/);
     });
 
-    it('of something unknown changes nothing of the rest', async () => {
+    it('of an unknown delivery changes none of the others', async () => {
       const { app, caller } = service;
       const { id } = await queued(app, caller, 'ada@a.example');
       const unknown = 'dlv_0123456789abcdefghjkmnpq';

@@ -40,7 +40,7 @@ function refused(text: string): Outcome {
   };
 }
 
-it('is one line, that names the relay, the user and what it said', () => {
+it('a refused login is one line with relay, user and reply', () => {
   tell(route, [refused('authentication failed'), refused('authentication failed')]);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -53,7 +53,7 @@ it('is one line, that names the relay, the user and what it said', () => {
   });
 });
 
-it('comes again in a quarter of an hour, whatever the wall clock does, and for each relay', async () => {
+it('a refused login is logged again after a quarter of an hour, separately for each relay', async () => {
   for (let minutes = 0; minutes < 40; minutes++) {
     tell(route, [refused('no')]);
     clock.set(clock.now() - 86_400_000);
@@ -68,14 +68,14 @@ it.each([
   ['itself', password],
   ['in base64', Buffer.from(password).toString('base64')],
   ['as AUTH PLAIN', Buffer.from(`\0ada\0${password}`).toString('base64')],
-])('hides a password that the relay repeats, %s', (_form, echoed) => {
+])('a refused login hides a password that the relay repeats %s', (_form, echoed) => {
   tell(route, [refused(`bad credentials ${echoed} ${'x'.repeat(5_000)}`)]);
   expect(lines[0]).not.toContain(echoed);
   expect(lines[0]).toContain('[hidden]');
   expect(lines[0]?.length).toBeLessThan(600);
 });
 
-it('is nothing for what failed otherwise', () => {
+it('other failures are not logged here', () => {
   const other: Outcome = { ...refused('busy'), kind: 'deferred', errorCode: 'connection' };
   tell(route, [other]);
   expect(lines).toEqual([]);

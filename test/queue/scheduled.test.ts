@@ -18,7 +18,7 @@ import { seededRandom } from '../../src/runtime/random.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { onPlan, usedToday, useToday } from '../admission/fixtures.ts';
 import { payload, rowCounts } from '../messages/fixtures.ts';
-import { type LaterApi, laterApi } from '../sending/fixtures.ts';
+import { type ServedApi, servedApi } from '../sending/fixtures.ts';
 import {
   firstDelivery,
   type RunningPipeline,
@@ -32,10 +32,10 @@ const dayMs = 24 * hourMs;
 
 describe('the body of a scheduled send', () => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeAll(async () => {
     test = await testApp();
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterAll(async () => {
     await api.close();
@@ -57,7 +57,7 @@ describe('the body of a scheduled send', () => {
     ['missing', undefined, /offset/],
     ['no time at all', 'tomorrow', /offset/],
     ['impossible', '2026-02-30T12:00:00Z', /offset/],
-  ])('a time that is %s is a 422 naming scheduledFor', async (_name, scheduledFor, words) => {
+  ])('with this time is a 422 naming scheduledFor: %s', async (_name, scheduledFor, words) => {
     const { status, body } = await post({ scheduledFor });
     expect([status, body._tag]).toEqual([422, 'ValidationError']);
     expect(Object.keys(body.fields)).toEqual(['scheduledFor']);
@@ -71,7 +71,7 @@ describe('the body of a scheduled send', () => {
     ['a\nb', 422],
     ['x'.repeat(255), 201],
     [null, 201],
-  ])('its idempotencyKey has 1 to 255 characters, or is left out (%#)', async (key, expected) => {
+  ])('takes an idempotencyKey of 1 to 255 characters or none (%#)', async (key, expected) => {
     const scheduledFor = '2026-01-05T12:00:00Z';
     const { status, body } = await post({ scheduledFor, idempotencyKey: key });
     expect(status).toBe(expected);
@@ -81,11 +81,11 @@ describe('the body of a scheduled send', () => {
 
 describe.each(stores)('scheduled sends on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   const running: RunningPipeline[] = [];
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     for (const pipeline of running.splice(0)) await pipeline.close();
@@ -115,7 +115,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return (await Promise.all(messages)).map(({ id }) => id);
   }
 
-  /** Lets time pass in small steps, with all that is due in each done. */
+  /** Advances the clock in small steps, and finishes the due work of each. */
   async function pass(ms: number, stepMs: number, pipelines = running): Promise<void> {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await test.clock.advance(Math.min(stepMs, ms - passed));
@@ -130,8 +130,8 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return rows.map((row) => Number(row.at) - start);
   }
 
-  describe('is accepted', () => {
-    it('with 201, scheduled, by one event, without drawing on rate or quota', async () => {
+  describe('acceptance', () => {
+    it('answers 201 scheduled, with one event, without drawing on rate or quota', async () => {
       await onPlan(test, 'free');
       const time = test.clock.now() + hourMs;
       const { status, body } = await post(at(time));
@@ -154,7 +154,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(await admissionOf(test.app).tryDraw({ organizationId, keyId: null }, 10)).toBe(0);
     });
 
-    it('in any offset, now, and to the last instant of a year', async () => {
+    it('takes any offset, the present, and the last instant of a year', async () => {
       const { clock } = test;
       const local = await post('2026-01-05T15:30:00.250+02:30');
       expect(local.body.scheduledFor).toBe('2026-01-05T13:00:00.250Z');
@@ -162,7 +162,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect((await post('2027-01-05T12:00:00.000Z')).status).toBe(201);
     });
 
-    it('but not from an unverified sender, of a paused organization, or with an unknown field', async () => {
+    it('refuses an unverified sender, a paused organization and an unknown field', async () => {
       const time = at(test.clock.now() + hourMs);
       const stranger = { from: { email: 'someone@unverified.example' } };
       expect((await post(time, stranger)).status).toBe(403);
@@ -172,8 +172,8 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     });
   });
 
-  describe('its idempotencyKey, in the body', () => {
-    it('makes one message, also of a repeat that comes when the time is over', async () => {
+  describe('the idempotencyKey in the body', () => {
+    it('makes one message, also for a repeat after its time', async () => {
       const time = at(test.clock.now() + 1_000);
       const first = await post(time, { idempotencyKey: 'k' });
       const again = await post('2026-01-05T14:00:01+02:00', { idempotencyKey: 'k' });
@@ -184,7 +184,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(await rowCounts(test.app)).toMatchObject({ messages: 1, deliveries: 1 });
     });
 
-    it('with other content, or another time, is a 409', async () => {
+    it('with other content or another time is a 409', async () => {
       const time = test.clock.now() + hourMs;
       await post(at(time), { idempotencyKey: 'k' });
       expect((await post(at(time + 1), { idempotencyKey: 'k' })).status).toBe(409);
@@ -192,13 +192,13 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     });
   });
 
-  describe('at its time', () => {
-    it('it goes, not a millisecond before, and counts on that day', async () => {
+  describe('departure', () => {
+    it('happens at the exact time and counts on that day', async () => {
       const { app, caller, clock } = test;
       const pipeline = await start();
       const time = clock.now() + 30 * dayMs;
       const [id = ''] = await schedule(1, time, 3);
-      // The queue polls each minute: two hours of polls show the same as thirty days.
+      // The queue polls each minute: two hours of polls show as much as thirty days.
       clock.set(time - 2 * hourMs);
       await pass(2 * hourMs - 1, hourMs);
       expect((await getMessage(app, caller, id)).status).toBe('scheduled');
@@ -215,7 +215,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(await usedToday(test)).toEqual({ emails: 3, messages: 1 });
     });
 
-    it('that passed while no daemon ran, it goes at the next start, once', async () => {
+    it('follows once at the next start when no daemon ran', async () => {
       const { app, caller, clock } = test;
       const [id = ''] = await schedule(1, clock.now() + hourMs);
       await clock.advance(2 * hourMs);
@@ -232,24 +232,21 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     it.each([
       ['free', 5],
       ['scale', 50],
-    ])(
-      '8.1: plan %s paces at %d a second to the exact instant, after its burst',
-      async (plan, rate) => {
-        await onPlan(test, plan);
-        const time = test.clock.now() + hourMs;
-        const count = 2 * rate + 10;
-        await schedule(count, time);
-        await start();
-        await pass(hourMs, hourMs);
-        await pass(10_000 / rate, 1_000 / rate);
-        const expected = Array.from({ length: count }, (_, index) =>
-          Math.max(0, ((index - 2 * rate + 1) * 1_000) / rate),
-        );
-        expect(await departures(time)).toEqual(expected);
-      },
-    );
+    ])('8.1: is paced on plan %s at %d a second after the burst', async (plan, rate) => {
+      await onPlan(test, plan);
+      const time = test.clock.now() + hourMs;
+      const count = 2 * rate + 10;
+      await schedule(count, time);
+      await start();
+      await pass(hourMs, hourMs);
+      await pass(10_000 / rate, 1_000 / rate);
+      const expected = Array.from({ length: count }, (_, index) =>
+        Math.max(0, ((index - 2 * rate + 1) * 1_000) / rate),
+      );
+      expect(await departures(time)).toEqual(expected);
+    });
 
-    it('8.1: it shares the bucket with direct sends, and waits as rate', async () => {
+    it('8.1: shares the bucket with direct sends, and waits for the reason rate', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free');
       const { organizationId } = caller;
@@ -263,13 +260,13 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(waiting).toMatchObject({ status: 'scheduled', scheduling: { waitReason: 'rate' } });
       expect(waiting.scheduling?.dueAt).toBe(at(clock.now() + 199));
       const [why] = (await explainMessage(app, caller, id)).recipients;
-      expect(why?.because).toMatch(/as fast as its plan allows/);
+      expect(why?.because).toMatch(/already sends at the rate of its plan/);
       await clock.advance(199);
       await pipeline.idle();
       expect((await getMessage(app, caller, id)).status).toBe('delivered');
     });
 
-    it('8.1: those that find no token are booked each for a token of its own, and later ones behind', async () => {
+    it('8.1: reserves a token of its own for each delayed message', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free');
       const { organizationId } = caller;
@@ -278,20 +275,20 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       const pipeline = await start();
       await clock.advance(hourMs - 1);
       expect(await admissionOf(app).tryDraw({ organizationId, keyId: null }, 10)).toBe(0);
-      const booked = async (ids: string[]) => {
+      const reservedTimes = async (ids: string[]) => {
         const found = await Promise.all(ids.map((id) => firstDelivery(app, caller, id)));
         const times = found.map(({ scheduling }) => Date.parse(scheduling?.dueAt ?? '') - due);
         return times.sort((a, b) => a - b);
       };
       await clock.advance(1);
       await pipeline.idle();
-      expect(await booked(first)).toEqual([199, 399, 599, 799, 999, 1_199]);
+      expect(await reservedTimes(first)).toEqual([199, 399, 599, 799, 999, 1_199]);
       await clock.advance(100);
       await pipeline.idle();
-      expect(await booked(second)).toEqual([1_399, 1_599, 1_799]);
+      expect(await reservedTimes(second)).toEqual([1_399, 1_599, 1_799]);
     });
 
-    it('8.2: what the quota has no room for waits for the turn of the UTC day', async () => {
+    it('8.2: waits for the next UTC day without room in the quota', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free', { paymentMethodOnFile: false });
       await useToday(test, 97);
@@ -320,7 +317,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(await usedToday(test)).toEqual({ emails: 4, messages: 2 });
     });
 
-    it('8.2: a higher plan lets it go at once', async () => {
+    it('8.2: follows at once on a higher plan', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free', { paymentMethodOnFile: false });
       await useToday(test, 100);
@@ -334,7 +331,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect((await getMessage(app, caller, id)).status).toBe('delivered');
     });
 
-    it('a pause holds it back as tenant-health; the resume lets it go, by rate and quota', async () => {
+    it('waits as tenant-health during a pause, then follows by rate and quota', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free');
       const ids = await schedule(12, clock.now() + hourMs);
@@ -351,16 +348,21 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect((await usedToday(test)).emails).toBe(12);
     });
 
-    it('who was blocked since gets nothing, and a sender that may not send any more sends nothing', async () => {
+    it('leaves out recipients blocked since the scheduling', async () => {
       const { app, caller, clock } = test;
       const [blocked = ''] = await schedule(1, clock.now() + hourMs, 2);
       await createBlock(app, caller, { address: 'r1@a.example', reason: 'unsubscribe' });
-      const pipeline = await start();
+      await start();
       await pass(hourMs, hourMs);
       const { recipients, deliveries } = await getMessage(app, caller, blocked);
       expect(recipients.map(({ status }) => status)).toEqual(['delivered', 'failed']);
       expect(deliveries[1]).toMatchObject({ errorCode: 'suppressed', attemptCount: 0 });
+    });
+
+    it('is cancelled when the sender may not send any more', async () => {
+      const { app, caller, clock } = test;
       const [refused = ''] = await schedule(1, clock.now() + hourMs);
+      const pipeline = await start();
       await app.store.write((trx) => sql`update domains set status = 'failed'`.execute(trx));
       await app.store.write((trx) => sql`update senders set verified_at = null`.execute(trx));
       await pass(hourMs, hourMs);
@@ -375,7 +377,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       });
     });
 
-    it('nobody sends it early: neither retry nor flush', async () => {
+    it('is not brought forward by retry or flush', async () => {
       const { app, caller, clock } = test;
       const [id = ''] = await schedule(1, clock.now() + hourMs);
       await expect(retryDeliveries(app, [id])).rejects.toThrow(/is scheduled for/);
@@ -385,7 +387,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     });
   });
 
-  it('each is sent once, over daemons that crash between any two writes', async () => {
+  it('happens once for each message over daemons that crash between any two writes', async () => {
     const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
     const random = seededRandom(seed);
     await onPlan(test, 'free');
@@ -395,7 +397,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     await test.clock.advance(hourMs);
     let crashes = 0;
     for (let round = 0; round < 200 && (await usedToday(test)).messages < count; round++) {
-      // The first four die at a write each, the others where it falls.
+      // The first four daemons die at one write each, the others at a random one.
       const writes = round < 4 ? round : Math.floor(random.float() * 7);
       const app = await dyingApp(writes, random.float() < 0.5, () => crashes++);
       const pipeline = await startPipeline(app, { worker: `wrk_${round}` }).catch(() => null);
@@ -406,7 +408,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
         }
         await pipeline.close();
       }
-      // On PostgreSQL the leases of the dead run out.
+      // On PostgreSQL the leases of dead daemons must run out.
       await test.clock.advance(61_000);
     }
     const last = await start();
@@ -438,21 +440,24 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return { ...test.app, store: { ...store, write } };
   }
 
-  it.runIf(store === 'postgres')('two daemons send each once, at the rate of one', async () => {
-    await onPlan(test, 'free');
-    const other = await test.another();
-    const time = test.clock.now() + hourMs;
-    await schedule(25, time);
-    await start();
-    await start(other);
-    await pass(hourMs, hourMs);
-    await pass(5_000, 200);
-    const gone = await departures(time);
-    expect(gone).toHaveLength(25);
-    // Never more than the burst and the rate allow.
-    for (const [index, after] of gone.entries()) {
-      expect(after).toBeGreaterThanOrEqual(Math.max(0, (index - 9) * 200));
-    }
-    expect((await usedToday(test)).messages).toBe(25);
-  });
+  it.runIf(store === 'postgres')(
+    'happens once for each message with two daemons, at the rate of one',
+    async () => {
+      await onPlan(test, 'free');
+      const other = await test.another();
+      const time = test.clock.now() + hourMs;
+      await schedule(25, time);
+      await start();
+      await start(other);
+      await pass(hourMs, hourMs);
+      await pass(5_000, 200);
+      const gone = await departures(time);
+      expect(gone).toHaveLength(25);
+      // Departures never exceed burst and rate.
+      for (const [index, after] of gone.entries()) {
+        expect(after).toBeGreaterThanOrEqual(Math.max(0, (index - 9) * 200));
+      }
+      expect((await usedToday(test)).messages).toBe(25);
+    },
+  );
 });

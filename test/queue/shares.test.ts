@@ -22,7 +22,7 @@ describe('a fair share', () => {
     [1, [282]],
     [2, [161, 161]],
     [3, [113, 113, 112]],
-  ])('of 400 places for %d is %j: who comes next finds some', (count, expected) => {
+  ])('of 400 places for %d holders is %j, with some left for a newcomer', (count, expected) => {
     const share = new FairShare(400);
     const names = Array.from({ length: count }, (_, index) => `org_${index}`);
     expect(fill(share, names)).toEqual(expected);
@@ -32,7 +32,7 @@ describe('a fair share', () => {
   it.each([
     [400, 28],
     [100, 9],
-  ])('of %d places: who comes next finds one behind %d that take all they can', (places, count) => {
+  ])('of %d places leaves one for a newcomer behind %d greedy holders', (places, count) => {
     const share = new FairShare(places);
     for (let number = 1; number <= count; number++) {
       expect([number, share.mayHold(`org_${number}`)]).toEqual([number, true]);
@@ -42,7 +42,7 @@ describe('a fair share', () => {
     expect(share.mayHold('newcomer')).toBe(true);
   });
 
-  it('of one who holds more than others leave him grows again only as he gives back', () => {
+  it('of a large holder grows again only after it returned its excess', () => {
     const share = new FairShare(100);
     fill(share, ['hog']);
     fill(share, ['other']);
@@ -58,7 +58,7 @@ describe('a fair share', () => {
     expect([room > 0, share.mayHold('hog')]).toEqual([true, false]);
   });
 
-  it('may be handed over within it', () => {
+  it('lets a full holder exchange one of its own places', () => {
     const share = new FairShare(100);
     fill(share, ['hog']);
     expect([share.mayHold('hog'), share.mayHold('hog', 1, 'hog')]).toEqual([false, true]);
@@ -68,11 +68,11 @@ describe('a fair share', () => {
     [1, 1],
     [2, 2],
     [4, 3],
-  ])('of %d places for one alone is %d', (places, most) => {
+  ])('of %d places for a single holder is %d', (places, most) => {
     expect(fill(new FairShare(places), ['org_a'])).toEqual([most]);
   });
 
-  it('of bytes is as large in a few large pieces as in many small ones', () => {
+  it('of bytes is equal for a few large pieces and many small ones', () => {
     const bytes = new FairShare(256_000_000, 4_000_000);
     const piece = 1_000_000;
     while (bytes.mayHold('hog', piece)) bytes.hold('hog', piece);
@@ -80,7 +80,7 @@ describe('a fair share', () => {
     expect([bytes.mayHold('hog', 1), bytes.mayHold('other', 40_000_000)]).toEqual([false, true]);
   });
 
-  it('of bytes leaves each newcomer its first ones', () => {
+  it('of bytes reserves the first ones for each newcomer', () => {
     const bytes = new FairShare(256_000_000, 4_000_000);
     bytes.hold('hog', 250_000_000);
     expect(bytes.mayHold('newcomer', 4_000_000)).toBe(true);
@@ -91,7 +91,7 @@ describe('a fair share', () => {
     ]);
   });
 
-  it('given back beyond what is held counts as all of it', () => {
+  it('is empty after a holder returned more than it held', () => {
     const share = new FairShare(10);
     share.hold('a', 2);
     share.letGo('a', 5);
@@ -99,7 +99,7 @@ describe('a fair share', () => {
   });
 });
 
-describe('shares of what is in flight', () => {
+describe('shares of the deliveries in flight', () => {
   let clock: VirtualClock;
   let shares: Shares;
   let made = 0;
@@ -121,12 +121,12 @@ describe('shares of what is in flight', () => {
     return going;
   }
 
-  it('an organization takes seven tenths, and another’s mail goes at once', () => {
+  it("leave seven tenths to one organization and let another one's mail go at once", () => {
     expect(admit('org_a', 500)).toHaveLength(282);
     expect(admit('org_b', 50)).toHaveLength(50);
   });
 
-  it('what waits is told until when and why; sending domains take turns', () => {
+  it('give a time and a reason to waiting mail, in turns between sending domains', () => {
     admit('org_a', 282);
     const waits = ['a.example', 'a.example', 'b.example'].map((domain) =>
       shares.admit('org_a', domain),
@@ -138,7 +138,7 @@ describe('shares of what is in flight', () => {
     expect(untils[0]).toBeGreaterThan(clock.now());
   });
 
-  it('room is taken by the eighth, or when little of it has lasted for 50 ms', async () => {
+  it('offer free room once it is an eighth, or after 50 ms', async () => {
     const going = admit('org_a', 282);
     shares.admit('org_a', 'a.example');
     expect([shares.isAwaited(), shares.withRoom()]).toEqual([false, []]);
@@ -156,7 +156,7 @@ describe('shares of what is in flight', () => {
     expect([shares.isAwaited(), shares.withRoom(), shares.nextRoomAt()]).toEqual([false, [], null]);
   });
 
-  it('of several with little room the first one is looked at in its time', async () => {
+  it('check the first of several organizations after its time with little room', async () => {
     const going: string[] = [];
     for (let turn = 0; turn < 161; turn++) going.push(...admit('org_a', 1), ...admit('org_b', 1));
     shares.admit('org_a', 'a.example');
@@ -167,7 +167,7 @@ describe('shares of what is in flight', () => {
     expect(shares.nextRoomAt()).toBe(first + 50);
   });
 
-  it('a delivery gives its place back once', () => {
+  it('take back a place once', () => {
     const [first = ''] = admit('org_a', 282);
     shares.released(first);
     shares.released(first);

@@ -16,7 +16,7 @@ function queue() {
         waiting.push({ who: `${organization} ${domain}`, turn });
       }
     },
-    /** The organizations claimed next, `count` of them. */
+    /** Returns the `count` organizations claimed next. */
     serve(count: number): string[] {
       return this.serveFlows(count).map((who) => who.split(' ')[0] ?? '');
     },
@@ -30,14 +30,14 @@ function queue() {
 }
 
 describe('turns', () => {
-  it('one organization is served in the order of its sends', () => {
+  it('serve one organization in the order of its sends', () => {
     const turns = turnsOf({} as App);
     const given = Array.from({ length: 100 }, () => turns.next('a', 'a.test', null));
     expect(given).toEqual(given.toSorted((a, b) => a - b));
     expect(new Set(given).size).toBe(100);
   });
 
-  it('a single message passes another organization’s thousands', () => {
+  it('let a single message pass another organization’s thousands', () => {
     const q = queue();
     q.send('big', 'a.test', 5_000);
     q.serve(1_000);
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(q.serve(3)).toContain('small');
   });
 
-  it('three organizations with backlogs share evenly, whenever they came', () => {
+  it('share evenly between three organizations with backlogs begun at different times', () => {
     const q = queue();
     q.send('a', 'a.test', 900);
     q.serve(100);
@@ -59,7 +59,7 @@ describe('turns', () => {
     }
   });
 
-  it('who was quiet has no credit to spend', () => {
+  it('give a quiet organization no credit', () => {
     const q = queue();
     q.send('a', 'a.test', 1_000);
     q.serve(900);
@@ -68,7 +68,7 @@ describe('turns', () => {
     expect(late).toBeLessThanOrEqual(52);
   });
 
-  it('a domain of the same organization does not wait behind its sister’s backlog', () => {
+  it('serve a sending domain beside the backlog of another one of the same organization', () => {
     const q = queue();
     q.send('a', 'big.test', 2_000);
     q.serve(500);
@@ -76,7 +76,7 @@ describe('turns', () => {
     expect(q.serveFlows(5)).toContain('a small.test');
   });
 
-  it('an organization with two sending domains has no more than one with one', () => {
+  it('give an organization with two sending domains no more than one with one', () => {
     const q = queue();
     for (let i = 0; i < 500; i++) {
       q.send('two', 'a.test');
@@ -90,7 +90,7 @@ describe('turns', () => {
     expect(count('two b.test')).toBeGreaterThanOrEqual(45);
   });
 
-  it('nobody starves under any seeded mix of arrivals', () => {
+  it('starve no organization under a random mix of arrivals', () => {
     const seed = Number(process.env.TEST_SEED ?? 20261121);
     const random = seededRandom(seed);
     const q = queue();

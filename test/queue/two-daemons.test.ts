@@ -1,5 +1,5 @@
-// Two daemons over one PostgreSQL, with the moments at which they could spoil each other's work held open:
-// a lease in use, the ends of siblings, a pause by hand while outcomes are settled.
+// Two daemons over one PostgreSQL, stopped at the moments at which they could spoil each other's work:
+// a lease in use, the ends of siblings, a manual pause during settlements.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -66,7 +66,7 @@ async function leaseLeftMs(): Promise<number> {
   return Number((await query.execute(app.store.db)).rows[0]?.due) - service.clock.now();
 }
 
-it('a lease outlives an attempt of 90 s beside a second claimer: one copy goes out', async () => {
+it('a lease outlives an attempt of 90 s beside a second daemon, and one copy is sent', async () => {
   const begun: string[] = [];
   const held = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
@@ -90,10 +90,10 @@ it('a lease outlives an attempt of 90 s beside a second claimer: one copy goes o
   const idleOne = pipelines[begun[0] === 'wrk_a' ? 1 : 0];
   for (let second = 0; second < 90; second += 5) {
     await service.clock.advance(5_000);
-    // It has polled and found nothing due.
+    // The other daemon has polled and found nothing due.
     await Promise.race([idleOne?.idle(), again.promise]);
     expect([second, begun.length]).toEqual([second, 1]);
-    // Renewed long before it runs out: the holder need not be quicker than the other daemon.
+    // Renewed long before its end: the holder need not be faster than the other daemon.
     await expect.poll(leaseLeftMs).toBeGreaterThan(30_000);
   }
   held.resolve();
@@ -109,7 +109,7 @@ it('a lease outlives an attempt of 90 s beside a second claimer: one copy goes o
   for (const pipeline of pipelines) await pipeline.stop(0);
 });
 
-it('siblings that two daemons settle at once leave the message the status of both', async () => {
+it('sibling deliveries settled by two daemons at once give the message the status of both', async () => {
   const { id } = await send(app, service.caller, ['ada@example.com', 'bob@example.com']);
   const claimBy = async (daemon: App, worker: string) => {
     const options = { worker, leaseMs: 60_000, limit: 1 };
@@ -131,11 +131,11 @@ it('siblings that two daemons settle at once leave the message the status of bot
   await second;
   const message = await getMessage(app, service.caller, id);
   expect(message.recipients.map(({ status }) => status).sort()).toEqual(['bounced', 'delivered']);
-  // The worst end; each daemon alone would have seen only its own, and a message still under way.
+  // The worst end; each daemon alone would have seen its own end and a message still under way.
   expect(message.status).toBe('bounced');
 });
 
-it('a pause by hand while two daemons settle what would pause too is told once, with its reason', async () => {
+it('a manual pause during two pausing settlements is recorded once, with its reason', async () => {
   const { organizationId } = service.caller;
   const bad = [
     {
@@ -145,7 +145,7 @@ it('a pause by hand while two daemons settle what would pause too is told once, 
       counts: { attempted: 200, hard_bounced: 100 },
     },
   ];
-  // Holds both settlements up before they pause.
+  // Stops both settlements before they pause.
   const third = await service.another();
   const held = await heldWrite(third, (trx) => markWarned(trx, organizationId, 1));
   const settled = [app, other].map((daemon) =>

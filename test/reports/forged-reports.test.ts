@@ -1,5 +1,5 @@
-// Forged reports as attacks: whoever got a copy of a message may speak for that copy and for nobody else,
-// whoever got none for nobody. Beside the attacks stand the honest reports that they imitate.
+// Forged reports as attacks: a recipient of a copy may report on that copy alone, everybody else on none.
+// Beside the attacks stand the honest reports that they imitate.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { addDomain, listDomains, rotateDkim } from '../../src/domains/domains.ts';
@@ -46,9 +46,9 @@ describe.each(stores)('forged reports on %s', (store) => {
   });
   afterAll(() => shared.close());
 
-  /** For tests that leave traces: a pause, a clock that was set, another organization. */
+  /** Runs tests that leave traces in a world of their own: a pause, a set clock, another organization. */
   function inWorldOfTheirOwn(tests: () => void): void {
-    describe('in a world of their own', () => {
+    describe('in their own world', () => {
       beforeEach(async () => {
         world = await startReportWorld({ store });
       });
@@ -65,7 +65,7 @@ describe.each(stores)('forged reports on %s', (store) => {
   const sendToAll = () => world.sent([ada, bob, carl], { bcc: [{ email: eve }] });
   const allSent = [ada, bob, carl, eve].map((email) => `${email} sent`);
 
-  /** The complaints of a timeline: status after it, whom it means, whether it proved itself. */
+  /** Lists the complaints of a timeline: the status after each, its recipient, and its proof. */
   async function complaintsOf(id: string): Promise<string[]> {
     const events = await listMessageEvents(world.app, world.caller, id);
     return events
@@ -79,7 +79,7 @@ describe.each(stores)('forged reports on %s', (store) => {
   const proofless = (copy: Buffer | string) => without(without(copy, tokenField), 'DKIM-Signature');
 
   describe('bounces', () => {
-    it('of a transaction name any of its recipients', async () => {
+    it('name any recipient of their transaction', async () => {
       const { id, copyOf } = await sendToAll();
       const { returnPath } = copyOf(ada);
       expect(copyOf(bob).returnPath).toBe(returnPath);
@@ -98,7 +98,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       ['a blind copy', ada, eve],
       ['a sibling, by a blind copy', eve, ada],
       ['all siblings, by the one at another domain', carl, ada],
-    ])('that name %s change nothing', async (_what, attacker, victim) => {
+    ])('that name %s have no effect', async (_what, attacker, victim) => {
       const { id, copyOf } = await sendToAll();
       const { returnPath } = copyOf(attacker);
       expect(await arrives(returnPath, dsn(returnPath, victim))).toBe('stored');
@@ -106,14 +106,14 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([]);
     });
 
-    it('of a blind copy, of one at another domain, of an alias end that copy', async () => {
+    it('of a blind copy, another domain or an alias end that copy', async () => {
       const { id, copyOf } = await sendToAll();
       await arrives(copyOf(eve).returnPath, dsn(copyOf(eve).returnPath, eve));
       await arrives(copyOf(carl).returnPath, dsn(copyOf(carl).returnPath, 'cc@elsewhere.test'));
       expect((await world.statuses(id)).slice(2)).toEqual([`${carl} bounced`, `${eve} bounced`]);
     });
 
-    it('that name a sibling of another transaction at their own domain change nothing', async () => {
+    it('that name a sibling of another transaction at their own domain have no effect', async () => {
       world.sink.on({ verb: 'RCPT', match: /bob@/, times: 1 }, '451 4.7.1 greylisted');
       const { id, copyOf } = await world.sent([ada, bob]);
       await world.clock.advance(10 * minuteMs);
@@ -127,7 +127,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} bounced`]);
     });
 
-    it('of a later transaction of the first recipient do not name those of the earlier', async () => {
+    it('of a later transaction do not name recipients of the earlier one', async () => {
       world.sink.on({ verb: 'RCPT', match: /ada@/, times: 1 }, '451 4.7.1 greylisted');
       const { id, copyOf } = await world.sent([ada, bob]);
       const earlier = copyOf(bob).returnPath;
@@ -142,7 +142,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} bounced`]);
     });
 
-    it('of a bounce, or under a forged envelope, prove no more than their token', async () => {
+    it('inside a bounce or under a forged envelope prove no more than their token', async () => {
       const { id, copyOf } = await sendToAll();
       const { returnPath } = copyOf(ada);
       const nested = dsn(returnPath, carl).toString('latin1');
@@ -159,7 +159,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([]);
     });
 
-    it('that went round in circles are refused', async () => {
+    it('in a mail loop are refused', async () => {
       const { copyOf } = await world.sent(ada);
       const { returnPath } = copyOf(ada);
       const hops = 'Received: from loop.test by loop.test; Mon, 05 Jan 2026 12:00:00 +0000\r\n';
@@ -169,7 +169,7 @@ describe.each(stores)('forged reports on %s', (store) => {
     });
 
     inWorldOfTheirOwn(() => {
-      it('with a token of another organization, or with its own field as a token, are refused', async () => {
+      it('with a foreign token or a header field as token are refused', async () => {
         const { id, copyOf } = await world.sent(ada);
         const { returnPath, raw } = copyOf(ada);
         const [local = ''] = returnPath.split('@');
@@ -193,7 +193,7 @@ describe.each(stores)('forged reports on %s', (store) => {
         expect(await world.statuses(id)).toEqual([`${ada} sent`]);
       });
 
-      it('that return a copy with the Message-ID of another organization change nothing there', async () => {
+      it('that return a copy with the Message-ID of another organization have no effect there', async () => {
         const { app } = world;
         const { id, copyOf } = await world.sent([ada, bob]);
         const { id: otherId } = await createOrganization(app, { name: 'other', plan: 'free' });
@@ -211,14 +211,14 @@ describe.each(stores)('forged reports on %s', (store) => {
         );
         expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} sent`]);
         expect(await world.blocked()).toEqual([]);
-        // Whose path it is may still say so of their own.
+        // The owner of the path may still report on its own recipient.
         await arrives(returnPath, dsn(returnPath, carl, { copy: copyOf(ada).raw }));
         const { status } = await firstDelivery(app, other, own.id);
         expect(status).toBe('bounced');
         expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} sent`]);
       });
 
-      it('with a token that has ended are refused; until then they count', async () => {
+      it('count until their token expires and are refused afterwards', async () => {
         const { id, copyOf } = await world.sent([ada, carl]);
         const { returnPath } = copyOf(ada);
         const lifeMs = (world.app.config.delivery.retry.maxAgeHours * dayMs) / 24 + 14 * dayMs;
@@ -232,7 +232,7 @@ describe.each(stores)('forged reports on %s', (store) => {
         expect((await world.statuses(id))[1]).toBe(`${carl} delivered`);
       });
 
-      it('on what was scheduled count their two weeks from its time', async () => {
+      it('on scheduled mail count for two weeks from its time', async () => {
         const { app, caller, clock } = world;
         const scheduledFor = new Date(clock.now() + 100 * dayMs).toISOString();
         const email = { subject: 'Later', text: 'It works.\n' };
@@ -250,7 +250,7 @@ describe.each(stores)('forged reports on %s', (store) => {
     });
   });
 
-  describe('complaints that prove themselves', () => {
+  describe('complaints with proof', () => {
     const cases: [string, (copy: Copy) => Buffer][] = [
       ['with the whole original', ({ raw }) => arf(raw, { recipient: ada })],
       ['with its header alone', ({ raw }) => arf(raw, { recipient: ada, headersOnly: true })],
@@ -288,7 +288,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([`${ada} complaint`]);
     });
 
-    it('by a key that was retired since count too', async () => {
+    it('by a retired key still count', async () => {
       const { id, copyOf } = await world.sent(ada);
       const { items } = await listDomains(world.app, world.operator, { page: 1, limit: 1 });
       await rotateDkim(world.app, world.operator, items[0]?.id ?? '');
@@ -296,7 +296,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.statuses(id)).toEqual([`${ada} complained`]);
     });
 
-    it('mean the recipient that they name, of those who shared the copy', async () => {
+    it('concern the named recipient of a shared copy', async () => {
       const { id, copyOf } = await sendToAll();
       await complains(arf(copyOf(ada).raw, { recipient: bob }));
       await complains(arf(copyOf(eve).raw, { recipient: eve }));
@@ -308,7 +308,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       ]);
     });
 
-    it('carry their proof whether the message was made here or by a worker', async () => {
+    it('have a proof both from this thread and from a worker', async () => {
       const many = Array.from({ length: 8 }, (_, at) => `r${at}@a.test`);
       const sends = await Promise.all(many.map((to) => send(world.app, world.caller, to)));
       await world.pipeline.idle();
@@ -323,7 +323,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       }
     });
 
-    it('count once, and not again when the block was lifted', async () => {
+    it('count once, even after the block was lifted', async () => {
       const { id, copyOf } = await world.sent(ada);
       const report = arf(copyOf(ada).raw, { recipient: ada });
       await complains(report);
@@ -335,7 +335,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([]);
     });
 
-    it('are none where the recipient says that it is no spam', async () => {
+    it('of the type not-spam have no effect', async () => {
       const { id, copyOf } = await world.sent(ada);
       await complains(arf(copyOf(ada).raw, { recipient: ada, feedbackType: 'not-spam' }));
       expect(await world.statuses(id)).toEqual([`${ada} sent`]);
@@ -343,7 +343,7 @@ describe.each(stores)('forged reports on %s', (store) => {
     });
   });
 
-  describe('complaints that prove nothing', () => {
+  describe('complaints without proof', () => {
     const forgeries: [string, (copy: Copy) => Buffer][] = [
       ['without signature and token', ({ raw }) => arf(proofless(raw), { recipient: ada })],
       [
@@ -383,7 +383,7 @@ describe.each(stores)('forged reports on %s', (store) => {
         },
       ],
     ];
-    it.each(forgeries)('%s are shown, and change nothing', async (_what, report) => {
+    it.each(forgeries)('%s are shown without further effect', async (_what, report) => {
       const { id, copyOf } = await world.sent(ada);
       await complains(report(copyOf(ada)));
       expect(await world.statuses(id)).toEqual([`${ada} sent`]);
@@ -391,7 +391,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([]);
     });
 
-    it('say so to who reads the timeline, and the explanation stays as it was', async () => {
+    it('are marked in the timeline, and leave the explanation unchanged', async () => {
       const { app, caller } = world;
       const { id, copyOf } = await world.sent(ada);
       const before = await explainMessage(app, caller, id);
@@ -409,14 +409,14 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await explainMessage(app, caller, id)).toEqual(before);
     });
 
-    it('of those who got a copy do not speak for others', async () => {
+    it('from a recipient of a copy do not concern other recipients', async () => {
       const { id, copyOf } = await sendToAll();
       const attacks = [
         // Their own token: for another domain, for a blind copy, from one.
         arf(copyOf(ada).raw, { recipient: carl }),
         arf(copyOf(ada).raw, { recipient: eve }),
         arf(copyOf(eve).raw, { recipient: ada }),
-        // The signature is that of every copy.
+        // The signature covers every copy.
         arf(without(copyOf(ada).raw, tokenField), { recipient: carl }),
         arf(without(copyOf(carl).raw, tokenField), { recipient: eve }),
       ];
@@ -428,7 +428,7 @@ describe.each(stores)('forged reports on %s', (store) => {
       );
     });
 
-    it('with a valid signature of another message speak for that one alone', async () => {
+    it('with a valid signature of another message concern that one alone', async () => {
       const mine = await world.sent(carl);
       const theirs = await world.sent(ada);
       const [victimId] = fieldsOf(theirs.copyOf(ada).raw, 'Message-ID');
@@ -439,14 +439,14 @@ describe.each(stores)('forged reports on %s', (store) => {
       expect(await world.blocked()).toEqual([`${carl} complaint`]);
     });
 
-    it('fill no timeline', async () => {
+    it('are bounded in the timeline', async () => {
       const { id, copyOf } = await world.sent(ada);
       for (let count = 0; count < 12; count++) await complains(arf(proofless(copyOf(ada).raw)));
       expect(await complaintsOf(id)).toHaveLength(10);
     });
 
     inWorldOfTheirOwn(() => {
-      it('on a message of another organization change nothing, and are not shown to it', async () => {
+      it('on a message of another organization have no effect and are hidden from it', async () => {
         const { app } = world;
         const { id: otherId } = await createOrganization(app, { name: 'other', plan: 'free' });
         const other = operatorOf(otherId);
@@ -464,11 +464,11 @@ describe.each(stores)('forged reports on %s', (store) => {
         expect(await world.blocked()).toEqual([]);
       });
 
-      it('with a token or a signature that has ended change nothing', async () => {
+      it('with an expired token or signature have no effect', async () => {
         const { app, caller } = world;
         const { id, copyOf } = await world.sent(ada);
         world.clock.set(world.clock.now() + 18 * dayMs);
-        // By now nobody has said otherwise, which the queue finds at its next look.
+        // No report came until now, and the next look of the queue assumes delivery.
         await world.clock.advance(60_000);
         await expect.poll(() => world.statuses(id)).toEqual([`${ada} delivered`]);
         await complains(arf(copyOf(ada).raw, { recipient: ada }));
@@ -478,7 +478,7 @@ describe.each(stores)('forged reports on %s', (store) => {
         expect(await world.blocked()).toEqual([]);
       });
 
-      it('pause nobody, while as many that prove themselves do', async () => {
+      it('pause no organization, unlike as many with proof', async () => {
         const { app, caller } = world;
         const to = Array.from({ length: 100 }, (_, at) => `r${at}@a.test`);
         await Promise.all(to.map((one) => send(app, caller, one)));

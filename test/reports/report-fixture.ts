@@ -1,5 +1,5 @@
-// Reports as mail systems and providers write them, on mail that we really composed, signed and sent,
-// and the way that they take: RCPT, storing, reading.
+// Reports as mail systems and providers write them, on mail that was really composed, signed and sent, and
+// their way through RCPT, storing and reading.
 import type { App } from '../../src/app.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { receive } from '../../src/inbound/receive.ts';
@@ -19,11 +19,11 @@ export interface DsnOptions {
   action?: string;
   status?: string;
   words?: string;
-  /** The message that it returns. */
+  /** The returned message. */
   copy?: Buffer | string;
 }
 
-/** A delivery status notification (RFC 3464) as Postfix writes one. */
+/** Writes a delivery status notification (RFC 3464) as Postfix does. */
 export function dsn(
   to: string,
   recipient: string,
@@ -59,15 +59,15 @@ export function dsn(
 }
 
 export interface ArfOptions {
-  /** Null where the provider hides it. */
+  /** Null where the provider hides the recipient. */
   recipient?: string | null;
   feedbackType?: string;
-  /** The header of the copy alone, as text/rfc822-headers. */
+  /** Encloses only the header of the copy, as text/rfc822-headers. */
   headersOnly?: boolean;
   fields?: string[];
 }
 
-/** A complaint in the abuse reporting format (RFC 5965) with the copy that it is about. */
+/** Writes a complaint in the abuse reporting format (RFC 5965) about a copy. */
 export function arf(copy: Buffer | string, options: ArfOptions = {}): Buffer {
   const { recipient = null, feedbackType = 'abuse', headersOnly = false, fields = [] } = options;
   const whole = copy.toString('latin1');
@@ -101,7 +101,7 @@ export function arf(copy: Buffer | string, options: ArfOptions = {}): Buffer {
   return Buffer.from(report.join('\r\n'), 'latin1');
 }
 
-/** Hotmail's older form (JMRP): a forward, the recipient in a field of the outer header. */
+/** Writes a complaint in Hotmail's older form (JMRP): a forward, the recipient in the outer header. */
 export function jmrp(copy: Buffer | string, recipient: string): Buffer {
   const report = [
     'From: staff@hotmail.example',
@@ -122,7 +122,7 @@ export function jmrp(copy: Buffer | string, recipient: string): Buffer {
   return Buffer.from(report.join('\r\n'), 'latin1');
 }
 
-/** A copy without the fields of this name. */
+/** Removes the fields of this name from a copy. */
 export function without(copy: Buffer | string, name: string): string {
   const text = copy.toString('latin1');
   const end = text.indexOf('\r\n\r\n') + 2;
@@ -130,19 +130,19 @@ export function without(copy: Buffer | string, name: string): string {
   return text.slice(0, end).replace(fields, '') + text.slice(end);
 }
 
-/** The values of a field, folds and all. */
+/** Returns the values of a field, folds included. */
 export function fieldsOf(copy: Buffer | string, name: string): string[] {
   const field = new RegExp(`^${name}: (.*\\r\\n(?:[ \\t].*\\r\\n)*)`, 'gim');
   return [...copy.toString('latin1').matchAll(field)].map((found) => (found[1] ?? '').trimEnd());
 }
 
-/** What a recipient has. */
+/** The copy of one recipient. */
 export interface Copy {
   returnPath: string;
   raw: Buffer;
 }
 
-/** What the listener does with a mail to `address`; stored, it is read. */
+/** Passes a mail to `address` through the listener; reads it if it was stored. */
 export async function arrives(
   app: App,
   address: string,
@@ -161,20 +161,20 @@ export async function arrives(
 export interface ReportWorld extends TestApp {
   sink: SmtpSink;
   pipeline: RunningPipeline;
-  /** Sends, and returns the message and the copy of each recipient. */
+  /** Sends; returns the message and the copy of each recipient. */
   sent(
     to: string | readonly string[],
     more?: Parameters<typeof send>[3],
   ): Promise<{ id: string; copyOf(email: string): Copy }>;
-  /** The newest copy that a recipient has. */
+  /** Returns the newest copy of a recipient. */
   copyOf(email: string): Copy;
-  /** `email status` of each recipient. */
+  /** Lists `email status` of each recipient. */
   statuses(id: string): Promise<string[]>;
-  /** `address reason` of each block. */
+  /** Lists `address reason` of each block. */
   blocked(): Promise<string[]>;
 }
 
-/** Starts one on a store. */
+/** Starts a world on a store. */
 export async function startReportWorld(options: TestAppOptions = {}): Promise<ReportWorld> {
   const sink = await startSmtpSink();
   const delivery = { mode: 'relay' as const, relay: { host: sink.host, port: sink.port } };

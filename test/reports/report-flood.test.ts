@@ -1,5 +1,4 @@
-// 200 MB in 20 reports: what they take of the event loop, of memory, of the store and of the parser,
-// and what comes of them.
+// 200 MB in 20 reports: their use of event loop, memory, store and parser, and their effect.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { receive } from '../../src/inbound/receive.ts';
@@ -30,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The report at its full size: what is left of it is text of this kind. */
+/** Fills the report up to its full size with this text. */
 function padded(report: Buffer, filling: string): Buffer {
   return Buffer.concat([report, Buffer.alloc(reportBytes - report.length, filling)]);
 }
@@ -49,7 +48,7 @@ async function unread(): Promise<{ count: number; bytes: number }> {
   return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
 }
 
-/** Looks at every turn of the event loop at what it took, until it is stopped. */
+/** Measures every turn of the event loop until it is stopped. */
 function watchTurns() {
   const before = process.memoryUsage().arrayBuffers;
   let start = startWork();
@@ -70,7 +69,7 @@ function watchTurns() {
   };
 }
 
-/** 20 reports of three kinds that mean harm. */
+/** Delivers 20 hostile reports of three kinds. */
 async function flood(): Promise<void> {
   const { copyOf } = await world.sent([victim, mallory]);
   const attack = copyOf(mallory).returnPath;
@@ -94,7 +93,7 @@ async function flood(): Promise<void> {
   }
 }
 
-it('stalls nothing, holds no memory, starves no other mail, blocks and pauses nobody', async () => {
+it('neither stalls the loop nor holds memory, and starves, blocks and pauses nobody', async () => {
   const { app, caller } = world;
   await flood();
   const stored = await unread();
@@ -118,7 +117,7 @@ it('stalls nothing, holds no memory, starves no other mail, blocks and pauses no
   expect((await getOrganization(app, caller.organizationId)).sendingStatus).toBe('enabled');
 });
 
-it('of those that were stored whole, before, no more is read', async () => {
+it('stored whole by an earlier version is read up to the same limit', async () => {
   const { app } = world;
   const raw = arf('Subject: hello\r\n\r\n');
   await store(fbl, raw);

@@ -1,4 +1,4 @@
-// Whom a token speaks for: the recipients of its transaction at its domain, and nobody else.
+// The reach of a token: the recipients of its transaction at its domain, and nobody else.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { findDeliveries } from '../../src/deliveries/queries.ts';
@@ -6,7 +6,7 @@ import { copiesOf } from '../../src/reports/reported-copies.ts';
 import { send } from '../support/delivery.ts';
 import { testApp } from '../support/test-app.ts';
 
-it('of domains that share their mail hosts each speaks for its own recipients', async () => {
+it('a token covers the recipients of its own domain among domains with the same mail hosts', async () => {
   const { app, caller, close } = await testApp();
   try {
     const to = ['ada@a.example', 'bob@a.example', 'cy@b.example', 'dan@a.example'];

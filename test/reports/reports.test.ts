@@ -1,5 +1,5 @@
-// Bounces and complaints that come back by mail for our own sends: from the return path on the wire
-// to the status, the timeline and the block.
+// Bounces and complaints by mail on our own sends: from the return path on the wire to the status, the
+// timeline and the block.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -30,7 +30,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
   });
   afterEach(() => service.close());
 
-  /** Sends to the addresses of one domain; returns the message and what they got. */
+  /** Sends to the addresses of one domain; returns the message and its copy on the wire. */
   async function sent(...to: [string, ...string[]]) {
     const { id, copyOf } = await service.sent(to);
     return { id, ...copyOf(to[0]) };
@@ -40,14 +40,14 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
   const statusOf = async (id: string) => (await getMessage(service.app, service.caller, id)).status;
   const blocked = () => service.blocked();
 
-  it('mail goes out with a signed return path at the domain’s host', async () => {
+  it('come to a signed return path at the domain’s host', async () => {
     const { returnPath } = await sent('ada@example.com');
     expect(returnPath).toMatch(
       /^bounce\+dlv_[0-9a-hjkmnp-tv-z]{24}-[0-9a-z]{26}@bounce\.sandbox\.test$/,
     );
   });
 
-  it('a hard bounce ends the delivery, tells why and blocks the address', async () => {
+  it('of a hard bounce end the delivery with the reason and block the address', async () => {
     const { app, caller } = service;
     const { id, returnPath } = await sent('ada@example.com');
     expect(await arrives(returnPath, dsn(returnPath, 'ada@example.com'))).toBe('stored');
@@ -60,7 +60,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toEqual(['ada@example.com bounce']);
   });
 
-  it('a bounce for another reason blocks nobody', async () => {
+  it('of a bounce for another reason block no address', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const full = { status: '5.2.2', words: '552 5.2.2 mailbox full' };
     await arrives(returnPath, dsn(returnPath, 'ada@example.com', full));
@@ -68,7 +68,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toEqual([]);
   });
 
-  it('of two recipients the one it names has bounced', async () => {
+  it('of a bounce end the named one of two recipients', async () => {
     const { id, returnPath } = await sent('ada@example.com', 'bob@example.com');
     await arrives(returnPath, dsn(returnPath, 'bob@example.com'));
     const { recipients } = await getMessage(service.app, service.caller, id);
@@ -78,13 +78,13 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     ]);
   });
 
-  it('a bounce of two recipients that names neither changes nothing', async () => {
+  it('of a bounce that name neither of two recipients have no effect', async () => {
     const { id, returnPath } = await sent('ada@example.com', 'bob@example.com');
     await arrives(returnPath, dsn(returnPath, 'carol@elsewhere.example'));
     expect(await statusOf(id)).toBe('sent');
   });
 
-  it('a delay changes nothing, a success report delivers', async () => {
+  it('of a delay have no effect, and of a success deliver', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const delayed = { action: 'delayed', status: '4.4.1', words: '451 4.4.1 timeout' };
     await arrives(returnPath, dsn(returnPath, 'ada@example.com', delayed));
@@ -94,7 +94,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('delivered');
   });
 
-  it('what was relayed or expanded (RFC 3464 2.3.3) is no bounce', async () => {
+  it('of a relayed or expanded mail (RFC 3464 2.3.3) are not bounces', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     for (const action of ['relayed', 'expanded']) {
       const passedOn = { action, status: '2.0.0', words: '250 2.0.0 ok' };
@@ -104,7 +104,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     }
   });
 
-  it('a 4.x status that quotes 550 5.1.1 is no hard bounce', async () => {
+  it('with a 4.x status that quote 550 5.1.1 are not hard bounces', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const expired = { status: '4.4.7', words: '550 5.1.1 no such user' };
     await arrives(returnPath, dsn(returnPath, 'ada@example.com', expired));
@@ -112,7 +112,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toEqual([]);
   });
 
-  it('a success after a bounce changes nothing any more', async () => {
+  it('of a success after a bounce have no effect', async () => {
     const { app, caller } = service;
     const { id, returnPath } = await sent('ada@example.com');
     await arrives(returnPath, dsn(returnPath, 'ada@example.com'));
@@ -123,7 +123,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toEqual(['ada@example.com bounce']);
   });
 
-  it('the same bounce twice tells and blocks once', async () => {
+  it('of the same bounce count and block once', async () => {
     const { app, caller } = service;
     const { id, returnPath } = await sent('ada@example.com');
     await arrives(returnPath, dsn(returnPath, 'ada@example.com'));
@@ -133,7 +133,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toHaveLength(1);
   });
 
-  it('a forged or foreign return path is refused, and changes nothing', async () => {
+  it('to a forged or foreign return path are refused without effect', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const [local = '', host = ''] = returnPath.split('@');
     const last = local.at(-1) === '0' ? '1' : '0';
@@ -150,7 +150,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('sent');
   });
 
-  it('an answer that is no bounce changes nothing', async () => {
+  it('are not recognized in an automatic reply', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const reply = lines(
       'From: ada@example.com',
@@ -165,7 +165,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('sent');
   });
 
-  it('a complaint marks the delivery and blocks the address', async () => {
+  it('of a complaint mark the delivery and block the address', async () => {
     const { app, caller } = service;
     const { id, raw } = await sent('ada@example.com');
     expect(await arrives(fbl, arf(raw, { recipient: 'ada@example.com' }))).toBe('stored');
@@ -174,7 +174,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await blocked()).toEqual(['ada@example.com complaint']);
   });
 
-  it('a report that finds no room in the parser waits, however often', async () => {
+  it('wait while the parser has no room, without limit', async () => {
     const { app, clock } = service;
     const { raw } = await sent('ada@example.com');
     await app.mime.close();
@@ -186,10 +186,10 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await nextReportAt(app.store.db)).toBe(clock.now() + minuteMs);
   });
 
-  it('a report that can never be read is given up after five tries', async () => {
+  it('that stay unreadable are given up after five tries', async () => {
     const { app, clock } = service;
     const { id, raw } = await sent('ada@example.com');
-    // The first try, for which there is no room.
+    // The first try finds the parser closed.
     await app.mime.close();
     await arrives(fbl, arf(raw));
     await app.store.write((trx) =>
@@ -204,7 +204,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('sent');
   });
 
-  it('a report that two daemons read counts once', async () => {
+  it('read by two daemons count once', async () => {
     const { app, clock, another, caller } = service;
     const { id, raw } = await sent('ada@example.com');
     const other = await another();
@@ -220,7 +220,7 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(shown).toEqual(['complained:sent']);
   });
 
-  it('a hard refusal on the wire blocks the address too, a simulated one does not', async () => {
+  it('of a hard refusal on the wire block the address, simulated ones do not', async () => {
     const { app, caller, sink, pipeline } = service;
     sink.on({ verb: 'RCPT', match: /dead@/ }, '550 5.1.1 no such user');
     await send(app, caller, 'dead@example.com');

@@ -1,9 +1,9 @@
-// Waiting by a clock: what ends early leaves nothing behind.
+// Waiting by a clock.
 import { expect, it } from 'vitest';
 import { sleep } from '../../src/runtime/clock.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
-it('a sleep that is ended by its signal leaves no timer', async () => {
+it('an aborted sleep leaves no timer', async () => {
   const clock = virtualClock();
   const ending = new AbortController();
   const asleep = sleep(clock, 60_000, ending.signal);

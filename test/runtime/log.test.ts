@@ -1,4 +1,4 @@
-// The log: lines that programs read, lines that people read, and no secret in either.
+// The log: lines for programs, lines for people, and no secret in either.
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
@@ -47,7 +47,7 @@ describe('a log line', () => {
     expect(lines.join('')).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"port":25\}\n$/);
   });
 
-  it('holds no header or field that is a secret, at any depth and in any case', async () => {
+  it('redacts secret headers and fields at any depth, in any case', async () => {
     const { log, last } = await capture();
     const secret = 'hunter2';
     log.info({
@@ -72,7 +72,7 @@ describe('a log line', () => {
   });
 
   it.each([false, true])(
-    'holds no API key or webhook secret in its texts (pretty: %s)',
+    'redacts API keys and webhook secrets in its texts (pretty: %s)',
     async (p) => {
       const { log, lines } = await capture({ pretty: p });
       log.info({ url: `/v1/messages?k=${apiKey}` }, `refused ${apiKey}`);
@@ -84,7 +84,7 @@ describe('a log line', () => {
     },
   );
 
-  it('reaches standard error although the process exits at once', async () => {
+  it('reaches standard error when the process exits at once', async () => {
     const program = `
       import { createLogger } from ${JSON.stringify(new URL('../../src/runtime/log.ts', import.meta.url).href)};
       const log = await createLogger({ level: 'info', pretty: false });
@@ -109,8 +109,8 @@ describe('a log line', () => {
   });
 });
 
-describe('a failure that ends the process', () => {
-  it('is told with its causes, several at once included', () => {
+describe('a fatal failure', () => {
+  it('is logged with all its causes', () => {
     const refused = new AggregateError([
       new Error('connect ECONNREFUSED ::1:5432'),
       new Error('connect ECONNREFUSED 127.0.0.1:5432'),
@@ -123,7 +123,7 @@ describe('a failure that ends the process', () => {
     expect(describeFailure(new RangeError())).toBe('RangeError');
   });
 
-  it('carries a stack, but for a mistake in the configuration', async () => {
+  it('is logged with a stack, except for a mistake in the configuration', async () => {
     const { log, last } = await capture();
     logFatal(log, new Error('broken'));
     expect(last()).toMatchObject({ level: 'fatal', msg: 'broken' });

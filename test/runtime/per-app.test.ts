@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { perApp } from '../../src/runtime/per-app.ts';
 
-it('what is kept beside an app is made once, at its first use, and for it alone', () => {
+it('a value per app is made once, at its first use, for that app alone', () => {
   const made: string[] = [];
   const notesOf = perApp((app: { name: string }) => {
     made.push(app.name);
@@ -15,7 +15,7 @@ it('what is kept beside an app is made once, at its first use, and for it alone'
   expect(made).toEqual(['one', 'two']);
 });
 
-it('what cannot be made is tried again at the next use', () => {
+it('a value per app is made again after a failure', () => {
   let tries = 0;
   const triesOf = perApp(() => {
     tries += 1;

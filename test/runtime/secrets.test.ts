@@ -1,4 +1,4 @@
-// The installation's secret: its file, what is encrypted with it, and the tokens it signs.
+// The installation's secret: its file, the texts encrypted with it, and the tokens signed with it.
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -35,7 +35,7 @@ afterAll(() => {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe('secret.key', () => {
-  it('is made on the first start, with its directory, for nobody else to read', () => {
+  it('is made on the first start with its directory, readable by the owner alone', () => {
     openSecrets(dataDir, random);
     expect(modeOf(dataDir)).toBe('700');
     expect(modeOf(join(dataDir, 'secret.key'))).toBe('600');
@@ -43,14 +43,14 @@ describe('secret.key', () => {
     expect(readdirSync(dataDir)).toEqual(['secret.key']);
   });
 
-  it('is kept from then on', () => {
+  it('is kept by later starts', () => {
     const token = openSecrets(dataDir, seededRandom(1)).token('bounce', 'dlv_1');
     const before = readFileSync(join(dataDir, 'secret.key'));
     expect(openSecrets(dataDir, seededRandom(2)).verifyToken('bounce', token)).toBe('dlv_1');
     expect(readFileSync(join(dataDir, 'secret.key'))).toEqual(before);
   });
 
-  it.each([0o640, 0o604, 0o620])('of mode %o is refused, with the command that helps', (mode) => {
+  it.each([0o640, 0o604, 0o620])('of mode %o is refused with the helpful command', (mode) => {
     openSecrets(dataDir, random);
     const file = join(dataDir, 'secret.key');
     chmodSync(file, mode);
@@ -58,7 +58,7 @@ describe('secret.key', () => {
     expect(() => openSecrets(dataDir, random)).toThrow(`run chmod 600 ${file}`);
   });
 
-  it('that is cut off is refused, never replaced', () => {
+  it('that is truncated is refused, never replaced', () => {
     openSecrets(dataDir, random);
     const file = join(dataDir, 'secret.key');
     writeFileSync(file, 'short');
@@ -66,14 +66,14 @@ describe('secret.key', () => {
     expect(readFileSync(file, 'utf8')).toBe('short');
   });
 
-  it('that cannot be made is told with its path', () => {
+  it('that cannot be made is reported with its path', () => {
     writeFileSync(join(root, `file-${count}`), '');
     const below = join(root, `file-${count}`, 'data');
     expect(() => openSecrets(below, random)).toThrow(ConfigError);
     expect(() => openSecrets(below, random)).toThrow(join(below, 'secret.key'));
   });
 
-  it('is the same one for processes that start together on an empty directory', async () => {
+  it('is the same for processes that start together on an empty directory', async () => {
     const [secretsModule, randomModule] = ['secrets', 'random'].map((name) =>
       JSON.stringify(new URL(`../../src/runtime/${name}.ts`, import.meta.url).href),
     );
@@ -91,8 +91,8 @@ describe('secret.key', () => {
   });
 });
 
-describe('what is encrypted', () => {
-  it('comes back with the same context, text and bytes alike', () => {
+describe('an encrypted text', () => {
+  it('is decrypted in the same context, for text and bytes', () => {
     const secrets = openSecrets(dataDir, random);
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
@@ -103,7 +103,7 @@ describe('what is encrypted', () => {
     expect(secrets.decrypt(secrets.encrypt('schlüssel', 'a'), 'a').toString()).toBe('schlüssel');
   });
 
-  it('shows neither what it holds nor that two are equal', () => {
+  it('reveals neither its content nor equality', () => {
     const secrets = openSecrets(dataDir, random);
     const text = secrets.encrypt('hunter2hunter2', 'a');
     expect(text).toMatch(/^v1\.[\w-]+$/);
@@ -117,7 +117,7 @@ describe('what is encrypted', () => {
     const other = openSecrets(`${dataDir}-other`, random);
     expect(() => secrets.decrypt(text, 'domainKey:dkim_2')).toThrow(InternalError);
     expect(() => other.decrypt(text, 'domainKey:dkim_1')).toThrow(
-      'a stored secret (domainKey) cannot be decrypted: is secret.key the one it was made with?',
+      'a stored secret (domainKey) cannot be decrypted: check that secret.key belongs to this store',
     );
     const sealed = Buffer.from(text.slice(3), 'base64url');
     for (let at = 0; at < sealed.length; at++) {
@@ -135,7 +135,7 @@ describe('what is encrypted', () => {
 describe('a token', () => {
   const id = 'dlv_0123456789abcdefghjkmnpq';
 
-  it('gives its payload back, whatever that is', () => {
+  it('returns any payload', () => {
     const secrets = openSecrets(dataDir, random);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), (payload) => {
@@ -154,7 +154,7 @@ describe('a token', () => {
     expect(`bounce+${token}`.length).toBeLessThanOrEqual(64);
   });
 
-  it('has a twin of the same payload, and neither is taken for the other', () => {
+  it('has a twin of the same payload that is never mistaken for it', () => {
     const secrets = openSecrets(dataDir, random);
     const { first, second } = secrets.twinTokens('bounce', id);
     expect(first).toBe(secrets.token('bounce', id));
@@ -165,14 +165,14 @@ describe('a token', () => {
     expect(secrets.verifyToken('bounce', second)).toBeNull();
   });
 
-  it('is worth nothing for another purpose or another installation', () => {
+  it('is invalid for another purpose or another installation', () => {
     const secrets = openSecrets(dataDir, random);
     const token = secrets.token('bounce', id);
     expect(secrets.verifyToken('unsubscribe', token)).toBeNull();
     expect(openSecrets(`${dataDir}-other`, random).verifyToken('bounce', token)).toBeNull();
   });
 
-  it('with any character changed, added or cut is worth nothing', () => {
+  it('is invalid after any changed, added or removed character', () => {
     const secrets = openSecrets(dataDir, random);
     for (const token of [secrets.token('bounce', id), secrets.token('bounce', 'Ab.1')]) {
       for (let at = 0; at < token.length; at++) {
@@ -186,7 +186,7 @@ describe('a token', () => {
     }
   });
 
-  it('made up by anyone is null, never an exception', () => {
+  it('is null for any made-up text, without an exception', () => {
     const secrets = openSecrets(dataDir, random);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {

@@ -1,10 +1,10 @@
-// Which place yields in a spent pool, and the pace by which that is decided.
+// The evicted place in a full pool, and the pace that decides it.
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../src/runtime/pace.ts';
 import { SharedPool } from '../../src/runtime/shared-pool.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
-/** A pool of four places with what was evicted from it. */
+/** Makes a pool of four places that records its evictions. */
 function poolOfFour() {
   const pool = new SharedPool(4);
   const evicted: string[] = [];
@@ -13,42 +13,42 @@ function poolOfFour() {
   return { enter, evicted };
 }
 
-describe('a spent pool', () => {
-  it('ends the slowest place of a larger holder, not a slower one of a smaller', () => {
+describe('a full pool', () => {
+  it('evicts the slowest place of a larger holder before a slower one of a smaller holder', () => {
     const { enter, evicted } = poolOfFour();
     for (const pace of [90_000, 50_000, 70_000]) enter('hog', pace, `hog ${pace}`);
     enter('small', 1);
     expect([enter('late', 0) !== null, evicted]).toEqual([true, ['hog 50000']]);
   });
 
-  it('ends a place below 10 KB/s where no holder is larger', () => {
+  it('evicts a place below 10 KB/s where all holders are equal', () => {
     const { enter, evicted } = poolOfFour();
     for (const name of ['a', 'b', 'c']) enter(name, 10_000);
     enter('d', 9_999);
     expect([enter('late', 0) !== null, evicted]).toEqual([true, ['d']]);
   });
 
-  it('refuses a newcomer where nobody is larger or slow', () => {
+  it('refuses a newcomer where no holder is larger or slow', () => {
     const { enter, evicted } = poolOfFour();
     for (const name of ['a', 'b', 'c', 'd']) enter(name, 10_000);
     expect([enter('late', 0), evicted]).toEqual([null, []]);
   });
 
-  it('never ends a place without a pace', () => {
+  it('never evicts a place without a pace', () => {
     const { enter, evicted } = poolOfFour();
     for (let count = 0; count < 3; count++) enter('hog', null);
     enter('small', null);
     expect([enter('late', 0), evicted]).toEqual([null, []]);
   });
 
-  it('ends nothing for a holder that has a place', () => {
+  it('evicts nothing for a holder that has a place', () => {
     const { enter, evicted } = poolOfFour();
     for (let count = 0; count < 3; count++) enter('hog', 0);
     enter('small', 0);
     expect([enter('small', 0), enter('hog', 0), evicted]).toEqual([null, null, []]);
   });
 
-  it('lets an evicted place grow no more and give back nothing twice', () => {
+  it('lets an evicted place neither grow nor return anything twice', () => {
     const { enter } = poolOfFour();
     const places = [1, 2, 3].map((pace) => enter('hog', pace));
     enter('small', 9);
@@ -77,7 +77,7 @@ describe('a pace', () => {
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('does not count the time that the client waits for us', async () => {
+  it('ignores the time that the client waits for us', async () => {
     const clock = virtualClock(0);
     let ends = 0;
     const pace = new Pace(clock, () => {
@@ -95,7 +95,7 @@ describe('a pace', () => {
     expect(ends).toBe(1);
   });
 
-  it('is what came in each second of waiting, unknown in the first', async () => {
+  it('is the rate over each second of waiting, unknown in the first', async () => {
     const clock = virtualClock(0);
     const pace = new Pace(clock);
     pace.wait();

@@ -58,7 +58,7 @@ describe.each(stores)('sender identities on %s', (store) => {
     expect(await getSender(test.app, caller, made.id)).toEqual(made);
   });
 
-  it('are verified while their domain is, whichever came first', async () => {
+  it('are verified while their domain is, in either order of creation', async () => {
     const { id } = await createSender(test.app, caller, { email: 'a@acme.example' });
     const domain = await addDomain(test.app, caller, { domain: 'acme.example', dkim: 'ed25519' });
     expect(await getSender(test.app, caller, id)).toMatchObject({
@@ -83,17 +83,17 @@ describe.each(stores)('sender identities on %s', (store) => {
     });
   });
 
-  describe('one per organization is the default', () => {
+  describe('the default sender of an organization', () => {
     const defaults = () => list({ isDefault: 'true' });
 
-    it('the first, unless it says otherwise', async () => {
+    it('is the first one, unless it declines', async () => {
       await createSender(test.app, caller, { email: 'a@acme.example', isDefault: false });
       expect(await defaults()).toEqual([]);
       await createSender(test.app, caller, { email: 'b@acme.example' });
       expect(await defaults()).toEqual([]);
     });
 
-    it('a new one takes the place of the old', async () => {
+    it('is replaced by a new default', async () => {
       const a = await createSender(test.app, caller, { email: 'a@acme.example' });
       const b = await createSender(test.app, caller, { email: 'b@acme.example', isDefault: true });
       expect(await defaults()).toEqual(['b@acme.example']);
@@ -103,7 +103,7 @@ describe.each(stores)('sender identities on %s', (store) => {
       expect(await defaults()).toEqual(['a@acme.example']);
     });
 
-    it('also when several are made at once', async () => {
+    it('is unique when several are made at once', async () => {
       const emails = ['a', 'b', 'c', 'd'].map((name) => `${name}@acme.example`);
       await Promise.all(
         emails.map((email) => createSender(test.app, caller, { email, isDefault: true })),
@@ -112,7 +112,7 @@ describe.each(stores)('sender identities on %s', (store) => {
       expect(await defaults()).toHaveLength(1);
     });
 
-    it('and a deleted one has no successor', async () => {
+    it('has no successor after its deletion', async () => {
       const a = await createSender(test.app, caller, { email: 'a@acme.example' });
       await createSender(test.app, caller, { email: 'b@acme.example' });
       await deleteSender(test.app, caller, a.id);
@@ -138,11 +138,11 @@ describe.each(stores)('sender identities on %s', (store) => {
     expect(await list({ isDefault: 'true' })).toEqual(['a@good.example']);
   });
 
-  it.each([{ isActive: 'yes' }, { verificationStatus: 'x' }])('are not listed by %j', (query) => {
+  it.each([{ isActive: 'yes' }, { verificationStatus: 'x' }])('cannot be listed by %j', (query) => {
     expect(() => parseWith(listSendersQuery, query, 'query')).toThrow(/Invalid query/);
   });
 
-  it('change in what is named, null included', async () => {
+  it('change in the named fields, null included', async () => {
     const made = await createSender(test.app, caller, {
       email: 'a@acme.example',
       name: 'A',
@@ -156,7 +156,7 @@ describe.each(stores)('sender identities on %s', (store) => {
     expect(bare).toEqual({ ...made, name: null, replyToEmails: null, updatedAt });
   });
 
-  it('have an address each, compared without case', async () => {
+  it('have a unique address, compared without case', async () => {
     await createSender(test.app, caller, { email: 'a@acme.example' });
     await expect(createSender(test.app, caller, { email: 'A@ACME.example' })).rejects.toMatchObject(
       { _tag: 'ConflictError', resource: 'sender' },
@@ -164,7 +164,7 @@ describe.each(stores)('sender identities on %s', (store) => {
     expect(await list()).toEqual(['a@acme.example']);
   });
 
-  it('are refused for a bad field, whichever', async () => {
+  it('are refused for each bad field by its name', async () => {
     for (const [field, input] of [
       ['email', { email: 'not an address' }],
       ['email', { email: 'a@acme.example\r\nBcc: x@y.example' }],

@@ -10,7 +10,7 @@ import { createSender, updateSender } from '../../src/senders/senders.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 
-describe.each(stores)('who may send, on %s', (store) => {
+describe.each(stores)('the choice of a sender on %s', (store) => {
   const test = eachApp({ store });
   let caller: Caller;
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe.each(stores)('who may send, on %s', (store) => {
     return verifyDomain(test.app, caller, id, { force: true });
   }
 
-  it('every address of a verified domain may', async () => {
+  it('allows every address of a verified domain', async () => {
     const domain = await verifiedDomain();
     expect(await resolve({ email: 'anyone@acme.example', name: 'Any One' })).toEqual({
       email: 'anyone@acme.example',
@@ -37,7 +37,7 @@ describe.each(stores)('who may send, on %s', (store) => {
     await expect(resolve({ email: 'a@mail.acme.example' })).rejects.toThrow(ForbiddenError);
   });
 
-  it('a sender lends its name and Reply-To to mail that names none, in any case of letters', async () => {
+  it('takes name and Reply-To of the matching sender, in any case of letters', async () => {
     const domain = await verifiedDomain();
     await createSender(test.app, caller, {
       email: 'News@acme.example',
@@ -55,18 +55,18 @@ describe.each(stores)('who may send, on %s', (store) => {
     });
   });
 
-  it('without from the default sender does', async () => {
+  it('takes the default sender without a from', async () => {
     await verifiedDomain();
     await createSender(test.app, caller, { email: 'a@acme.example' });
     await createSender(test.app, caller, { email: 'b@acme.example', name: 'B', isDefault: true });
     expect(await resolve()).toMatchObject({ email: 'b@acme.example', name: 'B' });
   });
 
-  it('without from and without a default sender, the refusal says how to get one', async () => {
+  it('explains without a from how to make a default sender', async () => {
     await expect(resolve()).rejects.toThrow(/no default sender.*svc senders create/);
   });
 
-  it('an address of an unverified domain may not; the refusal names both and what to do', async () => {
+  it('refuses an address of an unverified domain, and names both and the remedy', async () => {
     const { id } = await addDomain(test.app, caller, { domain: 'acme.example', dkim: 'ed25519' });
     await createSender(test.app, caller, { email: 'a@acme.example' });
     const refusal = expect.objectContaining({
@@ -77,14 +77,14 @@ describe.each(stores)('who may send, on %s', (store) => {
     await expect(resolve()).rejects.toEqual(refusal);
   });
 
-  it('an address of a strange domain may not, nor one of another organization', async () => {
+  it('refuses an address of an unknown domain and of another organization', async () => {
     await expect(resolve({ email: 'a@elsewhere.example' })).rejects.toThrow(
       /^a@elsewhere.example may not send: elsewhere.example is not a domain of this organization.*svc domains add elsewhere.example/,
     );
     await expect(resolve({ email: 'hello@sandbox.test' })).rejects.toThrow(ForbiddenError);
   });
 
-  it('an inactive sender may not, though its domain may', async () => {
+  it('refuses an inactive sender, even under a verified domain', async () => {
     await verifiedDomain();
     const { id } = await createSender(test.app, caller, { email: 'a@acme.example' });
     await updateSender(test.app, caller, id, { isActive: false });
@@ -92,14 +92,14 @@ describe.each(stores)('who may send, on %s', (store) => {
     await expect(resolve()).rejects.toThrow(/is inactive/);
   });
 
-  it('nobody may once the domain is deleted', async () => {
+  it('refuses every address after the deletion of the domain', async () => {
     const { id } = await verifiedDomain();
     await createSender(test.app, caller, { email: 'a@acme.example' });
     await deleteDomain(test.app, caller, id);
     await expect(resolve()).rejects.toThrow(/not a domain of this organization/);
   });
 
-  it('a batch is answered in order, a refusal as a value', async () => {
+  it('answers a batch in order, with refusals as values', async () => {
     await verifiedDomain();
     const { organizationId } = caller;
     const good = { organizationId, from: { email: 'a@acme.example' } };

@@ -1,4 +1,4 @@
-// Attachments of a send: what comes back is what went in, 40 MB at most once encoded.
+// Attachments of a send: stored byte for byte, 40 MB at most once encoded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { sendPayload } from '../../src/messages/send-schema.ts';
@@ -34,7 +34,7 @@ describe.each(stores)('attachments on %s', (store) => {
     return (await api.get<EmailProjection>(`/v1/messages/${id}/email`)).body.attachments;
   }
 
-  it('are listed with their sizes, a media type given or not', async () => {
+  it('are listed with their sizes and media types', async () => {
     const { id } = await send(
       api,
       payload({
@@ -61,14 +61,14 @@ describe.each(stores)('attachments on %s', (store) => {
     const parts = parsed.attachments.map(({ filename, contentType, contentId, size }) => {
       return { filename, contentType, contentId, size };
     });
-    // The picture that the HTML shows comes inside its multipart/related, before the files.
+    // The picture of the HTML is inside its multipart/related, before the files.
     expect(
       parts.sort((a, b) => Number(a.contentId !== null) - Number(b.contentId !== null)),
     ).toEqual(expected);
     expect(parsed.parsingErrors).toEqual([]);
   });
 
-  it('of 10 MB come back byte for byte', async () => {
+  it('of 10 MB are stored byte for byte', async () => {
     const bytes = Buffer.from(seededRandom(7).bytes(10 * megabyte));
     const { id } = await send(
       api,
@@ -81,7 +81,7 @@ describe.each(stores)('attachments on %s', (store) => {
     expect(Buffer.from(encoded, 'base64').equals(bytes)).toBe(true);
   });
 
-  it('may be broken into lines', async () => {
+  it('may have line breaks in their base64', async () => {
     const { id } = await send(
       api,
       payload({ attachments: [file({ content: 'aG\r\nkh\naGkh\r\n' })] }),
@@ -100,7 +100,7 @@ describe.each(stores)('attachments on %s', (store) => {
     ['a space', 'aG k'],
     ['a data URL', 'data:text/plain;base64,aGk='],
     ['letters beyond ASCII', 'aGkä'],
-  ])('whose content has %s are refused', async (_what, content) => {
+  ])('with %s in their base64 are refused', async (_what, content) => {
     const { status, body } = await post([file(), file({ content })]);
     expect([status, body]).toEqual([
       422,
@@ -112,7 +112,7 @@ describe.each(stores)('attachments on %s', (store) => {
     ]);
   });
 
-  it('may take 40 MB in all once encoded, and not four bytes more', async () => {
+  it('take 40 MB in all once encoded, and four bytes more are refused', async () => {
     const before = await rowCounts(test.app);
     const half = 'A'.repeat(20 * megabyte);
     const { status, body } = await post([
@@ -143,13 +143,13 @@ describe.each(stores)('attachments on %s', (store) => {
   });
 });
 
-describe('checking an attachment', () => {
+describe('the check of an attachment', () => {
   it.each([
     ['line breaks and a wrong end', `${'\n'.repeat(1_000_000)}!`],
     ['letters and a wrong end', `${'A'.repeat(4_000_000)}!`],
     ['padding', '='.repeat(4_000_000)],
     ['line breaks between letters', 'A\r\n'.repeat(1_000_000)],
-  ])('takes no time to speak of, whatever it holds: %s', (_what, content) => {
+  ])('takes next to no time for %s', (_what, content) => {
     const start = startWork();
     expect(sendPayload.safeParse(payload({ attachments: [file({ content })] })).success).toBe(
       content.startsWith('A\r\n'),

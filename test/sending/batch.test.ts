@@ -10,7 +10,7 @@ import { sweepIdempotencyKeys } from '../../src/sending/send.ts';
 import { onPlan, usedToday, useToday } from '../admission/fixtures.ts';
 import { heldWrite, noRows, payload, rowCounts } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { type LaterApi, laterApi } from './fixtures.ts';
+import { type ServedApi, servedApi } from './fixtures.ts';
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 const to = (email: string) => payload({}, { to: [{ email }] });
@@ -21,17 +21,17 @@ function messageOf(result: BatchResult | undefined): Message {
   return result.message;
 }
 
-/** `pending`, or the tag of the error. */
+/** Lists `pending` or the tag of the error for each result. */
 function short(results: readonly BatchResult[]): string[] {
   return results.map((one) => ('message' in one ? one.message.status : String(one.error._tag)));
 }
 
 describe.each(stores)('batches on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     await api.close();
@@ -41,7 +41,7 @@ describe.each(stores)('batches on %s', (store) => {
   const post = (body: unknown, options = {}) =>
     api.post<BatchResult[]>('/v1/messages/batch', body, options);
 
-  it('a content that its messages share stays until the last of them is deleted', async () => {
+  it('keep a shared content until its last message is deleted', async () => {
     const { app, caller } = test;
     const { body } = await post(['a', 'b', 'c'].map((name) => to(`${name}@example.com`)));
     const ids = body.map((result) => messageOf(result).id);
@@ -54,7 +54,7 @@ describe.each(stores)('batches on %s', (store) => {
     expect(counts).toEqual([1, 1, 1, 0]);
   });
 
-  it('answers 200 with one result for each entry, in order, each a message of its own', async () => {
+  it('answer 200 with one result for each entry, in order, each a separate message', async () => {
     const { status, body } = await post([to('a@example.com'), to('b@example.com')]);
     expect(status).toBe(200);
     expect(body.map(({ index }) => index)).toEqual([0, 1]);
@@ -63,11 +63,11 @@ describe.each(stores)('batches on %s', (store) => {
       ['pending', 'a@example.com'],
       ['pending', 'b@example.com'],
     ]);
-    // Equal contents are stored once.
+    // The store holds equal contents once.
     expect(await rowCounts(test.app)).toMatchObject({ messages: 2, deliveries: 2, contents: 1 });
   });
 
-  it('an entry that is refused, or malformed, has the error that it alone would have had', async () => {
+  it('give a refused or malformed entry the error of a single send', async () => {
     const wrong = { ...payload(), nonsense: 1 };
     const missing = payload({}, { conversationId: 'conv_0000000000000000' });
     const { status, body } = await post([stranger, to('a@example.com'), wrong, 7, missing]);
@@ -90,7 +90,7 @@ describe.each(stores)('batches on %s', (store) => {
     expect((await rowCounts(test.app)).messages).toBe(1);
   });
 
-  it('what is no array, empty, or has more than 100 entries is a 422 of the whole', async () => {
+  it('are a 422 as a whole when not an array, empty, or over 100 entries', async () => {
     for (const body of [{}, [], Array.from({ length: 101 }, () => payload())]) {
       const answer = await api.post('/v1/messages/batch', body);
       expect([answer.status, answer.body._tag]).toEqual([422, 'ValidationError']);
@@ -99,15 +99,15 @@ describe.each(stores)('batches on %s', (store) => {
     expect(await rowCounts(test.app)).toEqual(noRows);
   });
 
-  it('takes 100 entries', async () => {
+  it('take 100 entries', async () => {
     const entries = Array.from({ length: 100 }, (_, index) => to(`r${index}@example.com`));
     const { body } = await post(entries, keyed('hundred'));
     expect(new Set(body.map((one) => messageOf(one).id)).size).toBe(100);
     expect((await post(entries, keyed('hundred'))).body).toEqual(body);
   });
 
-  describe('idempotency', () => {
-    it('a repeat gets the whole answer, errors too, and sends nothing again', async () => {
+  describe('idempotency of a batch', () => {
+    it('returns the whole answer to a repeat, errors too, and sends nothing again', async () => {
       const batch = [to('a@example.com'), stranger, to('b@example.com')];
       const first = await post(batch, keyed('k'));
       const before = await rowCounts(test.app);
@@ -117,7 +117,7 @@ describe.each(stores)('batches on %s', (store) => {
       expect(await rowCounts(test.app)).toEqual(before);
     });
 
-    it('the same key with other content, or with a send of its own, is a 409', async () => {
+    it('answers a conflict for other content, or for a single send with the same key', async () => {
       await post([to('a@example.com')], keyed('k'));
       const conflict = { _tag: 'ConflictError', resource: 'idempotency-key' };
       const other = await api.post('/v1/messages/batch', [to('b@example.com')], keyed('k'));
@@ -130,13 +130,13 @@ describe.each(stores)('batches on %s', (store) => {
       expect((await rowCounts(test.app)).messages).toBe(2);
     });
 
-    it('rule 8: where nothing was accepted the key is free again', async () => {
+    it('rule 8: frees the key when no entry was accepted', async () => {
       expect(short((await post([stranger], keyed('k'))).body)).toEqual(['ForbiddenError']);
       expect(await rowCounts(test.app)).toEqual(noRows);
       expect(short((await post([to('a@example.com')], keyed('k'))).body)).toEqual(['pending']);
     });
 
-    it('equal batches at once, on two daemons, send once', async () => {
+    it('sends equal concurrent batches on two daemons once', async () => {
       const other = await test.another();
       const batch = Array.from({ length: 5 }, (_, index) => to(`r${index}@example.com`));
       const answers = await Promise.all(
@@ -148,7 +148,7 @@ describe.each(stores)('batches on %s', (store) => {
       expect((await rowCounts(test.app)).messages).toBe(5);
     });
 
-    it('a crash in the middle leaves nothing, and the repeat sends everything once', async () => {
+    it('leaves nothing after a crash in the middle, and the repeat sends everything once', async () => {
       const batch = [to('a@example.com'), to('b@example.com')];
       const { store } = test.app;
       const write: typeof store.write = (work, durability) =>
@@ -163,7 +163,7 @@ describe.each(stores)('batches on %s', (store) => {
       expect((await rowCounts(test.app)).messages).toBe(2);
     });
 
-    it('a message that was deleted since is told of, without its content', async () => {
+    it('reports a message deleted since without its content', async () => {
       const batch = [to('a@example.com'), to('b@example.com')];
       const { body } = await post(batch, keyed('k'));
       const [gone, kept] = body.map((one) => messageOf(one).id);
@@ -177,7 +177,7 @@ describe.each(stores)('batches on %s', (store) => {
       expect(Number(rows[0]?.n)).toBe(0);
     });
 
-    it('a key is forgotten after two days', async () => {
+    it('ends after two days', async () => {
       await post([to('a@example.com')], keyed('k'));
       await test.clock.advance(48 * 3_600_000 + 1);
       await sweepIdempotencyKeys(test.app);
@@ -185,7 +185,7 @@ describe.each(stores)('batches on %s', (store) => {
     });
   });
 
-  it('8.2: at the edge of the quota the entries that fit are accepted, in order', async () => {
+  it('8.2: accept the fitting entries in order at the edge of the quota', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 97);
     const two = payload({}, { to: [{ email: 'a@example.com' }, { email: 'b@example.com' }] });
@@ -209,7 +209,7 @@ describe.each(stores)('batches on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(100);
   });
 
-  it('8.2: never one above in a crowd of batches', async () => {
+  it('8.2: never exceed the quota in concurrent batches', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 60);
     const batch = Array.from({ length: 9 }, (_, index) => to(`r${index}@example.com`));
@@ -222,13 +222,13 @@ describe.each(stores)('batches on %s', (store) => {
     expect((await usedToday(test)).emails).toBe(100);
   });
 
-  it('7.4: of a paused organization every entry is refused', async () => {
+  it('7.4: are refused entry by entry for a paused organization', async () => {
     await pauseOrganization(test.app, 'default', { note: 'too many bounced' });
     const { body } = await post([to('a@example.com'), to('b@example.com')]);
     expect(short(body)).toEqual(['ForbiddenError', 'ForbiddenError']);
   });
 
-  it('8.1: counts as its entries on the buckets; too many are told how long to wait', async () => {
+  it('8.1: draw one token for each entry, and are told when to retry', async () => {
     await onPlan(test, 'free');
     const batch = (count: number) => Array.from({ length: count }, () => to('a@example.com'));
     expect((await post(batch(4))).status).toBe(200);
@@ -237,20 +237,20 @@ describe.each(stores)('batches on %s', (store) => {
       429,
       { _tag: 'RateLimitedError', operation: 'sendMessageBatch', retryAfterSeconds: 1 },
     ]);
-    // Refused, it drew nothing: one is left of the key's five.
+    // The refused batch drew nothing: one token of the key's five is left.
     expect((await post(batch(1))).status).toBe(200);
     expect((await post(batch(1))).status).toBe(429);
     await test.clock.advance(1_000);
     const large = await post(batch(100));
     expect([large.status, large.headers['ratelimit-remaining']]).toEqual([200, '0']);
-    // 95 in debt: 20 seconds for the next one, to the second.
+    // A debt of 95: 20 seconds until the next one, to the second.
     await test.clock.advance(19_000);
     expect((await post(batch(1))).status).toBe(429);
     await test.clock.advance(1_000);
     expect((await post(batch(1))).status).toBe(200);
   });
 
-  it.runIf(store === 'postgres')('waits for a claim that another daemon is making', async () => {
+  it.runIf(store === 'postgres')('wait for a claim that another daemon is making', async () => {
     const batch = [to('a@example.com')];
     const other = await test.another();
     const held = await heldWrite(other, (trx) =>

@@ -1,5 +1,5 @@
-// `POST /v1/messages/{id}/cancel` on both stores: what may be taken back and what not, and
-// the races with a daemon that claims at the same moment.
+// `POST /v1/messages/{id}/cancel` on both stores: the messages that may be cancelled, and the races with a
+// daemon that claims at the same moment.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError } from '../../src/errors.ts';
@@ -16,16 +16,16 @@ import { heldWrite, payload, someoneWaits } from '../messages/fixtures.ts';
 import { claim, queued, waiting } from '../queue/entries.ts';
 import { send, startPipeline, timeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { type LaterApi, laterApi } from './fixtures.ts';
+import { type ServedApi, servedApi } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 
 describe.each(stores)('cancelling on %s', (store) => {
   let test: TestApp;
-  let api: LaterApi;
+  let api: ServedApi;
   beforeEach(async () => {
     test = await testApp({ store });
-    api = laterApi(test);
+    api = servedApi(test);
   });
   afterEach(async () => {
     await api.close();
@@ -47,7 +47,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     );
   }
 
-  it('what is scheduled never goes; the answer is the message, and a repeat changes nothing', async () => {
+  it('stops a scheduled message for good, and is repeatable', async () => {
     const { app, caller, clock } = test;
     const id = await schedule();
     const { status, body } = await cancel(id);
@@ -68,7 +68,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(why?.happened).toMatch(/^It was not sent/);
   });
 
-  it('what is queued, or waits for another attempt, is taken back for all recipients', async () => {
+  it('stops queued and retried messages for all recipients', async () => {
     const { app, caller, clock } = test;
     const ready = await send(app, caller, ['a@x.example', 'b@x.example']);
     const retried = await waiting(app, caller, 'c@x.example', clock.now() + hourMs);
@@ -84,7 +84,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(events).toEqual(['accepted:pending', 'cancelled:failed', 'cancelled:failed']);
   });
 
-  it('where some bounced and nothing was sent, the rest is cancelled', async () => {
+  it('stops the rest of a message that partly bounced and was not sent', async () => {
     const { app, caller } = test;
     const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
     await app.store.write((trx) =>
@@ -99,7 +99,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     ]);
   });
 
-  it('what was sent, in part too, is being attempted, or has ended is a 409', async () => {
+  it('is a 409 for a message that is sent, partly sent, under way or ended', async () => {
     const { app, caller } = test;
     const refused = async (id: string) => {
       const { status, body } = await cancel(id);
@@ -124,7 +124,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(await refused(single.message_id)).toMatch(/has ended \(bounced\)/);
   });
 
-  it('of two copies one that is being attempted keeps the other', async () => {
+  it('is refused while one of two copies is attempted, and keeps the other one', async () => {
     const { app, caller } = test;
     const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
     await app.store.write((trx) =>
@@ -137,7 +137,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(shown.deliveries.map((one) => one.status)).toEqual(['pending', 'pending']);
   });
 
-  it('an unknown message, or one of another organization, is a 404', async () => {
+  it('is a 404 for an unknown message and for one of another organization', async () => {
     expect((await cancel('msg_0000000000000000')).status).toBe(404);
     expect((await cancel('x')).status).toBe(422);
     const id = await schedule();
@@ -145,7 +145,7 @@ describe.each(stores)('cancelling on %s', (store) => {
     await expect(cancelMessage(test.app, stranger, id)).rejects.toThrow('was not found');
   });
 
-  it('in a race with claims each message is either attempted or cancelled, never both', async () => {
+  it('in a race with claims either cancels or attempts each message, never both', async () => {
     const { app, caller } = test;
     const other = await test.another();
     const sent = await Promise.all(
@@ -174,25 +174,22 @@ describe.each(stores)('cancelling on %s', (store) => {
     }
   });
 
-  it.runIf(store === 'postgres')(
-    'waits for a claim that is being made, and loses to it',
-    async () => {
-      const { app, caller } = test;
-      const { message_id: id } = await queued(app, caller, 'a@x.example');
-      const daemon = await test.another();
-      const held = await heldWrite(daemon, async (trx) => {
-        await sql`select id from deliveries where message_id = ${id} for update`.execute(trx);
-        await sql`update deliveries set claimed_by = 'wrk_1', turn = null, status = 'processing'
+  it.runIf(store === 'postgres')('waits for a concurrent claim and loses to it', async () => {
+    const { app, caller } = test;
+    const { message_id: id } = await queued(app, caller, 'a@x.example');
+    const daemon = await test.another();
+    const held = await heldWrite(daemon, async (trx) => {
+      await sql`select id from deliveries where message_id = ${id} for update`.execute(trx);
+      await sql`update deliveries set claimed_by = 'wrk_1', turn = null, status = 'processing'
         where message_id = ${id}`.execute(trx);
-        await sql`update messages set status = 'processing' where id = ${id}`.execute(trx);
-      });
-      const cancelling = cancelMessage(app, caller, id).catch((error: unknown) => error);
-      const dropping = dropDeliveries(app, [id]).catch((error: unknown) => error);
-      await someoneWaits(app, 'deliveries');
-      await held.commit();
-      expect(await cancelling).toBeInstanceOf(ConflictError);
-      expect(await dropping).toBeInstanceOf(ConflictError);
-      expect((await getMessage(app, caller, id)).status).toBe('processing');
-    },
-  );
+      await sql`update messages set status = 'processing' where id = ${id}`.execute(trx);
+    });
+    const cancelling = cancelMessage(app, caller, id).catch((error: unknown) => error);
+    const dropping = dropDeliveries(app, [id]).catch((error: unknown) => error);
+    await someoneWaits(app, 'deliveries');
+    await held.commit();
+    expect(await cancelling).toBeInstanceOf(ConflictError);
+    expect(await dropping).toBeInstanceOf(ConflictError);
+    expect((await getMessage(app, caller, id)).status).toBe('processing');
+  });
 });

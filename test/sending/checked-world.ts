@@ -1,5 +1,5 @@
-// What the tests of the checks of a send share: a domain with a sender, mailboxes of this organization
-// and of another, keys, and a pipeline for what is scheduled.
+// Shared by the tests of the checks of a send: a domain with a sender, mailboxes of this organization and of
+// another, keys, and a pipeline for scheduled mail.
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
@@ -21,7 +21,7 @@ import { firstDelivery, type RunningPipeline, startPipeline } from '../support/d
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
 
 export const hourMs = 3_600_000;
-/** On the domain of the organization `default`. */
+/** A sender on the domain of the organization `default`. */
 export const from = 'news@acme.example';
 export const ownMailbox = 'office@acme.example';
 /** Mailboxes of another organization. */
@@ -31,13 +31,13 @@ export interface CheckedWorld {
   test: TestApp;
   domainId: string;
   senderId: string;
-  /** A new key and who asks with it. */
+  /** Creates a key; returns it with its caller. */
   key(input?: CreateKey): Promise<{ id: string; plaintext: string; caller: Caller }>;
-  /** Accepts one for an hour from now; its id. */
+  /** Schedules a message an hour from now; returns its id. */
   schedule(caller: Caller, to: readonly string[], top?: Record<string, unknown>): Promise<string>;
-  /** Lets so much time pass and everything be done that is due then; until the first time no queue runs. */
+  /** Lets time pass and all due work end; the queue starts with the first call. */
   pass(ms: number): Promise<void>;
-  /** `goes`, `waits REASON` or `cancelled by CHECK`. */
+  /** Returns `goes`, `waits REASON` or `cancelled by CHECK`. */
   outcomeOf(id: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export async function checkedWorld(store: TestStore): Promise<CheckedWorld> {
   };
 }
 
-/** Deletes the mailbox of this address, whose ever it is. */
+/** Deletes the mailbox with this address, of any organization. */
 export async function closeMailbox(app: App, address: string): Promise<void> {
   const { rows } = await sql<{ id: string; organization_id: string }>`
     select id, organization_id from mailboxes where primary_address = ${address}`.execute(

@@ -1,5 +1,5 @@
-// Each check of a send by itself, as it is accepted and as scheduled mail comes due, on both stores. Their
-// order is test/http/order-of-checks.test.ts; the words of refusals are with their areas.
+// Each check of a send alone, at acceptance and when scheduled mail comes due, on both stores. Their order is
+// test/http/order-of-checks.test.ts; the texts of refusals are with their areas.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
@@ -38,7 +38,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
   const setConstraints = (id: string, constraints: { senders: string[] } | null) =>
     updateKey(world.test.app, world.test.operator, id, { constraints });
 
-  describe('as it is accepted', () => {
+  describe('at acceptance', () => {
     const refusal = (caller: Caller, to: readonly string[], top: Record<string, unknown> = {}) =>
       send(world.test.app, caller, {
         top: { from: { email: from }, to: to.map((email) => ({ email })), ...top },
@@ -90,13 +90,13 @@ describe.each(stores)('the checks of a send on %s', (store) => {
           return refusal(caller, [...outside, 'ADA@example.com', 'bob@example.com']);
         },
       ],
-    ])('%s refuses, and nothing else does', async (_name, tag, refused) => {
+    ])('refuse a send that fails only the check %s', async (_name, tag, refused) => {
       const { caller } = await world.key();
       expect(await refusal(caller, outside)).toBeNull();
       expect(await refused(caller)).toMatchObject({ _tag: tag });
     });
 
-    it('a test key and an open onboarding reach who is here', async () => {
+    it('let a test key and an open onboarding reach local recipients', async () => {
       const { caller } = await world.key({ role: 'sender', mode: 'test' });
       const local = [ownMailbox.toUpperCase(), 'bounced@simulator.test'];
       expect(await refusal(caller, [...local, ...foreignMailboxes])).toBeNull();
@@ -104,7 +104,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(await refusal(caller, local)).toBeNull();
     });
 
-    it('ask each question once for a batch of 100', async () => {
+    it('query the store once for a batch of 100', async () => {
       const { app } = world.test;
       const { caller } = await world.key({ role: 'sender', mode: 'test' });
       await reject();
@@ -123,9 +123,9 @@ describe.each(stores)('the checks of a send on %s', (store) => {
         ran
           .filter(({ text }) => new RegExp(`from "${table}"`).test(text))
           .reduce((sum, query) => sum + query.times, 0);
-      // By the test key and by the onboarding.
+      // One query for the test key, one for the onboarding.
       expect(times('mailbox_addresses')).toBe(2);
-      // By the batch, which locks its quota first, and by its sends.
+      // One query for the batch, which locks its quota first, and one for its sends.
       expect(times('organizations')).toBe(2);
       for (const table of ['senders', 'domains', 'blocks'])
         expect([table, times(table)]).toEqual([table, 1]);
@@ -138,7 +138,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       return world.outcomeOf(id);
     }
 
-    it('all that they let go goes, by whichever key, or the operator', async () => {
+    it('send accepted mail of any key and of the operator', async () => {
       const live = await world.key();
       const tester = await world.key({ role: 'sender', mode: 'test' });
       const ids = [
@@ -150,13 +150,13 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       for (const id of ids) expect(await world.outcomeOf(id)).toBe('goes');
     });
 
-    it('a revoked key: cancelled with the reason, for all recipients, counting on no quota', async () => {
+    it('cancel mail of a revoked key with the reason, for all recipients, without use of quota', async () => {
       const { app, operator } = world.test;
       const { id: keyId, caller } = await world.key();
       const id = await world.schedule(caller, ['a@b.example', 'c@d.example']);
       await revokeKey(app, operator, keyId);
       expect(await due(id)).toBe('cancelled by key');
-      const reason = `The API key ${keyId} that it was scheduled with is revoked`;
+      const reason = `The API key ${keyId} that scheduled the message is revoked`;
       const { status, deliveries } = await getMessage(app, operator, id);
       expect(status).toBe('failed');
       expect(deliveries).toHaveLength(2);
@@ -182,7 +182,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(Number(rows[0]?.failed)).toBe(2);
     });
 
-    it('a revoked key takes nothing of another key along', async () => {
+    it('leave mail of another key alone when one is revoked', async () => {
       const { app, operator } = world.test;
       const [gone, stays] = [await world.key(), await world.key()];
       const ids = [
@@ -195,7 +195,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(outcomes).toEqual(['cancelled by key', 'goes']);
     });
 
-    it('a rotated key stands on in its heirs', async () => {
+    it('accept mail of a rotated key through its heirs', async () => {
       const { app, operator } = world.test;
       const { id: keyId, caller } = await world.key();
       const id = await world.schedule(caller, outside);
@@ -204,7 +204,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(await due(id)).toBe('goes');
     });
 
-    it('a rotated key falls with its heir, by the constraints of that or its revocation', async () => {
+    it('apply the constraints and the revocation of the heir to a rotated key', async () => {
       const { app, operator } = world.test;
       const { id: keyId, caller } = await world.key();
       const first = await world.schedule(caller, outside);
@@ -217,14 +217,14 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(await due(second)).toBe('cancelled by key');
     });
 
-    it('an expired key keeps what it scheduled', async () => {
+    it('send mail of an expired key', async () => {
       const expiresAt = new Date(world.test.clock.now() + hourMs / 2).toISOString();
       const { caller } = await world.key({ role: 'sender', expiresAt });
       const id = await world.schedule(caller, outside);
       expect(await due(id)).toBe('goes');
     });
 
-    it('constraints that were narrowed: cancelled only where the From is beyond them', async () => {
+    it('cancel mail under narrowed constraints only when its From is beyond them', async () => {
       const { app, operator } = world.test;
       const { id: keyId, caller } = await world.key();
       const beyond = await world.schedule(caller, outside);
@@ -237,7 +237,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(delivery?.errorMessage).toContain(`may not send from ${from}`);
     });
 
-    it('where a key may be used from does not matter any more', async () => {
+    it('ignore the addresses that a key may be used from', async () => {
       const { id: keyId, caller } = await world.key();
       const id = await world.schedule(caller, outside);
       await updateKey(world.test.app, world.test.operator, keyId, {
@@ -246,7 +246,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(await due(id)).toBe('goes');
     });
 
-    it('a sender that is gone, or inactive: cancelled', async () => {
+    it('cancel mail of a deleted or inactive sender', async () => {
       const { app, operator } = world.test;
       const { caller } = await world.key();
       const inactive = await world.schedule(caller, outside);
@@ -260,14 +260,14 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(delivery?.errorMessage).toContain(`${from} may not send`);
     });
 
-    it('a test key whose recipient lives here no more: cancelled, not sent into the world', async () => {
+    it('cancel mail of a test key to a mailbox deleted since', async () => {
       const { caller } = await world.key({ role: 'sender', mode: 'test' });
       const id = await world.schedule(caller, foreignMailboxes);
       await closeMailbox(world.test.app, foreignMailboxes[1]);
       expect(await due(id)).toBe('cancelled by test-key');
     });
 
-    it('an onboarding that was withdrawn: cancelled, but for its own mailboxes', async () => {
+    it('cancel foreign mail after a withdrawn onboarding, and send to own mailboxes', async () => {
       const { app, caller: owner } = world.test;
       const { caller } = await world.key();
       const own = await world.schedule(caller, [ownMailbox]);
@@ -283,13 +283,13 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       expect(await due(again)).toBe('cancelled by onboarding');
     });
 
-    it.runIf(store === 'postgres')('nobody waits for who changes the key', async () => {
+    it.runIf(store === 'postgres')('do not wait for a change of the key', async () => {
       const { id: keyId, caller } = await world.key();
       const id = await world.schedule(caller, outside);
       const changing = await heldWrite(await world.test.another(), (trx) =>
         deactivateKey(trx, keyId),
       );
-      // Were the key locked to be read, this would never end.
+      // This would never end if reading the key locked it.
       expect(await due(id)).toBe('goes');
       await changing.commit();
     });

@@ -1,7 +1,7 @@
-// `svc messages send` with what it names and `--scheduled-for`, `batch` and `cancel`, as people and scripts run them.
+// `svc messages send` with its references and `--scheduled-for`, `batch` and `cancel`, as typed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BatchResult, Message } from '../../src/messages/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
@@ -22,7 +22,7 @@ const schedule = (time: string, ...more: string[]) => [
   ...['--scheduled-for', time, ...more],
 ];
 
-test('schedules once for one key, and cancels; a second cancel changes nothing', async () => {
+it('send --scheduled-for schedules once for one key, and cancel is repeatable', async () => {
   const key = ['--idempotency-key', 'k'];
   const message = await cli.json<Message>(schedule(later, ...key));
   expect(message).toMatchObject({ status: 'scheduled', scheduledFor: later });
@@ -34,7 +34,7 @@ test('schedules once for one key, and cancels; a second cancel changes nothing',
   expect(again.stdout).toContain('failed');
 });
 
-test('a time that is past is exit code 2 and names scheduledFor', async () => {
+it('a past time ends with 2 and names scheduledFor', async () => {
   const { code, stderr } = await cli.run(schedule('2020-01-01T00:00:00Z', '--json'));
   expect(code).toBe(2);
   expect(JSON.parse(stderr)).toMatchObject({
@@ -43,11 +43,11 @@ test('a time that is past is exit code 2 and names scheduledFor', async () => {
   });
 });
 
-test('--wait does not follow what is scheduled', async () => {
+it('--wait is refused for scheduled mail', async () => {
   expect((await cli.run(schedule(later, '--wait'))).code).toBe(2);
 });
 
-test('a batch from standard input prints the results of the API, once for one key', async () => {
+it('batch from standard input prints the results of the API, once for one key', async () => {
   const options = { input: JSON.stringify([entry('a@a.example'), entry('b@b.example')]) };
   const args = ['messages', 'batch', '--data', '-', '--idempotency-key', 'batch'];
   const results = await cli.json<BatchResult[]>(args, options);
@@ -58,23 +58,26 @@ test('a batch from standard input prints the results of the API, once for one ke
   expect(await cli.json<BatchResult[]>(args, options)).toEqual(results);
 });
 
-test('a batch from a file with an entry that is refused is exit code 8; the others are sent', async () => {
+it('batch from a file ends with 8 after a refused entry and sends the others', async () => {
   const file = join(cli.directory, 'messages.json');
   writeFileSync(file, JSON.stringify([entry('a@a.example'), { ...entry('b@b.example'), x: 1 }]));
   const { code, stdout, stderr } = await cli.run(['messages', 'batch', '--data', `@${file}`]);
   expect(code).toBe(8);
   expect(stdout).toMatch(/pending/);
   expect(stdout).toMatch(/ValidationError.*x: unknown field/);
-  expect(stderr).toContain('1 of 2 entries were refused');
+  expect(stderr).toContain('1 of 2 messages were refused');
 });
 
-test('an unknown message is exit code 3, what is no array 2', async () => {
+it('cancel ends with 3 for an unknown message', async () => {
   expect((await cli.run(['messages', 'cancel', 'msg_0000000000000000'])).code).toBe(3);
+});
+
+it('batch ends with 2 for other JSON than an array', async () => {
   const args = ['messages', 'batch', '--data', '{}'];
   expect((await cli.run(args)).code).toBe(2);
 });
 
-test('what names a conversation, a kind of mail and a contact is in the message', async () => {
+it('send stores conversation, kind of mail and contact with the message', async () => {
   const made = async (...words: string[]) => (await cli.json<{ id: string }>(words)).id;
   const conversationId = await made('conversations', 'create', '--title', 'A late invoice');
   const unsubscribeGroupId = await made('unsubscribe-groups', 'create', '--name', 'News');

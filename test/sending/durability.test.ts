@@ -1,5 +1,5 @@
-// What each answer rests on: all that accepts a message or receives a mail asks for a commit that survives
-// a power failure, and has no answer before it. What `now` means on each store: test/store.
+// The durability of each answer: every acceptance of a message or a received mail asks for a commit that
+// survives a power failure, and answers after it. `now` on each store: test/store.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -48,14 +48,14 @@ const answers: Record<string, (test: TestApp) => Promise<unknown>> = {
       user: null,
     }),
   'a mail for a mailbox': ({ app }) => receiveFor(app, 'inbox@sandbox.test'),
-  'a report that came in': ({ app }) => receiveFor(app, 'fbl@bounce.sandbox.test'),
+  'a received report': ({ app }) => receiveFor(app, 'fbl@bounce.sandbox.test'),
 };
 
-describe.each(stores)('on %s', (store) => {
+describe.each(stores)('answers on %s', (store) => {
   let test: TestApp;
-  /** What each write asked for, in order. */
+  /** Durability asked for by each write, in order. */
   let asked: Durability[];
-  /** Lets the answers of all writes out. */
+  /** Releases the answers of all writes. */
   let release: () => void;
 
   beforeEach(async () => {
@@ -77,7 +77,7 @@ describe.each(stores)('on %s', (store) => {
     await test.close();
   });
 
-  it.each(Object.keys(answers))('%s is answered once it is durable', async (name) => {
+  it.each(Object.keys(answers))('to %s wait for the durable commit', async (name) => {
     let isAnswered = false;
     const answer = answers[name]?.(test).then((value) => {
       isAnswered = true;

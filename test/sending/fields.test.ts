@@ -1,4 +1,4 @@
-// Every field, none sampled: what a request is told from another by, and what is kept of each.
+// Every field of a send: its part in the fingerprint, and its stored form.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import { findMessageRow } from '../../src/messages/queries.ts';
@@ -33,7 +33,7 @@ const base = {
   metadata: { key: 'value' },
 };
 
-/** Each a change of one field; `email.` stands for the content. */
+/** Changes of one field each; `email.` stands for the content. */
 const changes: Record<string, unknown> = {
   to: [{ email: 'z@example.com', name: 'A' }],
   'to.0.name': [{ email: 'a@example.com', name: 'B' }],
@@ -67,7 +67,7 @@ function changed(path: string): Record<string, unknown> {
 const of = (body: unknown) => fingerprint('POST', '/v1/messages', sendPayload.parse(body));
 
 describe('the fingerprint of a send', () => {
-  it('has a change for every field that there is', () => {
+  it('has a case below for every field', () => {
     const top = Object.keys(sendPayload.shape).filter(
       (name) => !['channel', 'email'].includes(name),
     );
@@ -78,31 +78,28 @@ describe('the fingerprint of a send', () => {
     expect([...top, ...content].filter((name) => !named.has(name))).toEqual([]);
   });
 
-  it.each(Object.keys(changes))('differs where %s differs', (path) => {
+  it.each(Object.keys(changes))('changes with %s', (path) => {
     expect(of(changed(path))).not.toBe(of(base));
     expect(of(changed(path))).toBe(of(changed(path)));
   });
 
-  it.each(['templateId', 'templateSlug', 'templateData'])(
-    'differs where email.%s differs',
-    (name) => {
-      const body = (value: string) => ({
-        ...base,
-        email: {
-          ...(name !== 'templateId' && { templateSlug: 'welcome' }),
-          [name]:
-            name === 'templateData'
-              ? { key: value }
-              : name === 'templateId'
-                ? `tmpl_${value.repeat(24)}`
-                : value,
-        },
-      });
-      expect(of(body('0'))).not.toBe(of(body('1')));
-    },
-  );
+  it.each(['templateId', 'templateSlug', 'templateData'])('changes with email.%s', (name) => {
+    const body = (value: string) => ({
+      ...base,
+      email: {
+        ...(name !== 'templateId' && { templateSlug: 'welcome' }),
+        [name]:
+          name === 'templateData'
+            ? { key: value }
+            : name === 'templateId'
+              ? `tmpl_${value.repeat(24)}`
+              : value,
+      },
+    });
+    expect(of(body('0'))).not.toBe(of(body('1')));
+  });
 
-  it('differs by method and path, not by the order of keys', () => {
+  it('changes with method and path but not with the order of keys', () => {
     const body: SendPayload = sendPayload.parse(base);
     const reversed = Object.fromEntries(Object.entries(body).reverse());
     expect(fingerprint('POST', '/v1/messages', reversed)).toBe(of(base));
@@ -111,14 +108,14 @@ describe('the fingerprint of a send', () => {
   });
 });
 
-describe.each(stores)('kept of a send on %s', (store) => {
+describe.each(stores)('the stored send on %s', (store) => {
   let test: TestApp;
   beforeEach(async () => {
     test = await testApp({ store });
   });
   afterEach(() => test.close());
 
-  it('the name of each, where sends from one address at once have two', async () => {
+  it('has its own name for each of two concurrent sends from one address', async () => {
     const { app, caller } = test;
     const names = Array.from({ length: 16 }, (_, at) => `Name ${at % 2}`);
     const sent = await Promise.all(
@@ -130,7 +127,7 @@ describe.each(stores)('kept of a send on %s', (store) => {
     expect(kept.map(({ from }) => from?.name)).toEqual(names);
   });
 
-  it('the parent, of however many ancestors', async () => {
+  it('has its parent after any number of ancestors', async () => {
     const { app, caller } = test;
     let parent = await send(app, caller, 'a@simulator.test');
     for (let at = 0; at < 60; at += 1) {

@@ -1,4 +1,4 @@
-// What these tests share: the HTTP face with its limits on every route, held to the OpenAPI document.
+// Shared by the sending tests: the HTTP face with its limits on every route, checked against the OpenAPI document.
 import { limitsBy } from '../../daemon/http/rate-limits.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
@@ -8,7 +8,7 @@ import type { Answer } from '../support/http-client.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-export interface LaterApi {
+export interface ServedApi {
   post<Body = Record<string, unknown>>(
     url: string,
     body?: unknown,
@@ -17,8 +17,8 @@ export interface LaterApi {
   close(): Promise<void>;
 }
 
-/** The API as the daemon serves it, its limits included. */
-export function laterApi({ app, apiKey: ownKey }: TestApp): LaterApi {
+/** Serves the API as the daemon does, limits included. */
+export function servedApi({ app, apiKey: ownKey }: TestApp): ServedApi {
   const authenticator = createAuthenticator(app);
   const check = openApiCheck(routes);
   const server = createHttpServer(app, {

@@ -1,5 +1,5 @@
-// No header and no recipient that was not asked for: refused with a 422 and nothing
-// stored, or carried as the text it is. Looked at in the bytes that go on the wire.
+// Injected headers and recipients are refused with a 422 and nothing stored, or carried as plain text. Checked
+// in the bytes on the wire.
 
 import libmime from 'libmime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { harmlessInjections, refusedInjections } from './injections.ts';
 
-/** The fields of the header, in order, unfolded. */
+/** Returns the fields of the header in order, unfolded. */
 function fieldsOf(raw: string): [name: string, value: string][] {
   const header = raw.slice(0, raw.indexOf('\r\n\r\n'));
   return header
@@ -17,7 +17,7 @@ function fieldsOf(raw: string): [name: string, value: string][] {
     .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]);
 }
 
-describe.each(stores)('header injection on %s', (store) => {
+describe.each(stores)('an injection into the header, on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   beforeAll(async () => {
@@ -29,18 +29,21 @@ describe.each(stores)('header injection on %s', (store) => {
     await test.close();
   });
 
-  it.each(refusedInjections)('%s is a 422, and nothing is stored', async (_what, body, field) => {
-    const answer = await api.post('/v1/messages', body, { headers: { 'idempotency-key': 'k' } });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({
-      _tag: 'ValidationError',
-      message: expect.stringMatching(/^Invalid body: /),
-      fields: { [field]: [expect.any(String)] },
-    });
-    expect(await rowCounts(test.app)).toEqual(noRows);
-  });
+  it.each(refusedInjections)(
+    'by %s is a 422, and nothing is stored',
+    async (_what, body, field) => {
+      const answer = await api.post('/v1/messages', body, { headers: { 'idempotency-key': 'k' } });
+      expect(answer.status).toBe(422);
+      expect(answer.body).toEqual({
+        _tag: 'ValidationError',
+        message: expect.stringMatching(/^Invalid body: /),
+        fields: { [field]: [expect.any(String)] },
+      });
+      expect(await rowCounts(test.app)).toEqual(noRows);
+    },
+  );
 
-  it.each(harmlessInjections)('$what arrives as text', async ({ body, headers = {}, shown }) => {
+  it.each(harmlessInjections)('by $name arrives as text', async ({ body, headers = {}, shown }) => {
     const message = await send(api, body);
     expect(message.recipients.map(({ email }) => email)).toEqual(['ada@example.com']);
     expect(message.deliveries).toHaveLength(1);

@@ -1,6 +1,6 @@
-// Concurrent sends with one idempotency key, in seeded interleavings of two daemons on
-// one store, with writes that fail, daemons that crash and clients that hang up. Whatever happens: one
-// message, right replays, released claims (specification 4.2 rules 5 to 8).
+// Concurrent sends with one idempotency key, in seeded interleavings of two daemons on one store, with failing
+// writes, crashing daemons and clients that hang up. Always: one message, right replays, released claims
+// (specification 4.2 rules 5 to 8).
 // `IDEMPOTENCY_SEED=n` replays one seed: the plan is the same, the timing is the machine's.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -27,10 +27,10 @@ import { otherOrganization, payload } from '../messages/fixtures.ts';
 import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
-/** PostgreSQL has fewer: each crash opens a pool of connections anew. IDEMPOTENCY_SEEDS=5000 is a soak. */
+/** PostgreSQL has fewer, because each crash opens a new pool of connections. IDEMPOTENCY_SEEDS=5000 is a soak. */
 const soaked = Number(process.env.IDEMPOTENCY_SEEDS ?? 0);
 const seeds: Record<TestStore, number> = { sqlite: soaked || 100, postgres: soaked || 100 };
-/** Side by side, each with a store of its own: a send mostly waits. */
+/** Worlds side by side, each with a store of its own, because a send mostly waits. */
 const worldsAtOnce = 3;
 const timeoutMs = 180_000;
 const replayed = process.env.IDEMPOTENCY_SEED;
@@ -39,7 +39,7 @@ const sendRoute = routes.find(({ name }) => name === 'sendMessage') as Route;
 const organizations = ['mine', 'theirs'] as const;
 type Organization = (typeof organizations)[number];
 
-/** `refused` is from an address that may not send (403), `missing` names what is not there (404). */
+/** `refused` has a sender that may not send (403), `missing` an unknown reference (404). */
 type Content = 'first' | 'second' | 'refused' | 'missing';
 
 interface Plan {
@@ -47,9 +47,9 @@ interface Plan {
   content: Content;
   daemon: 0 | 1;
   afterTurns: number;
-  /** The client hangs up after so many turns. */
+  /** Turns of the event loop after which the client hangs up. */
   leavesAfterTurns: number | null;
-  /** Sends again, to either daemon, until it is told something final. */
+  /** Repeats the send, to either daemon, until its answer is final. */
   persists: boolean;
 }
 
@@ -59,7 +59,7 @@ interface Answer {
   body: Message;
 }
 
-/** How often what happened, over all seeds. */
+/** Counts of each event, over all seeds. */
 interface Seen {
   answers: Map<number, number>;
   faults: Map<WriteFault, number>;
@@ -67,9 +67,9 @@ interface Seen {
 }
 
 const mostFaults = 2;
-/** A crash is half as likely as any other fault: a start costs the most. */
+/** A crash is half as likely as any other fault, because a start costs the most. */
 const drawn = [...writeFaults, ...writeFaults.filter((fault) => !fault.startsWith('crashes'))];
-/** More than a request takes from its arrival to its route. */
+/** Longer than a request takes from its arrival to its route. */
 const turnsOfAnAnswer = 10;
 
 describe.each(stores)('interleavings of sends with one idempotency key on %s', (store) => {
@@ -85,7 +85,9 @@ describe.each(stores)('interleavings of sends with one idempotency key on %s', (
     for (const test of tests) await test.close();
   });
 
-  it('one message, right replays, released claims', { timeout: timeoutMs }, async () => {
+  it('always end with one message, right replays and released claims', {
+    timeout: timeoutMs,
+  }, async () => {
     const left = replayed ? [Number(replayed)] : Array.from({ length: seeds[store] }, (_, i) => i);
     const runs = worlds.map(async (world) => {
       for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
@@ -103,7 +105,7 @@ describe.each(stores)('interleavings of sends with one idempotency key on %s', (
     for (const world of worlds) await world.close();
     for (const { app } of tests) await expectUsageToAgree(app);
     if (replayed) return;
-    // None of the above means anything unless all of it happened.
+    // The checks above mean nothing unless every fault happened.
     for (const fault of writeFaults) expect(seen.faults.get(fault), fault).toBeGreaterThan(0);
     for (const status of [201, 403, 404, 409, 500, 503]) {
       expect(seen.answers.get(status), String(status)).toBeGreaterThan(0);
@@ -112,7 +114,7 @@ describe.each(stores)('interleavings of sends with one idempotency key on %s', (
   });
 });
 
-/** A world with a second organization that may send. */
+/** Opens a world with a second organization that may send. */
 async function openWorld(test: TestApp, seen: Seen): Promise<World> {
   const { caller } = await otherOrganization(test.app);
   const { id } = await addDomain(test.app, caller, { domain: 'acme.example', dkim: 'ed25519' });
@@ -125,15 +127,15 @@ async function openWorld(test: TestApp, seen: Seen): Promise<World> {
   return new World(test, callers, seen);
 }
 
-/** What of a daemon dies in a crash. */
+/** The part of a daemon that dies in a crash. */
 interface Process {
   app: App;
   faulty: FaultyStore;
 }
 
 /**
- * Two daemons on one store, of which each may crash and be started again. Their HTTP faces stay, as
- * they remember nothing; the app behind them is a new one.
+ * Two daemons on one store, each of which may crash and restart. Their HTTP faces stay, because they hold no
+ * state; the app behind them is a new one.
  */
 class World {
   readonly test: TestApp;
@@ -162,7 +164,7 @@ class World {
     for (const { app } of await Promise.all(this.#processes)) await app.close();
   }
 
-  /** What becomes of the writes from now on. */
+  /** Injects faults into the writes from now on. */
   plague(next: () => WriteFault | null): void {
     this.#nextFault = () => {
       const fault = next();
@@ -200,7 +202,7 @@ class World {
     return this.#processes[index] as Promise<Process>;
   }
 
-  /** The process is gone, and another comes up on its store. */
+  /** Starts another daemon on the store of a dead one. */
   #restart(index: number, dead: Promise<Process>): void {
     if (this.#processes[index] !== dead) return;
     this.#processes[index] = dead.then(async ({ app, faulty }) => {
@@ -210,7 +212,7 @@ class World {
     });
   }
 
-  /** Null where no answer came: the daemon crashed, or the client did not wait for it. */
+  /** Sends; returns null where no answer came, after a crash or a hang-up. */
   async send(plan: Plan, key: string, daemon: number): Promise<Answer | null> {
     const current = this.#process(daemon);
     const { faulty } = await current;
@@ -240,7 +242,7 @@ class World {
     return { plan, status, body: response.json() };
   }
 
-  /** Requests whose clients have gone end too; resolves after the last, and starts who crashed then. */
+  /** Waits for all requests, also of clients that hung up, and restarts crashed daemons. */
   async settled(): Promise<void> {
     await turns(turnsOfAnAnswer);
     await Promise.all(this.#running);
@@ -253,7 +255,7 @@ class World {
   }
 }
 
-/** Never, for null. */
+/** Waits for turns of the event loop; for ever with null. */
 async function turns(count: number | null): Promise<void> {
   if (count === null) return new Promise(() => {});
   for (let turn = 0; turn < count; turn++) await nextTurn();
@@ -309,7 +311,7 @@ async function runSeed(world: World, seed: number): Promise<void> {
 
 const mostTries = 12;
 
-/** One client: every answer that it got. */
+/** Runs one client; returns all its answers. */
 async function perform(world: World, plan: Plan, key: string): Promise<Answer[]> {
   const answers: Answer[] = [];
   await turns(plan.afterTurns);
@@ -373,7 +375,7 @@ async function expectOneOutcome(
   );
   expect(bodies.size, 'one answer for all').toBeLessThanOrEqual(1);
 
-  // Afterwards, with nothing in the way: the message is replayed, or the key is free.
+  // Afterwards, without faults: the message is replayed, or the key is free.
   const probe = (content: Content) =>
     world.send(
       { organization, content, daemon: 0, afterTurns: 0, leavesAfterTurns: null, persists: false },
@@ -411,7 +413,7 @@ function expectRight(
   }
 }
 
-/** What was counted for the quota is what was accepted, replays and rolled back attempts not. */
+/** Expects the usage to count accepted sends, without replays and rolled back attempts. */
 async function expectUsageToAgree({ store }: App): Promise<void> {
   const { rows } = await sql<{ counted: number; accepted: number }>`
     select sum(messages) as counted, (select count(*) from messages) as accepted

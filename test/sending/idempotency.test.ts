@@ -1,4 +1,4 @@
-// Specification 4.2, rules 5 to 8. One key, one message, whoever asks and however often.
+// Specification 4.2, rules 5 to 8: one message for one key, from any caller and any number of times.
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,8 +56,8 @@ describe.each(stores)('idempotent sends on %s', (store) => {
     return id;
   }
 
-  describe('rule 5: a repeat returns the original message', () => {
-    it('rule 5: as a 201 with the same body, storing nothing and telling nothing', async () => {
+  describe('rule 5: a repeat', () => {
+    it('answers 201 with the same body, without storing or publishing anything', async () => {
       const first = await post(payload(), 'order-1');
       await test.clock.advance(1_000);
       const second = await post(payload(), 'order-1');
@@ -67,7 +67,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect(await timeline(api, first.body.id)).toEqual(['accepted pending']);
     });
 
-    it('rule 5: also when its fields come in another order and its addresses in another form', async () => {
+    it('is recognized with its fields in another order and its addresses in another form', async () => {
       const first = await post(payload({ html: 'x' }, { metadata: { a: 1, b: 2 } }), 'k');
       const turned = {
         metadata: { b: 2, a: 1 },
@@ -78,7 +78,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect((await post(turned, 'k')).body).toEqual(first.body);
     });
 
-    it('rule 5: also after the message has moved on, as it was accepted', async () => {
+    it('answers the message as accepted, even after later changes', async () => {
       const first = await send(api, payload(), keyed('k'));
       await test.app.store.write((trx) =>
         sql`update messages set status = 'delivered' where id = ${first.id}`.execute(trx),
@@ -86,14 +86,14 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect((await post(payload(), 'k')).body).toEqual(first);
     });
 
-    it('rule 5: two requests at once make one message, in one batch', async () => {
+    it('at the same time makes one message, in one batch', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => post(payload(), 'k')));
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
       expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
       expect(await rowCounts(test.app)).toEqual(oneClaimedMessage);
     });
 
-    it('rule 5: two requests at once on two daemons make one message', async () => {
+    it('at the same time on two daemons makes one message', async () => {
       const other = httpApi({ app: await test.another(), apiKey: test.apiKey });
       const keys = Array.from({ length: 20 }, (_, i) => `order-${i}`);
       const answers = await Promise.all(
@@ -106,7 +106,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       await other.close();
     });
 
-    it('rule 5: a key is remembered for a day at least, and forgotten after two', async () => {
+    it('is recognized for a day at least, and its key is forgotten after two', async () => {
       const first = await send(api, payload(), keyed('k'));
       await test.clock.advance(24 * hourMs);
       await sweepIdempotencyKeys(test.app);
@@ -116,7 +116,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect((await post(payload(), 'k')).body.id).not.toBe(first.id);
     });
 
-    it('rule 5: without a key every request is a new message', async () => {
+    it('without a key is a new message', async () => {
       const [first, second] = [await send(api), await send(api)];
       expect(second.id).not.toBe(first.id);
       expect((await rowCounts(test.app)).idempotency_claims).toBe(0);
@@ -124,7 +124,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
   });
 
   describe('rule 6: the same key with other content', () => {
-    it('rule 6: is a 409 whatever differs, and leaves nothing', async () => {
+    it('is a 409 for any difference, and leaves nothing', async () => {
       await send(api, payload(), keyed('k'));
       for (const [what, body] of [
         ['another subject', payload({ subject: 'Other' })],
@@ -138,14 +138,14 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       }
     });
 
-    it('rule 6: is a 409 for all but the first of requests that come at once', async () => {
+    it('is a 409 for all but the first of concurrent requests', async () => {
       const bodies = ['A', 'B', 'C'].map((subject) => payload({ subject }));
       const answers = await Promise.all(bodies.map((body) => post(body, 'k')));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
       expect(await rowCounts(test.app)).toEqual(oneClaimedMessage);
     });
 
-    it('rule 6: is a 409 too when the content came to two daemons at once', async () => {
+    it('is a 409 too for concurrent requests to two daemons', async () => {
       const other = httpApi({ app: await test.another(), apiKey: test.apiKey });
       const answers = await Promise.all([
         post(payload({ subject: 'A' }), 'k'),
@@ -156,7 +156,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       await other.close();
     });
 
-    it('rule 6: a repeat of a deleted message is a 409 that tells nothing of it', async () => {
+    it('is a 409 without details after the message was deleted', async () => {
       const { id } = await send(api, payload({ subject: 'Secret' }), keyed('k'));
       await api.delete(`/v1/messages/${id}`);
       const { status, body } = await post(payload({ subject: 'Secret' }), 'k');
@@ -177,7 +177,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
   });
 
   describe('rule 7: a key belongs to its organization', () => {
-    it('rule 7: another organization uses the same key for its own message', async () => {
+    it('is free for another organization', async () => {
       const other = await otherOrganization(test.app);
       await verifiedSender(other, 'acme.example');
       const theirs = api.as(other.apiKey);
@@ -192,28 +192,28 @@ describe.each(stores)('idempotent sends on %s', (store) => {
     });
   });
 
-  describe('rule 8: an attempt that fails releases its claim', () => {
-    it('rule 8: after a 422 the corrected request goes through', async () => {
+  describe('rule 8: the claim of a failed attempt', () => {
+    it('is free for the corrected request after a 422', async () => {
       expect((await post(payload({ text: 1 }), 'k')).status).toBe(422);
       expect(await rowCounts(test.app)).toEqual(noRows);
       expect((await post(payload(), 'k')).status).toBe(201);
     });
 
-    it('rule 8: after a 403 the corrected request goes through', async () => {
+    it('is free for the corrected request after a 403', async () => {
       const from = { email: 'ceo@elsewhere.example' };
       expect((await post(payload({}, { from }), 'k')).status).toBe(403);
       expect(await rowCounts(test.app)).toEqual(noRows);
       expect((await post(payload(), 'k')).status).toBe(201);
     });
 
-    it('rule 8: after a 404 the corrected request goes through', async () => {
+    it('is free for the corrected request after a 404', async () => {
       const conversationId = test.app.newId(conversationNoun);
       expect((await post(payload({}, { conversationId }), 'k')).status).toBe(404);
       expect(await rowCounts(test.app)).toEqual(noRows);
       expect((await post(payload(), 'k')).status).toBe(201);
     });
 
-    it('rule 8: of requests that come at once, a bad one does not take the key from a good one', async () => {
+    it('is not taken by a bad one of concurrent requests', async () => {
       const from = { email: 'ceo@elsewhere.example' };
       const [bad, good] = await Promise.all([
         post(payload({}, { from }), 'k'),
@@ -223,7 +223,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect(await rowCounts(test.app)).toEqual(oneClaimedMessage);
     });
 
-    it('rule 8: a store that fails in the middle of the write keeps no claim and no row', async () => {
+    it('is not kept when the store fails in the middle of the write', async () => {
       const broken = store === 'sqlite' ? breakOnSqlite : breakOnPostgres;
       const repair = await broken(test.app);
       const { status } = await post(payload(), 'k');
@@ -259,7 +259,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
       expect(await rowCounts(test.app)).toEqual(noRows);
     });
 
-    it('tells keys apart by case and by every character', async () => {
+    it('are told apart by case and by every character', async () => {
       const keys = ['k', 'K', 'k k', "k'", 'k"', 'k%', 'k_', 'k\\', 'k\u00e9', '*', 'k,k'];
       for (const key of keys) expect((await post(payload(), key)).status).toBe(201);
       expect((await rowCounts(test.app)).messages).toBe(keys.length);
@@ -274,16 +274,16 @@ describe('idempotent sends of two daemons on postgres', () => {
   });
   afterEach(() => test.close());
 
-  it('rule 5: a batch that loses its key to another daemon replays that one to all who asked', async () => {
+  it("rule 5: replay another daemon's message to all callers of a batch that loses its key to it", async () => {
     const other = await test.another();
     const { app, caller } = test;
     const original = await sendMessage(other, caller, parsed(), 'first');
-    // The other daemon stakes the key in a transaction that has not committed yet.
+    // The other daemon inserts the key in a transaction that is still open.
     const theirs = await heldWrite(other, (trx) =>
       sql`insert into idempotency_claims select organization_id, 'k', fingerprint,
         message_id, response, created_at from idempotency_claims`.execute(trx),
     );
-    // Asked in one turn of the event loop, so that one batch takes them all.
+    // Sent in one turn of the event loop, so that one batch takes them all.
     const ours = Promise.allSettled([
       sendMessage(app, caller, parsed(), 'k'),
       sendMessage(app, caller, parsed(), 'k'),
@@ -326,7 +326,7 @@ async function breakOnPostgres({ store }: App): Promise<() => Promise<void>> {
   };
 }
 
-describe('the fingerprint', () => {
+describe('the fingerprint of a request', () => {
   const body = { channel: 'email', to: [{ email: 'a@b.example' }], email: { b: 1, a: [1, 2] } };
 
   it('is SHA-256 over method, path and canonical JSON', () => {
@@ -336,7 +336,7 @@ describe('the fingerprint', () => {
     expect(fingerprint('POST', '/v1/messages', body)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('does not see the order of keys, nor what is undefined', () => {
+  it('ignores the order of keys and undefined values', () => {
     const turned = { email: { a: [1, 2], b: 1, c: undefined }, to: body.to, channel: 'email' };
     expect(fingerprint('POST', '/v1/messages', turned)).toBe(
       fingerprint('POST', '/v1/messages', body),
@@ -348,13 +348,13 @@ describe('the fingerprint', () => {
     ['the order of a list', { ...body, email: { b: 1, a: [2, 1] } }],
     ['null for missing', { ...body, tags: null }],
     ['a number for its text', { ...body, email: { b: '1', a: [1, 2] } }],
-  ])('sees %s', (_what, changed) => {
+  ])('covers %s', (_what, changed) => {
     expect(fingerprint('POST', '/v1/messages', changed)).not.toBe(
       fingerprint('POST', '/v1/messages', body),
     );
   });
 
-  it('sees method and path', () => {
+  it('covers method and path', () => {
     const prints = [
       fingerprint('POST', '/v1/messages', body),
       fingerprint('PUT', '/v1/messages', body),

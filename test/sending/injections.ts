@@ -8,8 +8,8 @@ const header = (name: string, value = 'x') => payload({ headers: { [name]: value
 const attachment = (fields: Record<string, unknown>) =>
   payload({ attachments: [{ filename: 'a.txt', content: 'aGk=', ...fields }] });
 
-/** Refused with a 422 that names this field. */
-export const refusedInjections: [what: string, body: unknown, field: string][] = [
+/** Payloads refused with a 422 that names this field. */
+export const refusedInjections: [name: string, body: unknown, field: string][] = [
   ['CRLF in the subject', payload({ subject: `Hi${evil}` }), 'email.subject'],
   ['LF in the subject', payload({ subject: 'Hi\nBcc: evil@attacker.example' }), 'email.subject'],
   ['CR in the subject', payload({ subject: 'Hi\rBcc: evil@attacker.example' }), 'email.subject'],
@@ -110,11 +110,11 @@ export const refusedInjections: [what: string, body: unknown, field: string][] =
 ];
 
 export interface HarmlessInjection {
-  what: string;
+  name: string;
   body: Record<string, unknown>;
-  /** Of the caller's own headers, what arrives. */
+  /** Headers of the caller as they arrive. */
   headers?: Record<string, string>;
-  /** What a mail program shows: our own parser, which drops controls and line separators. */
+  /** The mail as our parser shows it, which drops controls and line separators. */
   shown?: { subject?: string; from?: string; to?: string; filename?: string };
 }
 
@@ -153,55 +153,55 @@ const filenames: [given: string, shown: string][] = [
   [wordOfCrlf, 'Hi Bcc: evil@attacker.example'],
 ];
 
-/** Accepted; what arrives is text, in the field it was meant for. */
+/** Accepted payloads that arrive as text in the intended field. */
 export const harmlessInjections: HarmlessInjection[] = [
   ...subjects.map(([subject, shown]) => ({
-    what: `the subject ${JSON.stringify(subject)}`,
+    name: `the subject ${JSON.stringify(subject)}`,
     body: payload({ subject }),
     shown: { subject: shown },
   })),
   ...displayNames.flatMap(([name, shown]) => [
     {
-      what: `the name ${JSON.stringify(name)} in to`,
+      name: `the name ${JSON.stringify(name)} in to`,
       body: to('ada@example.com', name),
       shown: { to: shown },
     },
     {
-      what: `the name ${JSON.stringify(name)} in from`,
+      name: `the name ${JSON.stringify(name)} in from`,
       body: top({ from: { email: 'a@sandbox.test', name } }),
       shown: { from: shown },
     },
   ]),
   ...filenames.map(([filename, shown]) => ({
-    what: `the file name ${JSON.stringify(filename)}`,
+    name: `the file name ${JSON.stringify(filename)}`,
     body: attachment({ filename }),
     shown: { filename: shown },
   })),
   ...[wordOfCrlf, 'x'.repeat(998), 'ä\u2028Bcc: x', 'a, b; c="d"', '<evil@attacker.example>'].map(
     (value) => ({
-      what: `the header value ${JSON.stringify(value).slice(0, 60)}`,
+      name: `the header value ${JSON.stringify(value).slice(0, 60)}`,
       body: header('X-A', value),
       headers: { 'X-A': value },
     }),
   ),
   {
-    what: 'headers named much like our own',
+    name: 'headers named much like our own',
     body: payload({ headers: { 'X-Bcc': 'evil@attacker.example', 'List-Id': 'x' } }),
     headers: { 'X-Bcc': 'evil@attacker.example', 'List-Id': 'x' },
   },
-  { what: 'CRLF in a tag', body: top({ tags: [`a${evil}`] }) },
-  { what: 'CRLF in metadata', body: top({ metadata: { [`k${evil}`]: `v${evil}` } }) },
+  { name: 'CRLF in a tag', body: top({ tags: [`a${evil}`] }) },
+  { name: 'CRLF in metadata', body: top({ metadata: { [`k${evil}`]: `v${evil}` } }) },
   {
-    what: 'headers at the start of the text',
+    name: 'headers at the start of the text',
     body: payload({ text: 'Bcc: evil@attacker.example\r\n\r\nx' }),
   },
   {
-    what: 'an end of DATA in the text',
+    name: 'an end of DATA in the text',
     body: payload({ text: 'a\r\n.\r\nRCPT TO:<evil@attacker.example>\r\n' }),
   },
-  { what: 'lone line ends in the text', body: payload({ text: 'a\n.\nb\r.\rc\n\r.\r\n' }) },
+  { name: 'lone line ends in the text', body: payload({ text: 'a\n.\nb\r.\rc\n\r.\r\n' }) },
   {
-    what: 'a boundary in text and html',
+    name: 'a boundary in text and html',
     body: payload({ text: '--=_x\r\nBcc: a', html: '--=_x--\r\n' }),
   },
 ];

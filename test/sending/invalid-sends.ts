@@ -1,5 +1,5 @@
-// Send payloads that must be refused (specification 4.2 rules 1 to 4): what is wrong,
-// the payload, and the `fields` of the 422 as they must be, whole.
+// Send payloads that must be refused (specification 4.2 rules 1 to 4): the fault, the payload, and the whole
+// `fields` of the 422.
 import { payload } from '../messages/fixtures.ts';
 
 export type InvalidSend = [what: string, body: unknown, fields: Record<string, string[]>];
@@ -27,7 +27,7 @@ const unknown = ['unknown field'];
 const notAddress = ['is not a valid email address'];
 const oneOfBoth = ['needs exactly one of email and contactId'];
 
-/** Rules 1 to 3: which content a message may have. */
+/** Rules 1 to 3: combinations of content in a message. */
 export const badContents: InvalidSend[] = [
   [
     'rule 1: inline content together with a template',
@@ -261,7 +261,7 @@ export const badFields: InvalidSend[] = [
     'a content id in brackets',
     attached({ contentId: '<x>' }),
     {
-      'email.attachments.0.contentId': ['may hold letters, digits and . _ @ + - only'],
+      'email.attachments.0.contentId': ['may have only letters, digits and . _ @ + -'],
     },
   ],
   [

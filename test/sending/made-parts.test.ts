@@ -1,4 +1,4 @@
-// What a send leaves out and gets: the type of a file from its name, a text from HTML.
+// Parts that a send leaves out and the service adds: the type of a file by its name, a text from HTML.
 import { describe, expect, it } from 'vitest';
 import type { EmailProjection } from '../../src/messages/schema.ts';
 import { payload, rawMail, send } from '../messages/fixtures.ts';
@@ -15,7 +15,7 @@ async function sent(email: Record<string, unknown>) {
 }
 
 describe('an attachment without a type', () => {
-  it('has that of its name; one that is given stays', async () => {
+  it('gets one by its name, and a given one stays', async () => {
     const content = Buffer.from('x').toString('base64');
     const { projection, raw } = await sent({
       text: 'Hi',
@@ -35,14 +35,14 @@ describe('an attachment without a type', () => {
 });
 
 describe('HTML without a text', () => {
-  it('gets one', async () => {
+  it('gets a text', async () => {
     const { projection, raw } = await sent({ html });
     expect(projection).toMatchObject({ html, text: 'Hello Ada\n' });
     expect(raw).toContain('Content-Type: text/plain; charset=utf-8\r\n');
     expect(raw).toContain('\r\n\r\nHello Ada\r\n');
   });
 
-  it('goes without where the text is empty, or the HTML has no words', async () => {
+  it('stays alone when the text is empty or the HTML has no words', async () => {
     for (const email of [{ html, text: '' }, { html: '<img src="cid:a">' }]) {
       const { raw } = await sent(email);
       expect(raw).toContain('Content-Type: text/html');

@@ -1,4 +1,4 @@
-// What programs pipe to sendmail, read as the mail that SMTP would have brought; and how they call it.
+// Mail that programs pipe to sendmail, read as if it came by SMTP, and the command lines of such programs.
 import { describe, expect, it } from 'vitest';
 import { readSendmailWords } from '../../commands/base/sendmail-words.ts';
 import { type PipeOptions, readPipedMail } from '../../src/sending/piped-mail.ts';
@@ -19,7 +19,7 @@ function read(text: string, options: Partial<PipeOptions> = {}, withSender = tru
 }
 
 describe('a piped mail', () => {
-  it('gets CRLF line ends, and a last one', () => {
+  it('gets CRLF line ends and a final one', () => {
     expect(read('From: a@b.example\nSubject: x\n\none\r\ntwo').raw).toBe(
       'From: a@b.example\r\nSubject: x\r\n\r\none\r\ntwo\r\n',
     );
@@ -38,7 +38,7 @@ describe('a piped mail', () => {
       'To: a@b.example,\r\n c@d.example\r\n\r\nx\r\n',
     ],
     [
-      'fields whose names are more than letters',
+      'field names of more than letters',
       'X-Mailer_2.0: cron\nX-Id : 7\n\nx\n',
       'X-Mailer_2.0: cron\r\nX-Id : 7\r\n\r\nx\r\n',
     ],
@@ -53,7 +53,7 @@ describe('a piped mail', () => {
     expect(read(text).raw).toBe(added + expected);
   });
 
-  it('ends at a dot alone, unless told otherwise', () => {
+  it('ends at a single dot by default only', () => {
     const text = 'From: a@b.example\n\none\n.\ntwo\n';
     expect(read(text, { endsAtDot: true }).raw).toBe('From: a@b.example\r\n\r\none\r\n');
     expect(read(text).raw).toContain('\r\n.\r\ntwo\r\n');
@@ -75,14 +75,14 @@ describe('a piped mail', () => {
     expect(raw.match(/^From: .*$/gm)).toEqual([`From: ${expected}`]);
   });
 
-  it('without a default sender needs a From', () => {
+  it('needs a From without a default sender', () => {
     expect(() => read('From: root\n\nx\n', {}, false)).toThrow('There is no default sender');
     expect(
       read('From: a@b.example\n\nx\n', { recipients: ['c@d.example'] }, false).recipients,
     ).toEqual(['c@d.example']);
   });
 
-  it('goes to whom the words name, and with -t to whom its header names', () => {
+  it('goes to the recipients of the command line, and with -t to those of its header', () => {
     const text =
       'From: a@b.example\nTo: root, Bob <bob@b.example>\nCc: c@d.example\nBcc: e@f.example\n\nx\n';
     const recipients = ['ada@b.example', 'BOB@b.example, "Eve, E." <eve@b.example>'];
@@ -96,13 +96,16 @@ describe('a piped mail', () => {
     );
   });
 
-  it.each(['a@@b', 'a b', '<>', 'x@', 'a@b, c d'])('goes to no %j', (recipient) => {
-    expect(() => read('From: a@b.example\n\nx\n', { recipients: [recipient] })).toThrow(
-      /^recipient: /,
-    );
-  });
+  it.each(['a@@b', 'a b', '<>', 'x@', 'a@b, c d'])(
+    'is refused for the recipient %j',
+    (recipient) => {
+      expect(() => read('From: a@b.example\n\nx\n', { recipients: [recipient] })).toThrow(
+        /^recipient: /,
+      );
+    },
+  );
 
-  it('is read in linear time, whatever it holds', () => {
+  it('is read in linear time for hostile content', () => {
     const started = performance.now();
     read(`${'x'.repeat(2_000_000)}\n`, { readsRecipients: true });
     read(`To: ${'(,'.repeat(100_000)}\n\nx\n`, { recipients: ['a@b.example'] });
@@ -111,7 +114,7 @@ describe('a piped mail', () => {
   });
 });
 
-describe('the words', () => {
+describe('the command line of sendmail', () => {
   const words = (line: string) => {
     const { endsAtDot, readsRecipients, recipients, from, name } = readSendmailWords(
       line.split(' ').filter((word) => word !== ''),
@@ -144,7 +147,7 @@ describe('the words', () => {
       { from: 'a@b.example', recipients: ['x@y.example'] },
     ],
     ['-v -- -odd@b.example', { recipients: ['-odd@b.example'] }],
-  ])('%s', (line, expected) => {
+  ])('%j is understood', (line, expected) => {
     expect(words(line)).toEqual({ ...plain, ...expected });
   });
 
@@ -154,7 +157,7 @@ describe('the words', () => {
     ['-z', /-z: unknown option/],
     ['--nope', /--nope: unknown option/],
     ['-f', /-f needs a value/],
-  ])('%s is refused', (line, problem) => {
+  ])('refuses %s', (line, problem) => {
     expect(() => words(line)).toThrow(problem);
   });
 });

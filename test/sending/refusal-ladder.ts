@@ -1,5 +1,5 @@
-// All that refuses a send as it is accepted, in the order of the checks: each step stands before the ones
-// behind it until it is lifted. Both faces climb it.
+// All refusals of a send at its acceptance, in the order of the checks: each step comes before the later ones
+// until it is lifted. HTTP and submission both climb it.
 
 import { updateKey } from '../../src/keys/keys.ts';
 import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
@@ -13,16 +13,16 @@ import type { CheckedWorld } from './checked-world.ts';
 export const narrow = { senders: ['other@acme.example'] };
 
 export interface LadderStep {
-  /** Of the HTTP face. */
+  /** Status on the HTTP face. */
   status: number;
   words: RegExp;
-  /** A mail cannot say what is refused here. */
+  /** True where a mail cannot express the refused part. */
   isHttpOnly?: boolean;
   lift(): unknown;
 }
 
 export interface RefusalLadder {
-  /** As it is to be sent; a lift changes it. */
+  /** The request to send; a lift changes it. */
   request: { apiKey: string; path: string; top: Record<string, unknown> };
   steps: LadderStep[];
 }
@@ -73,7 +73,7 @@ export async function refusalLadder(world: CheckedWorld): Promise<RefusalLadder>
     {
       status: 403,
       words: /onboarding review rejected/,
-      // What is scheduled is asked for its quota on its day: the last pair is of what goes now.
+      // Scheduled mail meets its quota on its day: the last two steps are of immediate sends.
       lift: () => Object.assign(request, { path: '/v1/messages', top: {} }),
     },
     {

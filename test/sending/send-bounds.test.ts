@@ -1,5 +1,5 @@
-// Lists and maps of a request are bounded before what is in them is looked at: a body of a
-// quarter of a million bad entries costs no more than a refusal.
+// Lists and maps of a request are bounded before their entries are read: a body of a quarter of a million bad
+// entries costs no more than a refusal.
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { checkWith } from '../../src/api/validate.ts';
@@ -7,7 +7,7 @@ import { createKeyInput } from '../../src/keys/schema.ts';
 import { sendPayload } from '../../src/messages/send-schema.ts';
 
 const many = 250_000;
-/** To count keys the engine lists them all first: a third of a millisecond for a thousand. */
+/** The engine lists all keys of a map before counting them: a third of a millisecond for a thousand. */
 const manyKeys = 10_000;
 const send = { channel: 'email', to: [{ email: 'a@b.example' }] };
 const mail = { subject: 'x', text: 'x' };
@@ -15,7 +15,7 @@ const key = { name: 'k', role: 'sender' };
 const map = (value: unknown) =>
   Object.fromEntries(Array.from({ length: manyKeys }, (_, at) => [`k${at}`, value]));
 
-/** The same, and how many of its entries were looked at. */
+/** Wraps an object and counts the reads of its entries. */
 function watched(inner: object): { inner: object; looks: () => number } {
   let looks = 0;
   const get = (target: object, name: string | symbol) => {
@@ -61,7 +61,7 @@ function expectUnread([field, schema, around]: Where, large: object): void {
   expect(looks()).toBe(0);
 }
 
-describe(`${many} bad entries, or ${manyKeys} keys, are refused before one is looked at:`, () => {
+describe(`${many} bad entries or ${manyKeys} keys are refused unread in`, () => {
   it.each(lists)('the list %s', (...where) => {
     expectUnread(
       where,
@@ -74,13 +74,13 @@ describe(`${many} bad entries, or ${manyKeys} keys, are refused before one is lo
   });
 });
 
-it('at most 100 fields are listed, of unknown ones too', () => {
+it('a refusal lists at most 100 fields, also unknown ones', () => {
   const checked = checkWith(sendPayload, { ...send, ...map(1), email: { ...map(1) } }, 'body');
   const fields = 'error' in checked ? (checked.error.fieldErrors ?? {}) : {};
   expect(Object.keys(fields)).toHaveLength(100);
 });
 
-it('NUL is refused however deep it stands in a body that is right otherwise', () => {
+it('NUL is refused at any depth of an otherwise valid body', () => {
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, 'x']));
   const body = { ...send, email: mail, metadata: { ...metadata, k49: 'a\0' } };
   const checked = checkWith(sendPayload, body, 'body');

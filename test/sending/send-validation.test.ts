@@ -5,7 +5,7 @@ import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { badContents, badFields, type InvalidSend } from './invalid-sends.ts';
 
-describe.each(stores)('a send that is not valid, on %s', (store) => {
+describe.each(stores)('an invalid send on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   beforeAll(async () => {
@@ -31,11 +31,13 @@ describe.each(stores)('a send that is not valid, on %s', (store) => {
     expect(await rowCounts(test.app)).toEqual(noRows);
   };
 
-  it.each(badContents)('%s', (_what, body, fields) => refuse(body, fields));
+  it.each(badContents)('is refused: %s', (_what, body, fields) => refuse(body, fields));
 
-  it.each(badFields)('rule 4: %s is named', (_what, body, fields) => refuse(body, fields));
+  it.each(badFields)('rule 4: is refused with the field named: %s', (_what, body, fields) =>
+    refuse(body, fields),
+  );
 
-  it('rule 4: everything that is wrong is named at once', () =>
+  it('rule 4: is refused with all wrong fields at once', () =>
     refuse(
       payload(
         { subject: 'a\nb', priority: 'urgent', attachments: [{ filename: 'a' }] },
@@ -51,7 +53,7 @@ describe.each(stores)('a send that is not valid, on %s', (store) => {
       },
     ));
 
-  it('rule 4: fields with the names of prototypes are unknown fields', () =>
+  it('rule 4: is refused for fields with the names of prototypes', () =>
     refuse(
       '{"constructor":1,"channel":"email","to":[{"email":"a@b.example"}],"email":{"subject":"x","text":"x"}}',
       {
@@ -59,7 +61,7 @@ describe.each(stores)('a send that is not valid, on %s', (store) => {
       } as unknown as InvalidSend[2],
     ));
 
-  it('malformed JSON is a 400 before any field', async () => {
+  it('is a 400 for malformed JSON before any field', async () => {
     const { status, body } = await api.post('/v1/messages', '{"channel":"email"');
     expect([status, body]).toEqual([
       400,
@@ -71,15 +73,15 @@ describe.each(stores)('a send that is not valid, on %s', (store) => {
     expect(await rowCounts(test.app)).toEqual(noRows);
   });
 
-  it('a missing body is a 400', async () => {
+  it('is a 400 without a body', async () => {
     const { status, body } = await api.request('POST', '/v1/messages');
     expect([status, body]).toEqual([
       400,
-      { _tag: 'MalformedRequestError', message: 'The body is missing; JSON is expected' },
+      { _tag: 'MalformedRequestError', message: 'The body is missing: send JSON' },
     ]);
   });
 
-  it('a query is refused: it would be ignored', async () => {
+  it('is a 422 with a query, which would have no effect', async () => {
     const { status, body } = await api.post('/v1/messages?dryRun=true', payload());
     expect([status, body]).toEqual([
       422,
@@ -110,27 +112,36 @@ describe.each(stores)('a send at its bounds, on %s', (store) => {
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, value]));
 
   it.each([
-    ['subject', payload({ subject: 'x'.repeat(998) })],
+    ['the longest subject', payload({ subject: 'x'.repeat(998) })],
     ['an empty subject', payload({ subject: '' })],
     ['an empty text', payload({ text: '' })],
-    ['display names', payload({}, { to: [{ email: 'a@b.example', name: 'x'.repeat(200) }] })],
-    ['replyTo', payload({ replyTo: repeated(10, 'a@b.example') })],
-    ['attachments', payload({ attachments: repeated(100, { filename: 'a', content: '' }) })],
-    ['a file name', payload({ attachments: [{ filename: 'x'.repeat(255), content: '' }] })],
-    ['headers', payload({ headers: numbered(50, 'x'.repeat(998)) })],
-    ['tags', payload({}, { tags: repeated(10, 'x'.repeat(100)) })],
-    ['a metadata value', payload({}, { metadata: { key: 'x'.repeat(2000) } })],
-    ['metadata', payload({}, { metadata: numbered(50, 'x'.repeat(640)) })],
-    ['a metadata key', payload({}, { metadata: { ['k'.repeat(100)]: null } })],
     [
-      'tracking and footer that are off',
+      'the longest display name',
+      payload({}, { to: [{ email: 'a@b.example', name: 'x'.repeat(200) }] }),
+    ],
+    ['ten replyTo addresses', payload({ replyTo: repeated(10, 'a@b.example') })],
+    ['100 attachments', payload({ attachments: repeated(100, { filename: 'a', content: '' }) })],
+    [
+      'the longest file name',
+      payload({ attachments: [{ filename: 'x'.repeat(255), content: '' }] }),
+    ],
+    ['50 headers of the longest kind', payload({ headers: numbered(50, 'x'.repeat(998)) })],
+    ['ten of the longest tags', payload({}, { tags: repeated(10, 'x'.repeat(100)) })],
+    ['the longest metadata value', payload({}, { metadata: { key: 'x'.repeat(2000) } })],
+    [
+      '50 metadata values of 32 KB in all',
+      payload({}, { metadata: numbered(50, 'x'.repeat(640)) }),
+    ],
+    ['the longest metadata key', payload({}, { metadata: { ['k'.repeat(100)]: null } })],
+    [
+      'tracking and footer off',
       payload({ tracking: { opens: false }, footer: { enabled: false } }),
     ],
-  ])('%s may be as long as is said here', async (_what, body) => {
+  ])('is accepted with %s', async (_what, body) => {
     expect(await send(api, body)).toMatchObject({ status: 'pending' });
   });
 
-  it('50 recipients over to, cc and bcc get a delivery each', async () => {
+  it('gives 50 recipients over to, cc and bcc a delivery each', async () => {
     const people = (count: number, name: string) =>
       Array.from({ length: count }, (_, i) => ({ email: `${name}${i}@example.com` }));
     const lists = { to: people(20, 'to'), cc: people(20, 'cc'), bcc: people(10, 'bcc') };

@@ -1,5 +1,5 @@
-// Sending (specification 2.2, 4.1, 4.2): the whole answer, what is stored, what is refused
-// for what it names. Wrong fields are send-validation.test.ts.
+// Sending (specification 2.2, 4.1, 4.2): the whole answer, the stored rows, and the refusals of unknown
+// references. Wrong fields are send-validation.test.ts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -45,7 +45,7 @@ describe.each(stores)('sending on %s', (store) => {
     channel: 'email',
     status: 'pending',
     attemptCount: 0,
-    // The first, and after 951 minutes of eight retries seven more of 480 within 72 hours.
+    // The first attempt, and after 951 minutes of eight retries seven more of 480 within 72 hours.
     maxAttempts: 17,
     queuedAt: now,
     claimedAt: null,
@@ -69,7 +69,7 @@ describe.each(stores)('sending on %s', (store) => {
     attempts: [],
   });
 
-  it('answers 201 with the whole message, pending, one delivery for each recipient', async () => {
+  it('answers 201 with the whole message, pending, with one delivery for each recipient', async () => {
     const { status, headers, body } = await post(
       payload(
         { html: '<p>It works.</p>', replyTo: ['help@example.com', 'Second@Example.com'] },
@@ -134,13 +134,13 @@ describe.each(stores)('sending on %s', (store) => {
     expect(await rowCounts(test.app)).toEqual({ ...oneMessage, recipients: 4, deliveries: 4 });
   });
 
-  it('leaves out what was not given', async () => {
+  it('leaves absent fields empty', async () => {
     const message = await send(api, payload());
     expect(message).toMatchObject({ replyTo: null, cc: [], bcc: [], tags: [], metadata: {} });
     expect(await rowCounts(test.app)).toEqual(oneMessage);
   });
 
-  it('folds an address that is given twice into its first mention: to, then cc, then bcc', async () => {
+  it('merges repeated addresses into the first mention: to, then cc, then bcc', async () => {
     const message = await send(
       api,
       payload(
@@ -162,7 +162,7 @@ describe.each(stores)('sending on %s', (store) => {
     );
   });
 
-  it('takes internationalized addresses: domains as A-labels, local parts as they are', async () => {
+  it('accepts internationalized addresses: domains as A-labels, local parts unchanged', async () => {
     const { to } = await send(
       api,
       payload({}, { to: [{ email: 'jörg@münchen.example' }, { email: 'a@BÜCHER.example' }] }),
@@ -182,7 +182,7 @@ describe.each(stores)('sending on %s', (store) => {
     });
   });
 
-  it('a refused key, permission or body never reaches the store', async () => {
+  it('stores nothing for a refused key, permission or body', async () => {
     const reader = await createKey(test.app, test.operator, {
       permissions: { messages: ['read'] },
     });
@@ -206,7 +206,7 @@ describe.each(stores)('sending on %s', (store) => {
   });
 
   describe('from', () => {
-    it('is the default sender with its name and Reply-To when left out', async () => {
+    it('is the default sender with its name and Reply-To by default', async () => {
       const { id } = await createSender(test.app, test.caller, {
         email: 'shop@sandbox.test',
         name: 'Shop',
@@ -226,7 +226,7 @@ describe.each(stores)('sending on %s', (store) => {
         403,
         {
           _tag: 'ForbiddenError',
-          message: `shop@sandbox.test may not send: this sender is inactive. Set isActive on sender ${id}, or give another from.email`,
+          message: `shop@sandbox.test may not send: this sender is inactive. Set isActive on sender ${id}, or use another from.email`,
         },
       ]);
     });
@@ -238,7 +238,7 @@ describe.each(stores)('sending on %s', (store) => {
       });
     });
 
-    it('of an unverified domain is a 403 that says what to do, until it is verified', async () => {
+    it('of an unverified domain is a 403 with the remedy, until it is verified', async () => {
       const domain = await addDomain(test.app, test.caller, {
         domain: 'acme.example',
         dkim: 'ed25519',
@@ -257,7 +257,7 @@ describe.each(stores)('sending on %s', (store) => {
       expect((await post(body)).status).toBe(201);
     });
 
-    it('of another organization is a 403, and so is none where there is no default sender', async () => {
+    it('of another organization is a 403, as is a missing one without a default sender', async () => {
       const other = api.as((await otherOrganization(test.app)).apiKey);
       const foreign = { from: { email: 'hello@sandbox.test' }, advice: /svc domains add sandbox/ };
       for (const { from, advice } of [foreign, { from: undefined, advice: /svc senders create/ }]) {
@@ -271,14 +271,14 @@ describe.each(stores)('sending on %s', (store) => {
     });
   });
 
-  describe('what the payload names and does not exist is a 404:', () => {
+  describe('a reference to something unknown', () => {
     const inline = { subject: undefined, text: undefined };
     const templateId = 'tmpl_0123456789abcdefghjk';
     const contactId = 'contact_0123456789abcdefghjk';
     const conversationId = 'conv_0123456789abcdefghjk';
     const inReplyToMessageId = 'msg_0123456789abcdefghjk';
 
-    it('whatever it is, and nothing is stored', async () => {
+    it('is a 404 for every kind, and nothing is stored', async () => {
       for (const [what, body, resource, id] of [
         ['a template by id', payload({ ...inline, templateId }), 'template', templateId],
         ['a template by slug', payload({ ...inline, templateSlug: 'hi' }), 'template', 'hi'],
@@ -310,7 +310,7 @@ describe.each(stores)('sending on %s', (store) => {
       }
     });
 
-    it("a parent that is another organization's", async () => {
+    it('is a 404 for a parent of another organization', async () => {
       const { id } = await send(api);
       const other = await otherOrganization(test.app);
       const body = payload({ inReplyToMessageId: id });
@@ -322,7 +322,7 @@ describe.each(stores)('sending on %s', (store) => {
     });
   });
 
-  it('a reply names its parent and the references of its parent', async () => {
+  it('sets the parent and its references in a reply', async () => {
     const first = await send(api);
     const second = await send(api, payload({ inReplyToMessageId: first.id }));
     const third = await send(api, payload({ inReplyToMessageId: second.id }));
@@ -348,7 +348,7 @@ describe.each(stores)('sending on %s', (store) => {
           {
             _tag: 'ForbiddenError',
             message:
-              'A test key sends only to local mailboxes and @simulator.test; ada@example.com needs a live key',
+              'A test key sends only to local mailboxes and @simulator.test: use a live key for ada@example.com',
           },
         ]);
       }
@@ -358,10 +358,10 @@ describe.each(stores)('sending on %s', (store) => {
     });
   });
 
-  describe('a body', () => {
+  describe('a stored body', () => {
     const file = { filename: 'a.txt', content: 'aGk=' };
 
-    it('is stored once however many messages share it', async () => {
+    it('is shared by any number of messages', async () => {
       const body = payload({ html: '<p>x</p>', attachments: [file] });
       await send(api, body);
       await send(api, payload({ ...(body.email as object), subject: 'Other' }, { tags: ['x'] }));
@@ -370,7 +370,7 @@ describe.each(stores)('sending on %s', (store) => {
       expect([messages, contents, blobs]).toEqual([7, 1, 1]);
     });
 
-    it('is stored once too when its messages come at once', async () => {
+    it('is shared by concurrent messages', async () => {
       const body = sendPayload.parse(payload({ attachments: [file] }));
       const asked = Array.from({ length: 5 }, () => sendMessage(test.app, test.caller, body, null));
       await Promise.all(asked);
@@ -378,7 +378,7 @@ describe.each(stores)('sending on %s', (store) => {
       expect([messages, contents, blobs]).toEqual([5, 1, 1]);
     });
 
-    it('is another when anything in it differs', async () => {
+    it('is another one after any change', async () => {
       await send(api);
       await send(api, payload({ attachments: [{ ...file, contentId: 'x' }] }));
       let contents = 2;
@@ -395,7 +395,7 @@ describe.each(stores)('sending on %s', (store) => {
       }
     });
 
-    it('is never shared between organizations', async () => {
+    it('is not shared between organizations', async () => {
       const other = await otherOrganization(test.app);
       const { id } = await addDomain(test.app, other.caller, {
         domain: 'acme.example',
@@ -408,7 +408,7 @@ describe.each(stores)('sending on %s', (store) => {
     });
   });
 
-  it('accepts what comes at once, each by itself: a bad one spoils no neighbour', async () => {
+  it('accepts concurrent sends separately, without harm from a bad one', async () => {
     const bodies = Array.from({ length: 100 }, (_, i) =>
       payload(
         { subject: `Nr ${i}` },

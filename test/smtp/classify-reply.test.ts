@@ -1,5 +1,5 @@
-// The words of real servers (names changed) to errorCode, hard or soft, and pace.
-import { describe, expect, test } from 'vitest';
+// Replies of real servers (names changed) and their errorCode, hard or soft, and pace.
+import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/smtp/outcome.ts';
 import { classifyReply, findReplyRule, replyRules } from '../../src/smtp/replies/classify-reply.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
@@ -600,7 +600,7 @@ const lines: Record<string, [ErrorCode, Strength, string][]> = {
     ],
   ],
   'words that mislead': [
-    // A good recipient must not be blocked for what is said of the sender, the client or the route.
+    // A good recipient must not be blocked for a problem of the sender, the client or the route.
     ['blocked', 'soft', '550 5.1.1 User unknown - rejected: 192.0.2.1 is on our blocklist'],
     ['unknown', 'soft', 'MAIL: 550 5.1.1 Unknown user'],
     ['blocked', 'soft', 'connect: 550 5.1.2 Host unknown'],
@@ -628,21 +628,21 @@ const lines: Record<string, [ErrorCode, Strength, string][]> = {
 };
 
 describe.each(Object.entries(lines))('%s', (_provider, rows) => {
-  test.each(rows)('%s, %s: %s', (errorCode, strength, line) => {
+  it.each(rows)('is %s, %s: %s', (errorCode, strength, line) => {
     expect([classify(line).errorCode, strengthOf(line)]).toEqual([errorCode, strength]);
   });
 });
 
-test('at least 120 lines of real servers are held', () => {
+it('the collection holds at least 120 lines of real servers', () => {
   expect(Object.values(lines).flat().length).toBeGreaterThanOrEqual(120);
 });
 
-describe('the tables', () => {
-  test.each(replyRules)('reach every rule with its example: $example', (rule) => {
+describe('the rules of replies', () => {
+  it.each(replyRules)('reach every rule with its example: $example', (rule) => {
     expect(findReplyRule(readReplyLine(rule.example))).toBe(rule);
   });
 
-  test('say nothing hard of a temporary refusal, nor before a recipient was named', () => {
+  it('mark nothing hard in a temporary refusal or before a recipient was named', () => {
     const replies = Object.values(lines)
       .flat()
       .map(([, , line]) => readReplyLine(line));
@@ -656,7 +656,7 @@ describe('the tables', () => {
     }
   });
 
-  test.each([
+  it.each([
     ['user ', 'x'],
     ['quota ', 'y'],
     ['a@', ''],
@@ -674,7 +674,7 @@ describe('the tables', () => {
     ['adresse ', ' ящик '],
     ['(', ':'],
     ['1', ''],
-  ])('take a time linear in a text of %j', (piece, other) => {
+  ])('take time linear in a text of %j', (piece, other) => {
     const text = (piece + other).repeat(Math.ceil(100_000 / (piece + other).length));
     const started = startWork();
     classifyReply({ code: 550, enhancedCode: null, text, verb: 'RCPT' });

@@ -7,7 +7,7 @@ function classify(line: string) {
   return classifyReply(toRemoteReply(reply, 'RCPT')).errorCode;
 }
 
-describe('The errorCode of a refusal at RCPT', () => {
+describe('the errorCode of a refusal at RCPT', () => {
   it.each([
     // The recipient.
     [
@@ -51,7 +51,7 @@ describe('The errorCode of a refusal at RCPT', () => {
     ['552 5.2.2 Mailbox size limit exceeded', 'mailbox-full'],
     ['552 Requested mail action aborted: exceeded storage allocation', 'mailbox-full'],
     ['554 5.2.2 mailbox full', 'mailbox-full'],
-    // Reputation, however it is dressed up.
+    // Reputation, in many words.
     [
       '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org',
       'blocked',
@@ -80,7 +80,7 @@ describe('The errorCode of a refusal at RCPT', () => {
     // Size.
     ['552 5.3.4 Message size exceeds fixed maximum message size', 'message-too-large'],
     ['552 5.2.3 Your message exceeded our limits', 'message-too-large'],
-    // Who we are.
+    // The client's identity.
     [
       '550 5.7.26 This mail has been blocked because the sender is unauthenticated. Gmail requires all senders to authenticate with either SPF or DKIM',
       'auth-failed',
@@ -103,7 +103,7 @@ describe('The errorCode of a refusal at RCPT', () => {
     ['451 4.3.0 Temporary server error', 'unknown'],
     ['550 rejected', 'unknown'],
     ['550 ', 'unknown'],
-  ])('%s → %s', (line, errorCode) => {
+  ])('of %s is %s', (line, errorCode) => {
     expect(classify(line)).toBe(errorCode);
   });
 });

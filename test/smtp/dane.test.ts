@@ -18,7 +18,7 @@ afterEach(async () => {
 const ad = { authenticated: true };
 const selfSigned = { key: testKey, cert: testCert };
 
-/** What a TLSA record holds of a certificate. */
+/** Computes the data of a TLSA record for a certificate. */
 function tlsaValue(pem: string, selector: number, matchingType: number): Buffer {
   const certificate = new X509Certificate(pem);
   const spki = certificate.publicKey.export({ type: 'spki', format: 'der' });
@@ -33,7 +33,7 @@ function record(usage: number, selector: number, matchingType: number, pem: stri
   return { usage, selector, matchingType, certificate: tlsaValue(pem, selector, matchingType) };
 }
 
-/** mx1.test, everything signed, with these TLSA records. */
+/** Starts mx1.test with these TLSA records, everything signed. */
 async function startSigned(
   records: ReturnType<typeof record>[],
   options: SmtpSinkOptions = {},
@@ -54,8 +54,8 @@ const shapes = selectors.flatMap((selector) =>
   matchingTypes.map((type) => [selector, type] as const),
 );
 
-describe('a server whose TLSA record', () => {
-  it.each(shapes)('is 3 %i %i of its certificate gets the mail', async (selector, type) => {
+describe('a server with a TLSA record', () => {
+  it.each(shapes)('that is 3 %i %i of its certificate gets the mail', async (selector, type) => {
     const sink = await startSigned([record(3, selector, type, testCert)], { tls: selfSigned });
     const outcome = await hosts.deliver();
     expect(outcome).toMatchObject({ kind: 'sent', trace: { tls: expect.stringMatching(/^TLS/) } });
@@ -63,13 +63,13 @@ describe('a server whose TLSA record', () => {
     expect(sink.received).toBe(1);
   });
 
-  it.each(shapes)('is 2 %i %i of its authority gets the mail', async (selector, type) => {
+  it.each(shapes)('that is 2 %i %i of its authority gets the mail', async (selector, type) => {
     const sink = await startSigned([record(2, selector, type, authorityCert)]);
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent' });
     expect(sink.received).toBe(1);
   });
 
-  it('stands among others that do not match gets the mail', async () => {
+  it('that stands among mismatches gets the mail', async () => {
     await startSigned([
       record(3, 1, 1, authorityCert),
       record(1, 0, 0, mxCert),
@@ -79,34 +79,34 @@ describe('a server whose TLSA record', () => {
   });
 
   const mismatches: [string, ReturnType<typeof record>[], SmtpSinkOptions, string?][] = [
-    ['is of another certificate', [record(3, 1, 1, mxCert)], { tls: selfSigned }],
-    ['is of an authority that signed nothing here', [record(2, 0, 1, testCert)], {}],
-    ['is of usage 2 and of the certificate itself', [record(2, 0, 1, mxCert)], {}],
+    ['names another certificate', [record(3, 1, 1, mxCert)], { tls: selfSigned }],
+    ['names an authority that signed no certificate here', [record(2, 0, 1, testCert)], {}],
+    ['has usage 2 and names the certificate itself', [record(2, 0, 1, mxCert)], {}],
     [
-      'is of an authority that is not shown',
+      'names an authority missing from the chain',
       [record(2, 0, 1, authorityCert)],
       { tls: { ...mxTls, cert: mxCert } },
     ],
     [
-      'is of an authority, for a certificate of another name',
+      'names an authority, for a certificate of another name',
       [record(2, 0, 1, authorityCert)],
       {},
       'mx7.test',
     ],
     [
-      'is of an authority that did not sign the certificate shown',
+      'names an authority that did not sign the certificate',
       [record(2, 0, 1, authorityCert)],
       { tls: forgedTls },
     ],
     [
-      'is of an authority, for a certificate that one signed which is no authority',
+      'names an authority, for a certificate signed by one of its leaves',
       [record(2, 0, 1, authorityCert)],
       { tls: lentTls },
     ],
-    ['exists while STARTTLS is not offered', [record(3, 1, 1, mxCert)], { tls: false }],
+    ['matches where STARTTLS is not offered', [record(3, 1, 1, mxCert)], { tls: false }],
   ];
 
-  it.each(mismatches)('%s gets nothing, and never in plain', async (...given) => {
+  it.each(mismatches)('that %s gets no mail, not even in plaintext', async (...given) => {
     const [, records, options, name = 'mx1.test'] = given;
     const sink = await startSigned(records, options, { name });
     expect(await hosts.deliver()).toMatchObject({
@@ -118,14 +118,14 @@ describe('a server whose TLSA record', () => {
     expect(sink.connections.total).toBe(1);
   });
 
-  it('is of an authority, for a certificate that has expired, gets nothing', async () => {
+  it('that names its authority gets no mail with an expired certificate', async () => {
     const sink = await startSigned([record(2, 0, 1, authorityCert)]);
     hosts.clock.set(Date.UTC(2121, 0));
     expect(await hosts.deliver()).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
     expect(sink.received).toBe(0);
   });
 
-  it('is of a certificate itself gets the mail, whatever its dates say', async () => {
+  it('that names its certificate gets the mail under any date', async () => {
     const sink = await startSigned([record(3, 0, 1, mxCert)]);
     hosts.clock.set(Date.UTC(2121, 0));
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent' });
@@ -138,7 +138,7 @@ describe('a server whose TLSA record', () => {
     ['an unknown selector', { ...record(3, 1, 1, testCert), selector: 2 }],
     ['an unknown matching type', { ...record(3, 1, 1, testCert), matchingType: 3 }],
     ['a hash of a wrong length', { ...record(3, 1, 1, testCert), certificate: Buffer.alloc(31) }],
-  ])('is unusable (%s) demands TLS, proven or not', async (_name, unusable) => {
+  ])('that is unusable (%s) must offer TLS, proven or not', async (_name, unusable) => {
     const sink = await startSigned([unusable], { tls: selfSigned });
     expect(await hosts.deliver()).toMatchObject({
       kind: 'sent',
@@ -153,10 +153,10 @@ describe('a server whose TLSA record', () => {
 
 describe('TLSA records', () => {
   it.each([
-    ['are not authenticated', { tlsa: false }],
-    ['belong to a host whose address is not', { a: false }],
-    ['belong to a host that an unauthenticated MX answer names', { mx: false }],
-  ])('that %s are as if there were none', async (_name, signed) => {
+    ['are unauthenticated', { tlsa: false }],
+    ['belong to a host with an unauthenticated address', { a: false }],
+    ['belong to a host named by an unauthenticated MX answer', { mx: false }],
+  ])('that %s have no effect', async (_name, signed) => {
     const sink = await startSigned([record(3, 1, 1, mxCert)], { tls: false }, signed);
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent', trace: { tls: null } });
     const asked = hosts.server.queries.some(({ type }) => type === 'TLSA');
@@ -164,7 +164,7 @@ describe('TLSA records', () => {
   });
 
   it.each(['servfail', 'refused', 'malformed'] as const)(
-    'that cannot be known (%s) leave the host out',
+    'after a failed look-up (%s) exclude the host',
     async (fault) => {
       const sink = await startSigned([]);
       hosts.server.fault(`_${sink.port}._tcp.mx1.test`, fault);
@@ -177,7 +177,7 @@ describe('TLSA records', () => {
     },
   );
 
-  it('that cannot be known for one host let the next be tried', async () => {
+  it('after a failed look-up for one host leave the next one to be tried', async () => {
     const [first, second] = await hosts.start(2);
     const { server } = hosts;
     const exchanges = ['mx1.test', 'mx2.test'];
@@ -193,7 +193,7 @@ describe('TLSA records', () => {
     expect([first?.connections.total, second?.received]).toEqual([0, 1]);
   });
 
-  it('hold for the domain itself where it has no MX', async () => {
+  it('apply to the domain itself without an MX', async () => {
     const [sink] = await hosts.start(1, { tls: selfSigned });
     hosts.server.set('bare.test', 'A', ['127.0.0.1'], ad);
     hosts.server.set(`_${sink?.port}._tcp.bare.test`, 'TLSA', [record(3, 1, 1, mxCert)], ad);
@@ -201,7 +201,7 @@ describe('TLSA records', () => {
     expect(sink?.received).toBe(0);
   });
 
-  it('are found at the end of the host’s CNAMEs first', async () => {
+  it('are looked up at the end of the host’s CNAMEs first', async () => {
     const sink = await startSigned(
       [record(3, 1, 1, mxCert)],
       { tls: selfSigned },
@@ -213,11 +213,11 @@ describe('TLSA records', () => {
     hosts.server.set(`_${sink.port}._tcp.a.test`, 'TLSA', [record(3, 1, 1, testCert)], ad);
     await hosts.clock.advance(301_000);
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent', trace: { host: 'alias.test' } });
-    // The server is asked for the name at which its records are (RFC 7672 8.1).
+    // The client asks the server for the name that holds its records (RFC 7672 8.1).
     expect(sink.messages.map(({ serverName }) => serverName)).toEqual(['a.test']);
   });
 
-  it('decide alone: neither a missing nor a present MTA-STS policy changes it', async () => {
+  it('take precedence over MTA-STS, with or without a policy', async () => {
     const { server, policyHost } = hosts;
     await startSigned([record(3, 1, 1, testCert)], { tls: selfSigned });
     server.set('_mta-sts.example.test', 'TXT', ['v=STSv1; id=1']);
@@ -226,7 +226,7 @@ describe('TLSA records', () => {
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent' });
   });
 
-  it('that change are heeded on the next session: none is shared across them', async () => {
+  it('take effect after a change at the next session, without reuse of an old one', async () => {
     const sink = await startSigned([record(3, 1, 1, mxCert)]);
     await hosts.deliver();
     await hosts.deliver();

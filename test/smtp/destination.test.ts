@@ -33,7 +33,7 @@ async function hostNames(domain: string): Promise<string[]> {
 const verdictOf = async (domain: string) => (await findMailHosts(dns, random, domain)).verdict;
 
 describe('the mail hosts of a domain', () => {
-  it('come by preference', async () => {
+  it('are ordered by preference', async () => {
     const exchanges = ['c', 'a', 'b'].map((name, index) => ({
       exchange: `${name}.mx.test`,
       preference: [30, 10, 20][index] ?? 0,
@@ -42,7 +42,7 @@ describe('the mail hosts of a domain', () => {
     expect(await hostNames('example.test')).toEqual(['a.mx.test', 'b.mx.test', 'c.mx.test']);
   });
 
-  it('come in random order within a preference', async () => {
+  it('are in random order within a preference', async () => {
     const names = ['a', 'b', 'c', 'd'];
     server.set('example.test', 'MX', [
       ...names.map((name) => ({ exchange: `${name}.mx.test`, preference: 10 })),
@@ -58,7 +58,7 @@ describe('the mail hosts of a domain', () => {
     expect(firsts).toEqual(new Set(names.map((name) => `${name}.mx.test`)));
   });
 
-  it('are at most 10 of 200, the most preferred', async () => {
+  it('are at most 10 of 200, most preferred first', async () => {
     const exchanges = Array.from({ length: 200 }, (_, index) => ({
       exchange: `mx${index}.example.test`,
       preference: index,
@@ -69,7 +69,7 @@ describe('the mail hosts of a domain', () => {
     );
   });
 
-  it('are named once each, at their best preference', async () => {
+  it('are unique, at their best preference', async () => {
     server.set('example.test', 'MX', [
       { exchange: 'a.mx.test', preference: 30 },
       { exchange: 'b.mx.test', preference: 20 },
@@ -78,12 +78,12 @@ describe('the mail hosts of a domain', () => {
     expect(await hostNames('example.test')).toEqual(['a.mx.test', 'b.mx.test']);
   });
 
-  it('are the domain itself where it has no MX record', async () => {
+  it('are the domain itself without an MX record', async () => {
     server.set('example.test', 'A', ['192.0.2.1']);
     expect(await hostNames('example.test')).toEqual(['example.test']);
   });
 
-  it('are none for a null MX: bounced', async () => {
+  it('do not exist under a null MX: bounced', async () => {
     server.set('example.test', 'MX', [{ exchange: '.', preference: 0 }]);
     expect(await verdictOf('example.test')).toMatchObject({
       kind: 'bounced',
@@ -92,7 +92,7 @@ describe('the mail hosts of a domain', () => {
     });
   });
 
-  it('are none for a domain that does not exist: bounced', async () => {
+  it('do not exist for an unknown domain: bounced', async () => {
     expect(await verdictOf('nowhere.test')).toMatchObject({
       kind: 'bounced',
       errorCode: 'invalid-domain',
@@ -101,7 +101,7 @@ describe('the mail hosts of a domain', () => {
   });
 
   it.each(['servfail', 'refused', 'malformed', 'loop'] as const)(
-    'are unknown after %s: deferred, never the implicit MX',
+    'are unknown after %s: deferred, without the implicit MX',
     async (fault) => {
       server.set('example.test', 'A', ['192.0.2.1']);
       server.fault('example.test', fault);
@@ -128,7 +128,7 @@ describe('the mail hosts of a domain', () => {
 describe('the addresses of a mail host', () => {
   const of = (host: string, allowPrivate = false) => findAddresses(dns, random, host, allowPrivate);
 
-  it('come IPv4 first, and at most six', async () => {
+  it('are IPv4 first, and at most six', async () => {
     server.set('mx.test', 'A', ['8.8.8.8', '8.8.4.4']);
     server.set('mx.test', 'AAAA', ['2001:4860:4860::8888', '2001:4860:4860::8844']);
     const found = await of('mx.test');
@@ -144,14 +144,14 @@ describe('the addresses of a mail host', () => {
     expect(many.verdict ?? many.addresses).toHaveLength(6);
   });
 
-  it('leave out the private ones', async () => {
+  it('leave out private ones', async () => {
     server.set('mx.test', 'A', ['10.0.0.1', '8.8.8.8', '127.0.0.1', '169.254.169.254']);
     server.set('mx.test', 'AAAA', ['::1', 'fd00::1', '::ffff:127.0.0.1']);
     expect(await of('mx.test')).toEqual({ addresses: ['8.8.8.8'], verdict: null });
   });
 
   it.each(['10.0.0.1', '127.0.0.1', '192.168.0.1', '169.254.1.1', '0.0.0.0'])(
-    'that are only private (%s) are a lasting failure by our policy',
+    'that are all private (%s) fail permanently by our policy',
     async (address) => {
       server.set('mx.test', 'A', [address]);
       expect((await of('mx.test')).verdict).toMatchObject({
@@ -163,7 +163,7 @@ describe('the addresses of a mail host', () => {
     },
   );
 
-  it('do not exist: bounced', async () => {
+  it('that do not exist bounce', async () => {
     expect((await of('gone.test')).verdict).toMatchObject({
       kind: 'bounced',
       errorCode: 'invalid-domain',
@@ -176,15 +176,15 @@ describe('the addresses of a mail host', () => {
     expect((await of('mx.test')).verdict).toMatchObject({ kind: 'deferred' });
   });
 
-  it('are none where an MX record holds an address instead of a name', async () => {
+  it('do not exist for an MX record with an address instead of a name: bounced', async () => {
     expect((await of('8.8.8.8', true)).verdict).toMatchObject({ kind: 'bounced' });
   });
 });
 
-describe('the addresses of a host that the configuration names', () => {
+describe('the addresses of a configured host', () => {
   const of = (host: string) => findNamedAddresses(dns, random, host);
 
-  it('are itself, loopback, or whatever it resolves to', async () => {
+  it('are the address itself, loopback, or the result of its look-up', async () => {
     server.set('relay.test', 'A', ['10.0.0.1']);
     expect(await of('10.1.2.3')).toEqual({ addresses: ['10.1.2.3'], verdict: null });
     expect(await of('localhost')).toEqual({ addresses: ['127.0.0.1', '::1'], verdict: null });
@@ -192,12 +192,12 @@ describe('the addresses of a host that the configuration names', () => {
     expect(server.queries.every(({ name }) => name === 'relay.test')).toBe(true);
   });
 
-  it('that does not resolve only defers: the recipient is not to blame', async () => {
+  it('that do not resolve defer, because the recipient is not at fault', async () => {
     expect((await of('relay.test')).verdict).toMatchObject({ kind: 'deferred' });
   });
 });
 
-it('of several verdicts, what may still change outweighs what is final', () => {
+it('a verdict that may still change outweighs a final one', () => {
   const of = (kind: 'deferred' | 'failed' | 'bounced') => ({
     kind,
     errorCode: 'unknown' as const,

@@ -1,5 +1,5 @@
-// MTA-STS policies over a restart and over jumps of the clock (RFC 8461 5.1): who hides the record or
-// the policy host when we start again takes no protection away.
+// Stored MTA-STS policies over a restart and over jumps of the clock (RFC 8461 5.1): an attacker that hides the
+// record or the policy host during our start gains nothing.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { keptPolicies } from '../../src/queue/carrier/kept-policies.ts';
 import { deleteOldStsPolicies } from '../../src/queue/carrier/mta-sts-queries.ts';
@@ -14,7 +14,7 @@ const day = 24 * 60 * minute;
 
 beforeAll(trustTestAuthority);
 
-describe.each(stores)('MTA-STS policies kept on %s', (store) => {
+describe.each(stores)('stored MTA-STS policies on %s', (store) => {
   let hosts: MxHosts;
   let service: TestApp;
   let sts: MtaSts;
@@ -29,7 +29,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     await service.close();
   });
 
-  /** As a daemon that starts: nothing in memory. */
+  /** Starts with empty memory, as a daemon does. */
   function start(): MtaSts {
     const { dns, random, clock, connector } = hosts;
     const { store: kept } = service.app;
@@ -56,7 +56,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     ['the record cannot be looked up', hideRecord],
     ['the record is gone', () => hosts.server.set('_mta-sts.example.test', 'TXT', [])],
     ['the policy host is down', () => publishBroken('2')],
-  ])('are in force after a restart while %s', async (_name, fail) => {
+  ])('stay in force after a restart while %s', async (_name, fail) => {
     publish('1');
     expect(await modeNow()).toBe('enforce');
     fail();
@@ -72,7 +72,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     hosts.policyHost.answer((response) => response.destroy());
   }
 
-  it('need no new fetch after a restart, and run out when their max_age has passed', async () => {
+  it('need no new fetch after a restart, and end after their max_age', async () => {
     publish('1', 'enforce', 3_600);
     await modeNow();
     restart();
@@ -84,7 +84,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     expect(await modeNow()).toBeNull();
   });
 
-  it('give way to a newer one, and that is what is kept', async () => {
+  it('are replaced by a newer policy', async () => {
     publish('1');
     await modeNow();
     publish('2', 'none');
@@ -95,7 +95,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     expect(await modeNow()).toBe('none');
   });
 
-  it('stay few: what ran out goes, and of the rest what was fetched first', async () => {
+  it('are bounded: expired ones are evicted first, then the oldest', async () => {
     const { store: kept, log } = service.app;
     const policies = keptPolicies({ store: kept, clock: hosts.clock, log });
     const now = hosts.clock.now();
@@ -114,7 +114,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     expect(left).toEqual([false, false, true, true, true, false]);
   });
 
-  it('survive a clock that is set back, and are fetched anew then', async () => {
+  it('survive a clock that is set back, and are fetched again then', async () => {
     publish('1');
     await modeNow();
     hosts.clock.set(hosts.clock.now() - 400 * day);
@@ -122,7 +122,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     await until(() => hosts.policyHost.requests === 2);
   });
 
-  it('that ran out by a clock set forward are fetched before mail goes', async () => {
+  it('that expired by a clock set forward are fetched before mail is sent', async () => {
     publish('1');
     await modeNow();
     hosts.clock.set(hosts.clock.now() + 400 * day);
@@ -130,7 +130,7 @@ describe.each(stores)('MTA-STS policies kept on %s', (store) => {
     expect(hosts.policyHost.requests).toBe(2);
   });
 
-  it('that could not be had are asked for again in five minutes, whatever the clock says', async () => {
+  it('that failed to load are fetched again after five minutes under any wall clock', async () => {
     publishBroken('1');
     expect(await modeNow()).toBeNull();
     hosts.clock.set(hosts.clock.now() - 30 * day);

@@ -46,7 +46,7 @@ function publish(id: string, policy: Parameters<MxHosts['policyHost']['answer']>
 const modeNow = async () => (await sts.policyOf('example.test', true))?.mode ?? null;
 
 describe('the policy of a domain', () => {
-  it('is fetched once, kept, and lists its hosts by name or one label of wildcard', async () => {
+  it('is fetched once, stored, and lists its hosts by name or one label of wildcard', async () => {
     publish('1', policyText('enforce', ['mx1.test', '*.Mail.test']));
     const policy = await sts.policyOf('example.test', true);
     const covered = ['mx1.test', 'a.mail.test', 'a.b.mail.test', 'mail.test', 'mx2.test'];
@@ -56,7 +56,7 @@ describe('the policy of a domain', () => {
     expect(hosts.policyHost.requests).toBe(1);
   });
 
-  it('is handed on to be kept as it can go to another thread, and holds for the first message', async () => {
+  it('is passed on for storing in a transferable form, and applies to the first message', async () => {
     const { dns, random, clock, connector } = hosts;
     const kept: unknown[] = [];
     const policies: KeptPolicies = {
@@ -72,14 +72,14 @@ describe('the policy of a domain', () => {
     expect(kept).toEqual([{ id: '1', text, fetchedAt, expiresAt: fetchedAt + 604_800_000 }]);
   });
 
-  it('is fetched by one request for messages that come at once', async () => {
+  it('is fetched once for concurrent messages', async () => {
     publish('1', policyText('enforce'));
     const modes = await Promise.all(Array.from({ length: 20 }, modeNow));
     expect(new Set(modes)).toEqual(new Set(['enforce']));
     expect(hosts.policyHost.requests).toBe(1);
   });
 
-  it('is fetched anew when the id changes', async () => {
+  it('is fetched again when the id changes', async () => {
     publish('1', policyText('enforce'));
     await modeNow();
     publish('2', policyText('testing'));
@@ -108,7 +108,7 @@ describe('the policy of a domain', () => {
     expect(await modeNow()).toBeNull();
   });
 
-  it('is fetched anew in the background past half its age, so that it lasts', async () => {
+  it('is fetched again in the background after half its age', async () => {
     publish('1', policyText('enforce', ['mx1.test'], 3_600));
     await modeNow();
     for (let count = 2; count <= 6; count += 1) {
@@ -119,7 +119,7 @@ describe('the policy of a domain', () => {
     }
   });
 
-  it('of a year lasts no longer than that, of a second at least five minutes', async () => {
+  it('lasts a year at most and five minutes at least', async () => {
     publish('1', policyText('enforce', ['mx1.test'], 31_557_600));
     await modeNow();
     hosts.server.set('_mta-sts.example.test', 'TXT', []);
@@ -136,7 +136,7 @@ describe('the policy of a domain', () => {
 
   it.each([
     [
-      'a redirect with a policy that would do',
+      'a redirect to a valid policy',
       302,
       { location: 'https://mta-sts.example.test/other', 'content-type': 'text/plain' },
       policyText('enforce'),
@@ -163,7 +163,7 @@ describe('the policy of a domain', () => {
     ],
     ['an unknown mode', 200, { 'content-type': 'text/plain' }, policyText('strict')],
     ['no mx', 200, { 'content-type': 'text/plain' }, policyText('enforce', [])],
-  ] as const)('is none, and not asked for again at once, after %s', async (...given) => {
+  ] as const)('does not exist, and is not fetched again at once, after %s', async (...given) => {
     const [, status, headers, body] = given;
     publish('1', (response) => response.writeHead(status, headers).end(body));
     expect(await modeNow()).toBeNull();
@@ -175,7 +175,7 @@ describe('the policy of a domain', () => {
     expect(await modeNow()).toBe('enforce');
   });
 
-  it('is none where the policy host drips for a minute', async () => {
+  it('does not exist where the policy host drips for a minute', async () => {
     publish('1', (response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('version: STSv1\n');
     });
@@ -185,14 +185,14 @@ describe('the policy of a domain', () => {
     expect(await pending).toBeNull();
   });
 
-  it('is none where the policy host lies at a private address, and that is not allowed', async () => {
+  it('does not exist at a private address, unless those are allowed', async () => {
     publish('1', policyText('enforce'));
     expect(await sts.policyOf('example.test', false)).toBeNull();
     expect(hosts.policyHost.requests).toBe(0);
   });
 
   it.each(['', 'v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=not/valid', 'V=stsv1; id=1'])(
-    'is none for the record %j',
+    'does not exist for the record %j',
     async (record) => {
       publish('1', policyText('enforce'));
       hosts.server.set('_mta-sts.example.test', 'TXT', [record]);
@@ -204,9 +204,9 @@ describe('the policy of a domain', () => {
 
 describe('the certificate of the policy host', () => {
   it.each([
-    ['is not signed by an authority that is trusted', { key: testKey, cert: testCert }, 'example'],
+    ['is not signed by a trusted authority', { key: testKey, cert: testCert }, 'example'],
     ['is for another name', undefined, 'other'],
-  ])('that %s makes the policy none', async (_name, tls, name) => {
+  ])('that %s cancels the policy', async (_name, tls, name) => {
     await hosts.close();
     hosts = await mxHosts(tls);
     const { dns, random, clock, connector } = hosts;
@@ -219,7 +219,7 @@ describe('the certificate of the policy host', () => {
   });
 });
 
-describe('mode enforce', () => {
+describe('the mode enforce', () => {
   it('delivers over TLS with a proven certificate', async () => {
     await hosts.start(1);
     publish('1', policyText('enforce'));
@@ -231,7 +231,7 @@ describe('mode enforce', () => {
     expect(outcome.trace.transcript).toContain('certificate proven');
   });
 
-  it('passes over hosts that the policy does not list', async () => {
+  it('skips unlisted hosts', async () => {
     const [first, second] = await hosts.start(2);
     publish('1', policyText('enforce', ['mx2.test']));
     const outcome = await hosts.deliver();
@@ -240,7 +240,7 @@ describe('mode enforce', () => {
     expect([first?.connections.total, second?.received]).toEqual([0, 1]);
   });
 
-  it('defers by policy where it lists none of them', async () => {
+  it('defers by policy without a listed host', async () => {
     const [sink] = await hosts.start(1);
     publish('1', policyText('enforce', ['mx9.test']));
     expect(await hosts.deliver()).toMatchObject({
@@ -251,7 +251,7 @@ describe('mode enforce', () => {
     expect(sink?.connections.total).toBe(0);
   });
 
-  /** No byte of the message was heard, however hard the server tries to talk us out of TLS. */
+  // Cases in which the server tries to prevent TLS; it must receive no byte of the message.
   const downgrades: [string, (sink: SmtpSink) => void, object][] = [
     ['STARTTLS is not offered', () => {}, { tls: false }],
     ['STARTTLS is taken out of EHLO', (sink) => sink.on({ verb: 'EHLO' }, ['250 mx1.test']), {}],
@@ -267,7 +267,7 @@ describe('mode enforce', () => {
     ['the certificate is self-signed', () => {}, { tls: { key: testKey, cert: testCert } }],
   ];
 
-  it.each(downgrades)('goes on to the next host when %s, never in plain', async (...given) => {
+  it.each(downgrades)('tries the next host when %s, never in plaintext', async (...given) => {
     const [, downgrade, options] = given;
     const sinks = await hosts.start(2, options);
     for (const sink of sinks) downgrade(sink);
@@ -291,7 +291,7 @@ describe('mode enforce', () => {
     expect(sink?.received).toBe(0);
   });
 
-  it('never uses a session that was opened without its demands', async () => {
+  it('never reuses a session opened without its demands', async () => {
     const [sink] = await hosts.start(1);
     hosts.server.set('other.test', 'MX', [{ exchange: 'mx1.test', preference: 1 }]);
     publish('1', policyText('enforce'));
@@ -304,7 +304,7 @@ describe('mode enforce', () => {
   });
 });
 
-it('mode testing delivers all the same, and the transcript tells of it', async () => {
+it('mode testing delivers despite a mismatch and notes it in the transcript', async () => {
   const [sink] = await hosts.start(1, { tls: { key: testKey, cert: testCert } });
   publish('1', policyText('testing', ['mx9.test']));
   const outcome = await hosts.deliver();
@@ -314,13 +314,13 @@ it('mode testing delivers all the same, and the transcript tells of it', async (
   expect(sink?.received).toBe(1);
 });
 
-it('mode none asks for nothing', async () => {
+it('mode none demands nothing', async () => {
   await hosts.start(1, { tls: false });
   publish('1', policyText('none', []));
   expect(await hosts.deliver()).toMatchObject({ kind: 'sent', trace: { tls: null } });
 });
 
-it('a policy that cannot be had does not hold mail up', async () => {
+it('an unavailable policy does not delay mail', async () => {
   await hosts.start(1, { tls: false });
   publish('1', (response) => response.destroy());
   expect(await hosts.deliver()).toMatchObject({ kind: 'sent', trace: { tls: null } });

@@ -62,7 +62,7 @@ async function acquire(
   throw new Error('no session');
 }
 
-/** Whether `promise` is still open after sockets had their chance. */
+/** Checks that `promise` is still open after sockets had their chance. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let isOpen = true;
   void promise.finally(() => {
@@ -72,7 +72,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return isOpen;
 }
 
-describe('a session that is given back', () => {
+describe('a released session', () => {
   it('carries the next message of its destination and key', async () => {
     const first = await acquire();
     expect(first.isReused).toBe(false);
@@ -91,7 +91,7 @@ describe('a session that is given back', () => {
     expect(sink.connections.total).toBe(4);
   });
 
-  it('serves any of several keys', async () => {
+  it('serves any of its keys', async () => {
     (await acquire('destination', ['two'])).release();
     expect((await acquire('destination', ['one', 'two'])).isReused).toBe(true);
   });
@@ -116,14 +116,14 @@ describe('a session that is given back', () => {
     expect(sink.connections.total).toBe(3);
   });
 
-  it('is forgotten when the server hangs up meanwhile', async () => {
+  it('is forgotten when the server hangs up', async () => {
     (await acquire()).release();
     await sink.close();
     await until(() => pool.connections === 0);
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 
-  it('is closed when it is broken, and given back only once', async () => {
+  it('is closed when broken, and released only once', async () => {
     const lease = await acquire();
     lease.session.abort('broken');
     lease.release();
@@ -132,11 +132,11 @@ describe('a session that is given back', () => {
   });
 });
 
-describe('a session whose message has left but for its answer', () => {
-  const one = () => poolOf({}, { connections: 1 });
+describe('a session that waits for its last answer', () => {
+  const singleConnection = () => poolOf({}, { connections: 1 });
 
-  it('is lent on to who waits for it, and closed or kept when both have given it back', async () => {
-    one();
+  it('is lent to the next caller, and stays in use until both have released it', async () => {
+    singleConnection();
     const first = await acquire();
     const waiting = acquire();
     const last = acquire();
@@ -150,8 +150,8 @@ describe('a session whose message has left but for its answer', () => {
     expect(sink.connections.total).toBe(1);
   });
 
-  it('is lent on once: the next waits until that message has left too', async () => {
-    one();
+  it('is lent to one caller at a time', async () => {
+    singleConnection();
     const first = await acquire();
     const order = [1, 2].map(async (number) => ({ number, lease: await acquire() }));
     first.lendOn();
@@ -160,14 +160,14 @@ describe('a session whose message has left but for its answer', () => {
   });
 
   it.each([
-    ['nobody waits', { keys: null, isFresh: false, limits: {} }],
-    ['who waits wants another host', { keys: ['other'], isFresh: false, limits: {} }],
-    ['who waits found the last session dead', { keys: ['host'], isFresh: true, limits: {} }],
+    ['no caller waits', { keys: null, isFresh: false, limits: {} }],
+    ['the next caller wants another host', { keys: ['other'], isFresh: false, limits: {} }],
+    ['the next caller found its last session dead', { keys: ['host'], isFresh: true, limits: {} }],
     [
-      'it has carried enough',
+      'it has carried enough messages',
       { keys: ['host'], isFresh: false, limits: { messagesPerConnection: 1 } },
     ],
-  ])('is not lent on where %s', async (_name, { keys, isFresh, limits: changed }) => {
+  ])('is not lent where %s', async (_name, { keys, isFresh, limits: changed }) => {
     poolOf({}, { connections: 1, ...changed });
     const first = await acquire();
     await first.session.deliver(mailOf());
@@ -178,8 +178,8 @@ describe('a session whose message has left but for its answer', () => {
     expect((await (waiting ?? acquire())).isReused).toBe(waiting === null);
   });
 
-  it('that breaks is closed, and whoever had it gets a new one', async () => {
-    one();
+  it('is closed when it breaks, and its holders get a new one', async () => {
+    singleConnection();
     const first = await acquire();
     const waiting = acquire();
     first.lendOn();
@@ -194,7 +194,7 @@ describe('a session whose message has left but for its answer', () => {
 });
 
 describe('the limits', () => {
-  it('of a destination are those of the latest request: lowered ones close sessions', async () => {
+  it('of a destination follow the latest request: lower ones close sessions', async () => {
     poolOf({}, { connections: 3 });
     const held = [await acquire(), await acquire(), await acquire()];
     limits = { connections: 1, messagesPerConnection: 100 };
@@ -208,7 +208,7 @@ describe('the limits', () => {
     expect(await waiting).toMatchObject({ isReused: true, session: held[2]?.session });
   });
 
-  it('of a destination that are raised let those in who wait', async () => {
+  it('of a destination let waiting callers in when raised', async () => {
     poolOf({}, { connections: 1 });
     await acquire();
     const waiting = [acquire(), acquire()];
@@ -218,7 +218,7 @@ describe('the limits', () => {
     expect(pool.connections).toBe(4);
   });
 
-  it('of a destination make the next wait, first come first served', async () => {
+  it('of a destination queue callers, first come first served', async () => {
     poolOf({}, { connections: 2 });
     const held = [await acquire(), await acquire()];
     const order: string[] = [];
@@ -244,7 +244,7 @@ describe('the limits', () => {
     expect((await acquire('two')).isReused).toBe(true);
   });
 
-  it('in all make the next wait across lanes, first come first served', async () => {
+  it('in all queue callers across lanes, first come first served', async () => {
     poolOf({ maxConnections: 1 });
     const held = await acquire('one');
     const order: string[] = [];
@@ -260,7 +260,7 @@ describe('the limits', () => {
     expect(pool.connections).toBe(1);
   });
 
-  it('in all pass over a destination that is at its own', async () => {
+  it('in all skip a destination at its own limit', async () => {
     poolOf({ maxConnections: 2 }, { connections: 1 });
     const full = await acquire('full');
     const other = await acquire('other');
@@ -304,7 +304,7 @@ describe('the limits', () => {
     (await waiting).release();
   });
 
-  it('hold for a destination whose sessions lead to other hosts', async () => {
+  it('apply to a destination with sessions to other hosts', async () => {
     poolOf({}, { connections: 1 });
     (await acquire('destination', ['one'])).release();
     const lease = await acquire('destination', ['two']);
@@ -316,7 +316,7 @@ describe('the limits', () => {
     expect(pool.connections).toBe(1);
   });
 
-  it('are kept over 500 messages of five lanes by 60 at a time', async () => {
+  it('hold for 500 messages of five lanes, 60 at a time', async () => {
     poolOf({ maxConnections: 6 }, { connections: 2 });
     let left = 500;
     let most = 0;
@@ -341,7 +341,7 @@ describe('the shares of organizations', () => {
   const of = (organizationId: string, destination: string) =>
     acquire(destination, ['host'], false, organizationId);
 
-  it('leave places to who comes next, and shrink when others come', async () => {
+  it('leave places to newcomers and shrink with them', async () => {
     poolOf({ maxConnections: 8 });
     const held = [1, 2, 3, 4, 5, 6].map((number) => of('org_a', `destination ${number}`));
     await Promise.all(held);
@@ -356,7 +356,7 @@ describe('the shares of organizations', () => {
     expect(pool.isPressed).toBe(false);
   });
 
-  it('are pressed by who waits for a place, not by who waits for his destination', async () => {
+  it('are pressed by callers without a place, not by those at the limit of a destination', async () => {
     poolOf({ maxConnections: 4 }, { connections: 1 });
     const [first] = [
       await of('org_a', 'one'),
@@ -375,7 +375,7 @@ describe('the shares of organizations', () => {
     expect(pool.isPressed).toBe(false);
   });
 
-  it('count a session once, for who had it last', async () => {
+  it('count a session once, for its latest holder', async () => {
     poolOf({ maxConnections: 4 }, { connections: 1 });
     const first = await of('org_a', 'destination');
     const next = of('org_b', 'destination');
@@ -390,7 +390,7 @@ describe('the shares of organizations', () => {
     for (const lease of all) (await lease).release();
   });
 
-  it('serve who found a dead session before all others', async () => {
+  it('serve a caller with a dead session first', async () => {
     poolOf({}, { connections: 1 });
     const held = await acquire();
     const order: string[] = [];
@@ -405,7 +405,7 @@ describe('the shares of organizations', () => {
     expect(order).toEqual(['2', '0', '1']);
   });
 
-  it('a wait that has an end ends, and leaves nothing behind', async () => {
+  it('end a wait at its deadline without a trace', async () => {
     poolOf({}, { connections: 1 });
     const held = await acquire();
     const request = {
@@ -424,7 +424,7 @@ describe('the shares of organizations', () => {
     expect((await acquire()).isReused).toBe(true);
   });
 
-  it('a wait that was answered in time does not end once more', async () => {
+  it('ignore the deadline of a wait that was served in time', async () => {
     poolOf({ maxConnections: 1 });
     const held = await acquire();
     const rest = { organizationId: 'org_a', limits, keys: ['host'], isFresh: false };
@@ -441,8 +441,8 @@ describe('the shares of organizations', () => {
   });
 });
 
-describe('closing', () => {
-  it('says goodbye on idle sessions, waits for busy ones and refuses the rest', async () => {
+describe('closing the pool', () => {
+  it('quits idle sessions, waits for busy ones and refuses new callers', async () => {
     poolOf({}, { connections: 2 });
     const busy = await acquire();
     (await acquire()).release();
@@ -476,7 +476,7 @@ describe('closing', () => {
     expect(sink.commands.filter(({ line }) => line === 'QUIT')).toHaveLength(2);
   });
 
-  it('refuses who waits', async () => {
+  it('refuses waiting callers', async () => {
     poolOf({ maxConnections: 1 });
     const busy = await acquire();
     const waiting = pool.acquire({
@@ -493,7 +493,7 @@ describe('closing', () => {
     await closing;
   });
 
-  it('can cut the busy ones', async () => {
+  it('can cut busy sessions', async () => {
     const busy = await acquire();
     sink.on({ verb: 'dot' }, { hang: true });
     const delivering = busy.session.deliver(mailOf());

@@ -27,17 +27,17 @@ function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false) {
 }
 
 describe('the route of a recipient', () => {
-  it('in mode capture is capture, and our own listener for a local mailbox', () => {
+  it('in mode capture is capture, or our own listener for a local mailbox', () => {
     expect(routeOf({}, 'a@example.com')).toEqual({ kind: 'capture', by: 'delivery.mode' });
     expect(routeOf({}, 'inbox@sandbox.test', true)).toEqual(localRoute);
   });
 
-  it('in mode relay is the smarthost, also for a local mailbox of a domain of its own', () => {
+  it('in mode relay is the smarthost, also for a local mailbox on a separate domain', () => {
     expect(routeOf({ mode: 'relay', relay }, 'a@example.com')).toEqual(relayRoute);
     expect(routeOf({ mode: 'relay', relay }, 'inbox@acme.example', true)).toEqual(relayRoute);
   });
 
-  it('is our own listener for the domain that the service hosts, in every mode', () => {
+  it("is our own listener for the service's own domain, in every mode", () => {
     const routes = [{ match: '*', via: 'relay', ...relay }] as const;
     for (const mode of ['relay', 'direct'] as const) {
       for (const config of [
@@ -62,7 +62,7 @@ describe('the route of a recipient', () => {
   });
 
   it.each(['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const)(
-    'of %s@simulator.test is the simulator, whatever the configuration says',
+    'of %s@simulator.test is the simulator under any configuration',
     (outcome) => {
       const routes = [{ match: '*', via: 'direct' }] as const;
       for (const mode of ['capture', 'relay', 'direct'] as const) {
@@ -75,7 +75,7 @@ describe('the route of a recipient', () => {
     },
   );
 
-  it('is that of the first rule that matches', () => {
+  it('follows the first matching rule', () => {
     const other = { ...relay, host: 'other.test', port: 25 };
     const routes = [
       { match: 'example.com', via: 'capture' },
@@ -90,7 +90,7 @@ describe('the route of a recipient', () => {
     expect(routeOf({ routes }, 'x@a.example.com')).toEqual({ kind: 'relay', ...other });
   });
 
-  it('via relay without a host is delivery.relay with all of its settings', () => {
+  it('via relay without a host is delivery.relay with all its settings', () => {
     const routes = [{ match: 'example.com', via: 'relay', ...noRelay }] as const;
     expect(routeOf({ relay, routes }, 'x@example.com')).toEqual(relayRoute);
   });
@@ -100,7 +100,7 @@ describe('the route of a recipient', () => {
     expect(routeOf(config, 'inbox@sandbox.test', true)).toEqual(localRoute);
   });
 
-  it('is capture for who is not allowed to leave', () => {
+  it('is capture for recipients that delivery.allow leaves out', () => {
     const allow = ['boss@example.com', 'team.test', '*.lab.test'];
     const kindOf = (email: string) => routeOf({ mode: 'direct', allow }, email).kind;
     expect(['Boss@example.com', 'x@team.test', 'x@a.lab.test'].map(kindOf)).toEqual([
@@ -120,7 +120,7 @@ describe('the route of a recipient', () => {
     ['0.0.0.0', '127.0.0.1'],
     ['::', '::1'],
     ['127.0.0.2', '127.0.0.2'],
-  ])('to a listener bound to %s goes to %s', (host, expected) => {
+  ])('for a listener bound to %s leads to %s', (host, expected) => {
     const choose = createRouter(plain, { host, port: 2525 }, 'sandbox.test');
     expect(choose('inbox@sandbox.test', true)).toEqual({
       kind: 'local',
@@ -129,7 +129,7 @@ describe('the route of a recipient', () => {
     });
   });
 
-  it('cannot be a relay without a host', () => {
+  it('via relay needs a host', () => {
     const rule = { match: '*', via: 'relay', ...noRelay } as const;
     expect(() => createRouter({ ...plain, mode: 'relay' }, listener, 'sandbox.test')).toThrow(
       ConfigError,
@@ -140,7 +140,7 @@ describe('the route of a recipient', () => {
   });
 });
 
-it('recipients share a transaction when they share a relay, or a domain in direct mode', () => {
+it('recipients share a transaction by relay, and by domain in direct mode', () => {
   const keyOf = (config: Partial<RouteConfig>, email: string) => routeKey(routeOf(config, email));
   const direct = { mode: 'direct' } as const;
   expect(keyOf(direct, 'a@x.test')).toBe(keyOf(direct, 'b@x.test'));

@@ -1,5 +1,5 @@
-// One smarthost, and what single faults of it cost the mail beside them. The clock stands still unless
-// a test moves it: what is delivered meanwhile has waited for nothing.
+// One smarthost, and the cost of its single faults for other mail. The clock stands still unless a test moves
+// it, so mail delivered meanwhile has not waited.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
@@ -10,7 +10,7 @@ import { type TestApp, testApp } from '../support/test-app.ts';
 let sink: SmtpSink;
 let service: TestApp;
 let pipeline: RunningPipeline;
-/** When each connection was asked for. */
+/** Times at which connections were opened. */
 let dialledAt: number[];
 
 beforeEach(async () => {
@@ -54,23 +54,20 @@ it.each([
   ['at DATA', { verb: 'DATA' }],
   ['at the banner', { verb: 'connect' }],
   ['at EHLO', { verb: 'EHLO' }],
-] as const)(
-  'a connection dropped %s delays nobody, nor the mail that was on it',
-  async (...given) => {
-    const [, { verb, ...rule }] = given;
-    const match = verb === 'MAIL' ? undefined : 'match' in rule ? rule.match : undefined;
-    sink.on({ verb, times: 1, ...(match && { match }) }, { drop: true });
-    const ids = await sendMany(100);
-    const ends = await deliveriesOf(ids);
-    expect(ends.map(({ status, attemptCount }) => [status, attemptCount])).toEqual(
-      ids.map(() => ['sent', 1]),
-    );
-    const recipients = sink.messages.flatMap((message) => message.recipients);
-    expect([recipients.length, new Set(recipients).size]).toEqual([100, 100]);
-  },
-);
+] as const)('a connection dropped %s delays no mail, its own included', async (...given) => {
+  const [, { verb, ...rule }] = given;
+  const match = verb === 'MAIL' ? undefined : 'match' in rule ? rule.match : undefined;
+  sink.on({ verb, times: 1, ...(match && { match }) }, { drop: true });
+  const ids = await sendMany(100);
+  const ends = await deliveriesOf(ids);
+  expect(ends.map(({ status, attemptCount }) => [status, attemptCount])).toEqual(
+    ids.map(() => ['sent', 1]),
+  );
+  const recipients = sink.messages.flatMap((message) => message.recipients);
+  expect([recipients.length, new Set(recipients).size]).toEqual([100, 100]);
+});
 
-it('a connection dropped after the dot costs its own mail a retry, and nobody else a pause', async () => {
+it('a connection dropped after the dot costs its own mail a retry and other mail no pause', async () => {
   sink.on({ verb: 'dot', match: 'ada40@', times: 1 }, { drop: true });
   const ids = await sendMany(100);
   const ends = await deliveriesOf(ids);
@@ -83,7 +80,7 @@ it('a connection dropped after the dot costs its own mail a retry, and nobody el
   expect((await deliveriesOf(ids))[40]?.status).toBe('sent');
 });
 
-it('a connection dropped under a message to many is one fault, not many', async () => {
+it('a connection dropped under a message to many counts as one fault', async () => {
   const { app, caller } = service;
   sink.on({ verb: 'dot', times: 1 }, { drop: true });
   const to = Array.from({ length: 20 }, (_, index) => `bob${index}@example.com`);
@@ -93,7 +90,7 @@ it('a connection dropped under a message to many is one fault, not many', async 
   expect((await deliveriesOf(ids)).map(({ status }) => status)).toEqual(ids.map(() => 'sent'));
 });
 
-it('a rate word on one connection stops nothing that the others take', async () => {
+it('a rate reply on one connection does not stop the others', async () => {
   sink.on({ verb: 'RCPT', match: 'ada40@', times: 1 }, '421 4.7.0 too many messages, slow down');
   const ids = await sendMany(100);
   const ends = await deliveriesOf(ids);
@@ -102,7 +99,7 @@ it('a rate word on one connection stops nothing that the others take', async () 
   );
 });
 
-it('that is down closes its lane after as many faults as its window, for 1 s, 2 s, 4 s', async () => {
+it('a smarthost that is down closes its lane after a window of faults, for 1 s, 2 s, 4 s', async () => {
   await sink.close();
   const ids = await sendMany(40);
   const tried = (await deliveriesOf(ids)).filter(({ attemptCount }) => attemptCount > 0);

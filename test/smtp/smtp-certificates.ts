@@ -1,5 +1,5 @@
-// A certificate authority of tests, and a P-256 key and certificate of its for mx1.test, mx2.test and
-// mta-sts.example.test, valid 2020 to 2119. Made once with openssl: Node cannot create certificates.
+// A certificate authority for tests, with a P-256 key and a certificate for mx1.test, mx2.test and
+// mta-sts.example.test, valid 2020 to 2119. Made once with openssl, because Node cannot create certificates.
 // Public, for tests only.
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
@@ -36,7 +36,7 @@ TtQyudrcC7nPHlmjy9QWkQ==
 -----END CERTIFICATE-----
 `;
 
-/** As `mxCert`, of another authority that only has the name of ours. */
+/** Like `mxCert`, but signed by another authority of the same name. */
 const forgedCert = `-----BEGIN CERTIFICATE-----
 MIIBeTCCAR+gAwIBAgICEAQwCgYIKoZIzj0EAwIwHTEbMBkGA1UEAwwSc3ZjIHRl
 c3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMTkxMjMxMDAwMDAwWjAT
@@ -49,7 +49,7 @@ oRnxo7cAe/uTq44CIGLZnKdPr6ie26edpgcBDHsUWrrM+ckhy7WsL25b3v5f
 -----END CERTIFICATE-----
 `;
 
-/** For mx1.test, signed with the key of `mxCert`, which is no authority. */
+/** A certificate for mx1.test signed with the key of `mxCert`, which is not an authority. */
 const lentCert = `-----BEGIN CERTIFICATE-----
 MIIBbzCCARWgAwIBAgICEBAwCgYIKoZIzj0EAwIwEzERMA8GA1UEAwwIbXgxLnRl
 c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjExOTEyMzEwMDAwMDBaMBQxEjAQBgNVBAMM
@@ -62,16 +62,16 @@ AiEA3iwF53+J7ut2h20aeHLUY2CL0jCzoo1nsCB6kU6PYIs=
 -----END CERTIFICATE-----
 `;
 
-/** What an impostor shows: the authority follows, but did not sign. */
+/** The chain of an impostor, with an authority that did not sign. */
 export const forgedTls = { key: mxKey, cert: forgedCert + authorityCert };
 
-/** What somebody shows who has a certificate of the authority, and signs others with it. */
+/** The chain of an attacker that signs with a leaf certificate of the authority. */
 export const lentTls = { key: mxKey, cert: lentCert + mxCert + authorityCert };
 
-/** For the `tls` of a server: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
+/** Options for a server's `tls`: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
 export const mxTls = { key: mxKey, cert: mxCert + authorityCert };
 
-/** Lets this process trust the authority, as an operator does by NODE_EXTRA_CA_CERTS. */
+/** Makes this process trust the authority, like an operator's NODE_EXTRA_CA_CERTS. */
 export function trustTestAuthority(): void {
   setDefaultCACertificates([...getCACertificates('default'), authorityCert]);
 }

@@ -1,5 +1,5 @@
-// What the tests of MTA-STS and DANE share: mail hosts mx1.test and mx2.test for example.test with
-// certificates of the test authority, a policy host over HTTPS, the DNS for both, and a transport.
+// Shared by the tests of MTA-STS and DANE: mail hosts mx1.test and mx2.test for example.test with certificates
+// of the test authority, a policy host over HTTPS, the DNS for both, and a transport.
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { connect } from 'node:net';
@@ -17,9 +17,9 @@ import { mxTls } from './smtp-certificates.ts';
 import { mailOf } from './smtp-session-dialogue.ts';
 
 export interface PolicyHost {
-  /** How often the policy was asked for. */
+  /** Counts the fetches of the policy. */
   readonly requests: number;
-  /** Answers from now on; a text is a policy file. */
+  /** Sets the answer from now on; a text is a policy file. */
   answer(policy: string | ((response: ServerResponse) => void)): void;
 }
 
@@ -29,12 +29,12 @@ export interface MxHosts {
   clock: VirtualClock;
   random: ReturnType<typeof seededRandom>;
   transport: Transport;
-  /** net.connect, with port 443 led to the policy host. */
+  /** Connects like net.connect, with port 443 led to the policy host. */
   connector: Connector;
   policyHost: PolicyHost;
-  /** mx1.test on 127.0.0.1 and, if `count` is 2, mx2.test on 127.0.0.2. */
+  /** Starts mx1.test on 127.0.0.1 and, if `count` is 2, mx2.test on 127.0.0.2. */
   start(count: 1 | 2, options?: SmtpSinkOptions): Promise<SmtpSink[]>;
-  /** Delivers one message to b@example.test, or as `changes` say. */
+  /** Delivers one message to b@example.test, with `changes`. */
   deliver(changes?: Partial<DirectRoute>): Promise<Outcome>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ async function startPolicyHost(tls: SecureContextOptions) {
   return { host, server, port: typeof address === 'object' && address ? address.port : 0 };
 }
 
-/** Everything, and nothing listening for mail yet. */
+/** Starts policy host, DNS and transport, without a mail host. */
 export async function mxHosts(policyTls: SecureContextOptions = mxTls): Promise<MxHosts> {
   const clock = virtualClock();
   const random = seededRandom(1);

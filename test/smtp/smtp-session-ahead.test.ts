@@ -22,7 +22,7 @@ async function startSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
   return sink;
 }
 
-/** A session that has carried one message already. */
+/** Opens a session and sends one message on it. */
 async function provenSession(...request: Parameters<typeof sessionTo>): Promise<SmtpSession> {
   const session = await sessionTo(...request);
   sessions.push(session);
@@ -37,7 +37,7 @@ const named = (name: string, changes: Partial<SmtpMail> = {}) =>
     ...changes,
   });
 
-/** Delivers both, the second as soon as it may be begun; with what each session said of them. */
+/** Delivers both, the second as early as allowed; returns the answers and transcripts. */
 async function deliverTwo(session: SmtpSession, one = named('one'), two = named('two')) {
   let second: Promise<RecipientAnswer[]> | undefined;
   let wasAhead = false;
@@ -62,7 +62,7 @@ const saysOk = { kind: 'replied', reply: { code: 250, verb: 'dot' } };
 
 describe('the next message on a session', () => {
   it.each([false, {}] as const)(
-    'leaves together with the end of the one before it (TLS: %j)',
+    'leaves together with the end of the previous one (TLS: %j)',
     async (tls) => {
       const sink = await startSink({ tls });
       const session = await provenSession(sink.port, tls ? { tls: 'required' } : {});
@@ -79,7 +79,7 @@ describe('the next message on a session', () => {
     },
   );
 
-  it('does so in one write', async () => {
+  it('leaves in the same write', async () => {
     const writes: string[] = [];
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       writes.push(heard);
@@ -97,7 +97,7 @@ describe('the next message on a session', () => {
     expect(writes).toHaveLength(6);
   });
 
-  it('waits where a message is the first of its session, large, or the server takes no pipeline', async () => {
+  it('waits behind the first of a session, behind a large one, and without PIPELINING', async () => {
     const sink = await startSink();
     const first = await sessionTo(sink.port);
     sessions.push(first);
@@ -113,7 +113,7 @@ describe('the next message on a session', () => {
   it.each([
     ['451 4.3.0 later', 451],
     ['554 5.7.1 spam', 554],
-  ] as const)('is not spoilt by %s to the one before it', async (line, code) => {
+  ] as const)('is unaffected by %s for the previous one', async (line, code) => {
     const sink = await startSink();
     const session = await provenSession(sink.port);
     sink.on({ verb: 'dot', times: 1 }, line);
@@ -130,7 +130,7 @@ describe('the next message on a session', () => {
     ['RCPT', '550 5.1.1 no such user', 'RCPT'],
     ['DATA', '451 4.3.0 later', 'DATA'],
     ['dot', '554 5.7.1 spam', 'dot'],
-  ] as const)('is refused for itself at %s', async (verb, line, at) => {
+  ] as const)('gets its own refusal at %s', async (verb, line, at) => {
     const sink = await startSink();
     const session = await provenSession(sink.port);
     const match = verb === 'MAIL' ? 'two@' : verb === 'dot' ? 'Subject: two' : undefined;
@@ -138,7 +138,7 @@ describe('the next message on a session', () => {
     if (match) sink.on({ verb, match }, line);
     else if (verb === 'RCPT') sink.on({ verb, match: 'two@' }, line);
     if (verb === 'DATA') {
-      // The first DATA is that of the message ahead.
+      // The first DATA is that of the previous message.
       sink.on({ verb, times: 1 }, '354 go');
       sink.on({ verb, times: 1 }, line);
     }
@@ -157,7 +157,7 @@ describe('a session that breaks at the dot', () => {
     ['by NUL', { raw: '250 o\0k\r\n' }, 'protocol', 'protocol'],
   ];
 
-  it.each(breaks)('%s leaves the next message unheard', async (_name, reply, first, second) => {
+  it.each(breaks)('%s leaves the next message unanswered', async (_name, reply, first, second) => {
     const sink = await startSink();
     const session = await provenSession(sink.port);
     sink.on({ verb: 'dot' }, reply);
@@ -169,7 +169,7 @@ describe('a session that breaks at the dot', () => {
     ]);
   });
 
-  it('by silence is given up after ten minutes, with both messages', async () => {
+  it('is given up after ten silent minutes, with both messages', async () => {
     const clock = virtualClock();
     const sink = await startSink();
     const session = await provenSession(sink.port, { clock });
@@ -185,7 +185,7 @@ describe('a session that breaks at the dot', () => {
     ]);
   });
 
-  it('after the 250 leaves the message before it sent', async () => {
+  it('leaves the previous message sent after its 250', async () => {
     const sink = await startSink();
     const session = await provenSession(sink.port);
     sink.on({ verb: 'dot', times: 1 }, { raw: '250 ok\r\n421 4.7.0 enough for today\r\n' });
@@ -197,15 +197,15 @@ describe('a session that breaks at the dot', () => {
   });
 });
 
-describe('a server that is out of step', () => {
+describe('a server out of step', () => {
   const replies: [string, SinkVerb, SinkReply][] = [
     ['answers a dot twice with 250', 'dot', { raw: '250 ok\r\n250 ok\r\n' }],
     ['answers a dot twice with 550', 'dot', { raw: '550 no\r\n550 no\r\n' }],
     ['answers a dot by 250 and then 550', 'dot', { raw: '250 ok\r\n550 no\r\n' }],
-    ['says 503 to MAIL behind a message that it took', 'MAIL', '503 5.5.1 a message is under way'],
+    ['says 503 to MAIL behind an accepted message', 'MAIL', '503 5.5.1 a message is under way'],
   ];
 
-  it.each(replies)('and %s neither takes nor refuses the next message', async (...given) => {
+  it.each(replies)('that %s neither accepts nor refuses the next message', async (...given) => {
     const [, verb, reply] = given;
     const sink = await startSink();
     const session = await provenSession(sink.port);
@@ -216,7 +216,7 @@ describe('a server that is out of step', () => {
     expect(session.isOpen).toBe(false);
   });
 
-  it('and refuses MAIL behind a message that it refused, is asked again', async () => {
+  it('is asked again when it refuses MAIL behind a refused message', async () => {
     const sink = await startSink();
     const session = await provenSession(sink.port);
     sink.on({ verb: 'dot' }, '554 5.7.1 spam');
@@ -229,13 +229,13 @@ describe('a server that is out of step', () => {
   });
 });
 
-it('whatever a server repeats or refuses, sent is what it took, bounced what it refused (seed 11)', async () => {
+it('random repeats and refusals of a server never blur accepted and refused mail (seed 11)', async () => {
   const random = seededRandom(11);
   const chance = (share: number) => random.float() < share;
   const taken = new Set<string>();
   const refused = new Set<string>();
 
-  /** Speaks SMTP, but now and then refuses, says something twice, or hangs up. */
+  /** Makes a server that at times refuses, repeats a reply, or hangs up. */
   function clumsyServer(): (heard: string, socket: Socket) => void {
     let buffered = '';
     let from = '';

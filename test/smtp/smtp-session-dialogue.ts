@@ -1,5 +1,5 @@
-// What the tests of SMTP sessions share: opening one to a local server, a small message, waiting for
-// what the sink has heard, and a server that says exactly the bytes it is told.
+// Shared by the tests of SMTP sessions: opening one to a local server, a small message, waiting for the sink,
+// and a server that sends exact bytes.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -7,7 +7,7 @@ import { type OpenOptions, openSession } from '../../src/smtp/open.ts';
 import type { SmtpSession } from '../../src/smtp/session.ts';
 import type { SmtpMail } from '../../src/smtp/transaction.ts';
 
-/** A message to `b@example.com`, or what `changes` says. */
+/** Makes a message to `b@example.com`, with `changes`. */
 export function mailOf(changes: Partial<SmtpMail> = {}): SmtpMail {
   return {
     from: 'a@sender.test',
@@ -19,7 +19,7 @@ export function mailOf(changes: Partial<SmtpMail> = {}): SmtpMail {
   };
 }
 
-/** Opens a session, or does not; in plain text unless told. */
+/** Tries to open a session, in plaintext by default. */
 export function openTo(port: number, changes: Partial<OpenOptions> = {}) {
   return openSession({
     host: 'sink.test',
@@ -35,7 +35,7 @@ export function openTo(port: number, changes: Partial<OpenOptions> = {}) {
   });
 }
 
-/** An open session. */
+/** Opens a session, or throws. */
 export async function sessionTo(
   port: number,
   changes: Partial<OpenOptions> = {},
@@ -51,7 +51,7 @@ export async function until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  throw new Error('what was waited for did not happen');
+  throw new Error('the condition did not come true');
 }
 
 export interface RawServer {
@@ -61,7 +61,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** A server that greets, and then answers each chunk of bytes by `answer`, with what it likes. */
+/** Starts a server that greets, and then answers each chunk of bytes by `answer`. */
 export async function rawServer(
   greeting: string,
   answer: (heard: string, socket: Socket) => void,

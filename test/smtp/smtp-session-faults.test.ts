@@ -29,7 +29,7 @@ async function open(port: number, clock?: VirtualClock): Promise<SmtpSession> {
   return session;
 }
 
-/** Advances until `pending` ends, and says after how many seconds; fails when nothing ends it. */
+/** Advances until `pending` ends; returns the seconds. Fails when nothing ends it. */
 async function secondsUntilEnd<T>(clock: VirtualClock, pending: Promise<T>): Promise<[number, T]> {
   const start = clock.now();
   let result: T | undefined;
@@ -46,7 +46,7 @@ async function secondsUntilEnd<T>(clock: VirtualClock, pending: Promise<T>): Pro
   return [(clock.now() - start) / 1000, result];
 }
 
-/** Waits until the client waits for `verb`: its timer runs and the server has heard it. */
+/** Waits until the client waits for `verb`: its timer runs and the server has received the verb. */
 function waitsFor(clock: VirtualClock, seconds: number): Promise<void> {
   return until(() => clock.nextTimerAt() === clock.now() + seconds * 1000);
 }
@@ -54,7 +54,7 @@ function waitsFor(clock: VirtualClock, seconds: number): Promise<void> {
 const opened = (opening: Opening) => ({ fault: opening.fault?.kind, ...opening.fault?.reply });
 const only = (answers: RecipientAnswer[]) => answers[0];
 
-describe('a server that goes silent', () => {
+describe('a silent server', () => {
   it.each([
     { verb: 'connect', seconds: 60 },
     { verb: 'EHLO', seconds: 60 },
@@ -101,7 +101,7 @@ describe('a server that goes silent', () => {
     await until(() => sink.connections.now === 0);
   });
 
-  it('and takes no byte of a large message is given up after 180 s', async () => {
+  it('that reads no byte of a large message is given up after 180 s', async () => {
     const clock = virtualClock();
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 PIPELINING\r\n');
@@ -119,7 +119,7 @@ describe('a server that goes silent', () => {
     expect(only(answers)).toMatchObject({ fault: 'connection', reply: { verb: 'DATA' } });
   });
 
-  it('and lets no connection come about is given up after 30 s', async () => {
+  it('that completes no connection is given up after 30 s', async () => {
     const clock = virtualClock();
     const socket = new Socket();
     Object.defineProperty(socket, 'connecting', { value: true });
@@ -131,14 +131,14 @@ describe('a server that goes silent', () => {
   });
 });
 
-describe('while others wait for a place, a server that goes silent', () => {
+describe('a silent server, with callers waiting for a place,', () => {
   let isPressed = true;
   const options = (clock: VirtualClock) => ({ clock, isPressed: () => isPressed });
 
   it.each([
     ['connect', 30],
     ['EHLO', 30],
-  ] as const)('at %s is given up after %d s', async (verb, seconds) => {
+  ] as const)('is given up at %s after %d s', async (verb, seconds) => {
     isPressed = true;
     const clock = virtualClock();
     const sink = await startSink();
@@ -157,7 +157,7 @@ describe('while others wait for a place, a server that goes silent', () => {
     ['DATA', true, 30],
     ['dot', true, 600],
     ['MAIL', false, 60],
-  ] as const)('at %s (others wait: %s) is given up after %d s', async (verb, waits, seconds) => {
+  ] as const)('is given up at %s (callers wait: %s) after %d s', async (verb, waits, seconds) => {
     isPressed = waits;
     const clock = virtualClock();
     const sink = await startSink();
@@ -173,7 +173,7 @@ describe('while others wait for a place, a server that goes silent', () => {
     expect(only(answers)).toMatchObject({ kind: 'fault', fault: 'connection', reply: { verb } });
   });
 
-  it('is given up soon after they began to wait', async () => {
+  it('is given up soon after the first caller waits', async () => {
     isPressed = false;
     const clock = virtualClock();
     const sink = await startSink();
@@ -192,7 +192,7 @@ describe('a server that drips one byte at a time', () => {
   it.each([
     { verb: 'MAIL', seconds: 60 },
     { verb: 'dot', seconds: 600 },
-  ] as const)('at $verb does not move the deadline', async ({ verb, seconds }) => {
+  ] as const)('does not move the deadline at $verb', async ({ verb, seconds }) => {
     const clock = virtualClock();
     const sink = await startSink({ clock });
     const session = await open(sink.port, clock);
@@ -202,7 +202,7 @@ describe('a server that drips one byte at a time', () => {
     expect(only(answers)).toMatchObject({ kind: 'fault', fault: 'connection', reply: { verb } });
   });
 
-  it('but in time is understood', async () => {
+  it('is understood in time', async () => {
     const clock = virtualClock();
     const sink = await startSink({ clock });
     const session = await open(sink.port, clock);
@@ -211,7 +211,7 @@ describe('a server that drips one byte at a time', () => {
     expect(only(answers)?.reply).toMatchObject({ code: 250, text: 'it took' });
   });
 
-  it('behind a dot that took long has its own time for the next envelope', async () => {
+  it('has its own time for the next envelope after a slow dot', async () => {
     const clock = virtualClock();
     const sink = await startSink({ clock });
     const session = await open(sink.port, clock);
@@ -229,7 +229,7 @@ describe('a server that drips one byte at a time', () => {
     ]);
   });
 
-  it('just in time for each of 50 recipients is held to 2 minutes and 5 s for each', async () => {
+  it('has 2 minutes and 5 s each for 50 recipients', async () => {
     const clock = virtualClock();
     const sink = await startSink({ clock });
     const session = await open(sink.port, clock);
@@ -242,7 +242,7 @@ describe('a server that drips one byte at a time', () => {
   });
 });
 
-describe('what is no SMTP reply', () => {
+describe('a malformed reply', () => {
   const nonsense: [string, SinkReply][] = [
     ['999', '999 what'],
     ['199', '199 what'],
@@ -274,21 +274,21 @@ describe('what is no SMTP reply', () => {
     await until(() => sink.connections.now === 0);
   });
 
-  it('of a reply of 100 lines nothing is refused', async () => {
+  it('of 100 lines is accepted', async () => {
     const sink = await startSink();
     sink.on({ verb: 'dot' }, [...new Array<string>(99).fill('250-x'), '250 x']);
     const [answer] = await (await open(sink.port)).deliver(mailOf());
     expect(answer?.reply).toMatchObject({ code: 250, verb: 'dot' });
   });
 
-  it('lines that end in LF alone, and bare codes, are understood', async () => {
+  it('with lines that end in LF alone and bare codes is accepted', async () => {
     const sink = await startSink();
     sink.on({ verb: 'MAIL' }, { raw: '250-2.1.0 a\n250\n' });
     const [answer] = await (await open(sink.port)).deliver(mailOf());
     expect(answer?.reply).toMatchObject({ code: 250, verb: 'dot' });
   });
 
-  it('a reply in UTF-8 is read as such', async () => {
+  it('in UTF-8 is read as such', async () => {
     const sink = await startSink();
     sink.on({ verb: 'RCPT' }, '550 5.1.1 Empfänger ungültig');
     const [answer] = await (await open(sink.port)).deliver(mailOf());
@@ -296,7 +296,7 @@ describe('what is no SMTP reply', () => {
   });
 });
 
-describe('a reply that nobody asked for is never an answer', () => {
+describe('an unsolicited reply', () => {
   it.each([
     ['a second greeting', 'connect', '220 hi\r\n220 again\r\n'],
     ['a second reply to EHLO', 'EHLO', '250 x\r\n250 x\r\n'],
@@ -310,7 +310,7 @@ describe('a reply that nobody asked for is never an answer', () => {
     ['354 for the dot', 'dot', '354 go\r\n'],
     ['221 for the dot', 'dot', '221 bye\r\n'],
     ['220 for a recipient', 'RCPT', '220 hi\r\n'],
-  ] as const)('%s', async (_name, verb, raw) => {
+  ] as const)('is never an answer: %s', async (_name, verb, raw) => {
     for (const extensions of [['PIPELINING'], []]) {
       const sink = await startSink({ extensions });
       sink.on({ verb, times: 1 }, { raw });
@@ -326,7 +326,7 @@ describe('a reply that nobody asked for is never an answer', () => {
     }
   });
 
-  it('a refusal out of step is nobody’s: it may be that of another recipient', async () => {
+  it('out of step refuses no recipient, because it may belong to another one', async () => {
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 PIPELINING\r\n');
       else socket.write('250 ok\r\n250 ok\r\n550 first\r\n250 second\r\n354 go\r\n');
@@ -337,7 +337,7 @@ describe('a reply that nobody asked for is never an answer', () => {
     expect(answers.map(({ kind }) => kind)).toEqual(['fault', 'fault']);
   });
 
-  it('250 while most of a large message is still unsent', async () => {
+  it('of 250 is ignored while most of a large message is unsent', async () => {
     let sockets = 0;
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 PIPELINING\r\n');
@@ -355,9 +355,9 @@ describe('a reply that nobody asked for is never an answer', () => {
   });
 
   it.each([
-    ['250 while the last bytes still wait to be sent', [7, 7, 7], 'fault'],
-    ['unless they only seemed to wait, as over TLS', [7, 0, 0], 'replied'],
-  ] as const)('%s', async (_name, unsent, kind) => {
+    ['250 before the last bytes are sent is a fault', [7, 7, 7], 'fault'],
+    ['bytes that only seem unsent, as over TLS, are ignored', [7, 0, 0], 'replied'],
+  ] as const)('is judged by the unsent bytes: %s', async (_name, unsent, kind) => {
     const sink = await startSink();
     let reads = 0;
     let isReading = false;
@@ -379,7 +379,7 @@ describe('a reply that nobody asked for is never an answer', () => {
     expect(answer?.kind).toBe(kind);
   });
 
-  it('421 while idle ends the session quietly', async () => {
+  it('of 421 while idle ends the session quietly', async () => {
     let say = (_text: string) => {};
     const server = await rawServer('220 hi\r\n', (_heard, socket) => {
       socket.write('250 x\r\n');
@@ -394,7 +394,7 @@ describe('a reply that nobody asked for is never an answer', () => {
   });
 });
 
-describe('421', () => {
+describe('the reply 421', () => {
   it.each(['MAIL', 'RCPT', 'DATA', 'dot'] as const)('at %s ends the session', async (verb) => {
     const sink = await startSink();
     sink.on({ verb }, '421 4.7.0 too busy');
@@ -410,7 +410,7 @@ describe('421', () => {
     ['connect', '554 5.7.1 not you'],
     ['EHLO', '421 4.3.2 busy'],
     ['EHLO', '451 4.3.2 busy'],
-  ] as const)('or another refusal at %s (%s) keeps the words', async (verb, line) => {
+  ] as const)('and other refusals at %s (%s) keep their text', async (verb, line) => {
     const sink = await startSink();
     sink.on({ verb }, line);
     const opening = await openTo(sink.port);
@@ -418,7 +418,7 @@ describe('421', () => {
     expect(opened(opening)).toMatchObject({ fault: 'refused', code, enhancedCode, verb });
   });
 
-  it('in the same breath as the 250 to the dot does not undo it', async () => {
+  it('together with the 250 to the dot does not undo it', async () => {
     const sink = await startSink();
     sink.on({ verb: 'dot' }, { raw: '250 2.0.0 queued\r\n421 4.7.0 enough for today\r\n' });
     const session = await open(sink.port);
@@ -428,7 +428,7 @@ describe('421', () => {
   });
 });
 
-describe('a connection that breaks', () => {
+describe('a broken connection', () => {
   const breaks: [string, SinkReply][] = [
     ['closed', { drop: true }],
     ['reset', { reset: true }],
@@ -437,7 +437,7 @@ describe('a connection that breaks', () => {
   const verbs: SinkVerb[] = ['MAIL', 'RCPT', 'DATA', 'dot'];
   const cases = breaks.flatMap(([name, reply]) => verbs.map((verb) => ({ name, reply, verb })));
 
-  it.each(cases)('$name at $verb is a fault there', async ({ name, reply, verb }) => {
+  it.each(cases)('is a fault at $verb: $name', async ({ name, reply, verb }) => {
     const sink = await startSink({ extensions: [] });
     sink.on({ verb }, reply);
     const session = await open(sink.port);
@@ -456,7 +456,7 @@ describe('a connection that breaks', () => {
     });
   });
 
-  it('before it is made is a fault', async () => {
+  it('is a fault before it is made', async () => {
     const sink = await startSink();
     await sink.close();
     const opening = await openTo(sink.port);

@@ -24,7 +24,7 @@ async function open(...request: Parameters<typeof sessionTo>): Promise<SmtpSessi
   return session;
 }
 
-/** Offers STARTTLS in EHLO and says `220` to it; what follows is up to `afterStartTls`. */
+/** Starts a server that offers STARTTLS and answers `220`, then `afterStartTls`. */
 async function startTlsServer(afterStartTls: string, isHanging = false) {
   const server = await rawServer('220 hi\r\n', (heard, socket) => {
     if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 STARTTLS\r\n');
@@ -39,14 +39,14 @@ async function startTlsServer(afterStartTls: string, isHanging = false) {
 }
 
 describe('opportunistic TLS', () => {
-  it('encrypts where STARTTLS is offered, whoever signed the certificate', async () => {
+  it('encrypts where STARTTLS is offered, with any certificate', async () => {
     const sink = await startSink();
     const session = await open(sink.port, { tls: 'opportunistic' });
     expect(session.tls).toMatch(/^TLSv1\.3 TLS_/);
     const [answer] = await session.deliver(mailOf());
     expect(answer?.reply.code).toBe(250);
     expect(sink.messages[0]).toMatchObject({ tls: true, helo: 'client.test' });
-    // What was offered in the clear is asked for again.
+    // The client asks again for extensions offered in plaintext.
     expect(sink.commands.map(({ line }) => line).slice(0, 3)).toEqual([
       'EHLO client.test',
       'STARTTLS',
@@ -63,7 +63,7 @@ describe('opportunistic TLS', () => {
     expect(sink.received).toBe(3);
   });
 
-  it('goes on in plain text where it is not offered', async () => {
+  it('falls back to plaintext where it is not offered', async () => {
     const sink = await startSink({ tls: false });
     const session = await open(sink.port, { tls: 'opportunistic' });
     expect(session.tls).toBeNull();
@@ -74,21 +74,24 @@ describe('opportunistic TLS', () => {
     ['refused', '454 4.7.0 not now'],
     ['answered by 421', '421 4.7.0 not now'],
     ['answered by a closed connection', { drop: true }],
-  ] as const)('goes on in plain text, on a new connection, when it is %s', async (_name, reply) => {
-    const sink = await startSink();
-    sink.on({ verb: 'STARTTLS' }, reply);
-    const session = await open(sink.port, { tls: 'opportunistic' });
-    expect(session.tls).toBeNull();
-    expect(sink.connections.total).toBe(2);
-    const [answer] = await session.deliver(mailOf());
-    expect(answer?.reply.code).toBe(250);
-    expect(session.transcript.text).toContain('once more in plain text');
-  });
+  ] as const)(
+    'falls back to plaintext on a new connection when STARTTLS is %s',
+    async (_name, reply) => {
+      const sink = await startSink();
+      sink.on({ verb: 'STARTTLS' }, reply);
+      const session = await open(sink.port, { tls: 'opportunistic' });
+      expect(session.tls).toBeNull();
+      expect(sink.connections.total).toBe(2);
+      const [answer] = await session.deliver(mailOf());
+      expect(answer?.reply.code).toBe(250);
+      expect(session.transcript.text).toContain('once more in plain text');
+    },
+  );
 
   it.each([
     ['the server closes during the handshake', ''],
     ['something else than TLS comes', undefined],
-  ])('goes on in plain text when %s', async (_name, afterStartTls) => {
+  ])('falls back to plaintext when %s', async (_name, afterStartTls) => {
     const isSsh = afterStartTls === undefined;
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 STARTTLS\r\n');
@@ -102,7 +105,7 @@ describe('opportunistic TLS', () => {
     expect(session.transcript.text).toContain('TLS failed');
   });
 
-  it('goes on in plain text when the handshake hangs for 30 s', async () => {
+  it('falls back to plaintext when the handshake hangs for 30 s', async () => {
     const clock = virtualClock();
     const server = await startTlsServer('', true);
     const opening = open(server.port, { tls: 'opportunistic', clock });
@@ -111,7 +114,7 @@ describe('opportunistic TLS', () => {
     expect((await opening).tls).toBeNull();
   });
 
-  it('takes replies injected before the handshake for an attack and does not go on', async () => {
+  it('treats replies injected before the handshake as an attack and stops', async () => {
     const server = await startTlsServer('250 injected\r\n');
     const { fault, session } = await openTo(server.port, { tls: 'opportunistic' });
     expect(session).toBeNull();
@@ -121,14 +124,14 @@ describe('opportunistic TLS', () => {
 });
 
 describe('required TLS', () => {
-  it('refuses a server that offers no STARTTLS', async () => {
+  it('refuses a server without STARTTLS', async () => {
     const sink = await startSink({ tls: false });
     const { fault } = await openTo(sink.port, { tls: 'required' });
     expect(fault).toMatchObject({ kind: 'tls', reply: { verb: 'STARTTLS' } });
     expect(sink.connections.total).toBe(1);
   });
 
-  it('refuses a server whose STARTTLS does not work', async () => {
+  it('refuses a server with a broken STARTTLS', async () => {
     const sink = await startSink();
     sink.on({ verb: 'STARTTLS' }, '454 4.7.0 not now');
     const { fault } = await openTo(sink.port, { tls: 'required' });
@@ -136,14 +139,14 @@ describe('required TLS', () => {
     expect(sink.connections.total).toBe(1);
   });
 
-  it('refuses a server that knows no EHLO', async () => {
+  it('refuses a server without EHLO', async () => {
     const sink = await startSink();
     sink.on({ verb: 'EHLO' }, '502 5.5.1 what?');
     const { fault } = await openTo(sink.port, { tls: 'required' });
     expect(fault?.kind).toBe('tls');
   });
 
-  it('refuses an unproven certificate where it is to be verified', async () => {
+  it('refuses an unproven certificate where it must be verified', async () => {
     const sink = await startSink();
     const { fault, ...rest } = await openTo(sink.port, {
       tls: 'required',
@@ -166,7 +169,7 @@ describe('implicit TLS', () => {
     expect(sink.commands.map(({ line }) => line)).not.toContain('STARTTLS');
   });
 
-  it('fails on a plain text server, and never goes on in plain text', async () => {
+  it('fails on a plaintext server without a fallback', async () => {
     const sink = await startSink({ tls: false });
     const { fault } = await openTo(sink.port, { tls: 'implicit' });
     expect(fault).toMatchObject({ kind: 'connection', reply: { enhancedCode: '4.7.5' } });
@@ -183,18 +186,22 @@ describe('AUTH', () => {
     Buffer.from(`\0${auth.username}\0${auth.password}`).toString('base64'),
   ];
 
-  it.each(['PLAIN', 'LOGIN'])('%s logs in over TLS, unseen in the transcript', async (method) => {
-    const sink = await startSink({ auth: credentials });
-    if (method === 'LOGIN') sink.on({ verb: 'EHLO' }, ['250-x', '250-STARTTLS', '250 AUTH LOGIN']);
-    const session = await open(sink.port, { tls: 'required', auth });
-    await session.deliver(mailOf());
-    expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
-    expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
-    for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
-    expect(session.transcript.text).toContain('hidden');
-  });
+  it.each(['PLAIN', 'LOGIN'])(
+    'logs in by %s over TLS, hidden from the transcript',
+    async (method) => {
+      const sink = await startSink({ auth: credentials });
+      if (method === 'LOGIN')
+        sink.on({ verb: 'EHLO' }, ['250-x', '250-STARTTLS', '250 AUTH LOGIN']);
+      const session = await open(sink.port, { tls: 'required', auth });
+      await session.deliver(mailOf());
+      expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
+      expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
+      for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
+      expect(session.transcript.text).toContain('hidden');
+    },
+  );
 
-  it('stays unseen in the transcript and answer of every later message of the session', async () => {
+  it('is hidden from the transcripts and answers of all later messages', async () => {
     const sink = await startSink({ auth: credentials });
     const session = await open(sink.port, { tls: 'required', auth });
     await session.deliver(mailOf());
@@ -212,7 +219,7 @@ describe('AUTH', () => {
     }
   });
 
-  it('is refused: the fault keeps the words, without credentials that they repeat', async () => {
+  it('keeps the text of a refusal without the credentials in it', async () => {
     const sink = await startSink({ auth: credentials });
     sink.on({ verb: 'AUTH' }, `535 5.7.8 no: ${secrets.join(' ')}`);
     const opening = await openTo(sink.port, { tls: 'required', auth });
@@ -227,26 +234,26 @@ describe('AUTH', () => {
     }
   });
 
-  it('is refused for the wrong password', async () => {
+  it('fails with the wrong password', async () => {
     const sink = await startSink({ auth: { user: 'user', pass: 'other' } });
     const { fault } = await openTo(sink.port, { tls: 'required', auth });
     expect(fault).toMatchObject({ kind: 'auth', reply: { code: 535 } });
   });
 
-  it('is a fault where no method of ours is offered', async () => {
+  it('fails without an offered method of ours', async () => {
     const sink = await startSink({ extensions: ['AUTH CRAM-MD5'] });
     const { fault } = await openTo(sink.port, { tls: 'required', auth });
     expect(fault).toMatchObject({ kind: 'auth', reply: { code: null } });
   });
 
-  it('never sends credentials in the clear', async () => {
+  it('never sends credentials in plaintext', async () => {
     const sink = await startSink({ auth: credentials, tls: false });
     const { fault } = await openTo(sink.port, { tls: 'opportunistic', auth });
     expect(fault).toMatchObject({ kind: 'tls', reply: { verb: 'AUTH' } });
     expect(sink.commands.map(({ line }) => line)).toEqual(['EHLO client.test']);
   });
 
-  it('sends them in the clear where that is allowed', async () => {
+  it('sends credentials in plaintext where allowed', async () => {
     const sink = await startSink({ auth: credentials, tls: false });
     const session = await open(sink.port, { tls: 'none', auth, allowClearAuth: true });
     await session.deliver(mailOf());
@@ -254,8 +261,8 @@ describe('AUTH', () => {
   });
 });
 
-describe('giving up', () => {
-  it('at a shutdown ends an opening at once', async () => {
+describe('a shutdown', () => {
+  it('ends an opening session at once', async () => {
     const sink = await startSink();
     sink.on({ verb: 'EHLO' }, { hang: true });
     const shutdown = new AbortController();
@@ -266,7 +273,7 @@ describe('giving up', () => {
     await until(() => sink.connections.now === 0);
   });
 
-  it('at a shutdown opens nothing any more', async () => {
+  it('opens no further session', async () => {
     const sink = await startSink();
     const { fault } = await openTo(sink.port, { signal: AbortSignal.abort() });
     expect(fault?.kind).toBe('connection');

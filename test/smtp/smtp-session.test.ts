@@ -24,7 +24,7 @@ afterEach(async () => {
 const lines = () => sink.commands.map(({ line }) => line);
 
 describe('a delivered message', () => {
-  it('arrives byte for byte, and the answer is the 250 to its dot', async () => {
+  it('arrives byte for byte, and its answer is the 250 to its dot', async () => {
     const open = await connected();
     const [answer] = await open.deliver(mailOf());
     expect(answer).toEqual({
@@ -36,7 +36,7 @@ describe('a delivered message', () => {
     expect(message).toMatchObject({ from: 'a@sender.test', recipients: ['b@example.com'] });
   });
 
-  it('has its dots stuffed, whether they begin a chunk, follow a line end or stand alone', async () => {
+  it('has its dots stuffed at the begin of a chunk, after a line end and alone', async () => {
     const open = await connected();
     const text = '.first\r\n..two\r\n.\r\na.b\r\n';
     const chunks = ['Subject: x\r', '\n\r\n', text, '.', '\r\nend\r\n'];
@@ -45,14 +45,14 @@ describe('a delivered message', () => {
     expect(message?.raw.toString()).toBe(chunks.join(''));
   });
 
-  it('is ended by a line break of ours when it has none', async () => {
+  it('gets a final line break when it has none', async () => {
     const open = await connected();
     await open.deliver(mailOf({ data: [Buffer.from('Subject: x\r\n\r\nno end')] }));
     const [message] = await sink.waitFor(1);
     expect(message?.raw.toString()).toBe('Subject: x\r\n\r\nno end\r\n');
   });
 
-  it('is ended as it is when its last line break came in two chunks', async () => {
+  it('keeps a final line break that came in two chunks', async () => {
     const open = await connected();
     const chunks = ['Subject: x\r\n\r\nend\r', '\n'];
     await open.deliver(mailOf({ data: chunks.map((chunk) => Buffer.from(chunk)) }));
@@ -66,7 +66,7 @@ describe('a delivered message', () => {
     expect(answer?.reply).toMatchObject({ code: 250, verb: 'dot' });
   });
 
-  it('of 10 MB in one chunk and in 5,000 arrives whole', async () => {
+  it('of 10 MB arrives complete in one chunk and in 5,000', async () => {
     const open = await connected();
     const big = Buffer.alloc(10_000_000, 'line of text\r\n..dots\r\n');
     const chunk = Buffer.alloc(2_000, '.stuffed line here\r\n');
@@ -90,14 +90,14 @@ describe('a delivered message', () => {
       session = await sessionTo(server.port);
       await session.deliver(mailOf({ data: [Buffer.from(evil)] }));
       const block = server.heard.slice(server.heard.indexOf('Subject:'));
-      // No line end of any kind is followed by a lone dot but the last.
+      // No line end of any kind is followed by a single dot except the last.
       expect(block.slice(0, -5).match(/[\r\n]\.(?:[\r\n])/)).toBeNull();
     },
   );
 });
 
 describe('the envelope', () => {
-  it('goes out in one write where PIPELINING is offered', async () => {
+  it('is sent in one write with PIPELINING', async () => {
     const writes: string[] = [];
     const server = await rawServer('220 hi\r\n', (heard, socket) => {
       writes.push(heard);
@@ -114,7 +114,7 @@ describe('the envelope', () => {
     expect(writes).toHaveLength(3);
   });
 
-  it('goes out command by command where it is not', async () => {
+  it('is sent command by command without PIPELINING', async () => {
     const open = await connected({ extensions: [] });
     sink.on({ verb: 'RCPT', match: 'bad@' }, '550 5.1.1 unknown');
     const answers = await open.deliver(mailOf({ recipients: ['bad@x.test', 'b@example.com'] }));
@@ -127,7 +127,7 @@ describe('the envelope', () => {
     expect(lines().slice(before)).toEqual(['MAIL FROM:<a@sender.test>', 'RCPT TO:<bad@x.test>']);
   });
 
-  it('names size, 8BITMIME, SMTPUTF8 and reports where they are offered', async () => {
+  it('uses SIZE, 8BITMIME, SMTPUTF8 and DSN where they are offered', async () => {
     const open = await connected();
     await open.deliver(
       mailOf({
@@ -149,7 +149,7 @@ describe('the envelope', () => {
     });
   });
 
-  it('names nothing that is not offered', async () => {
+  it('uses no extension that is not offered', async () => {
     const open = await connected({ extensions: [] });
     await open.deliver(
       mailOf({
@@ -160,7 +160,7 @@ describe('the envelope', () => {
     expect(sink.messages[0]).toMatchObject({ mailParams: [], recipientParams: [[]] });
   });
 
-  it('is not begun for a message larger than the server takes', async () => {
+  it('is not begun for a message larger than the server accepts', async () => {
     const open = await connected({ extensions: ['SIZE 40'], maxBytes: 40 });
     const [answer] = await open.deliver(mailOf());
     expect(answer).toMatchObject({
@@ -172,13 +172,13 @@ describe('the envelope', () => {
     expect(open.isOpen).toBe(true);
   });
 
-  it('is not begun for a message that needs SMTPUTF8 where it is not offered', async () => {
+  it('is not begun for a message that needs SMTPUTF8 without its offer', async () => {
     const open = await connected({ extensions: ['PIPELINING'] });
     const [answer] = await open.deliver(mailOf({ smtpUtf8: true }));
     expect(answer).toMatchObject({ kind: 'refused-here', reply: { enhancedCode: '5.6.7' } });
   });
 
-  it('asks for SMTPUTF8 where only the envelope needs it, as a blind copy does', async () => {
+  it('asks for SMTPUTF8 for its own addresses, as for a blind copy', async () => {
     const open = await connected();
     await open.deliver(mailOf({ recipients: ['ünï@example.com'] }));
     await open.deliver(mailOf({ from: 'ünï@sender.test', recipients: ['b@example.com'] }));
@@ -190,7 +190,7 @@ describe('the envelope', () => {
     ]);
   });
 
-  it('names no address that needs SMTPUTF8 where it is not offered, and keeps the others', async () => {
+  it('leaves out addresses that need SMTPUTF8 without its offer', async () => {
     const open = await connected({ extensions: ['PIPELINING'] });
     const answers = await open.deliver(
       mailOf({ recipients: ['ünï@example.com', 'b@example.com'] }),
@@ -203,7 +203,7 @@ describe('the envelope', () => {
   });
 
   it.each(['b@x.test>\r\nRCPT TO:<evil@x.test', 'b\n@x.test', 'b>c@x.test', 'b c@x.test', ''])(
-    'never holds the unsafe recipient %j, and keeps the others',
+    'leaves out the unsafe recipient %j and keeps the others',
     async (unsafe) => {
       const open = await connected();
       const answers = await open.deliver(mailOf({ recipients: [unsafe, 'b@example.com'] }));
@@ -213,7 +213,7 @@ describe('the envelope', () => {
     },
   );
 
-  it('never holds an unsafe return path', async () => {
+  it('is not begun with an unsafe return path', async () => {
     const open = await connected();
     const [answer] = await open.deliver(mailOf({ from: 'a@x.test> BODY=8BITMIME' }));
     expect(answer).toMatchObject({ kind: 'refused-here', reply: { enhancedCode: '5.1.7' } });
@@ -222,7 +222,7 @@ describe('the envelope', () => {
 });
 
 describe('refusals', () => {
-  it('hold for their recipient alone; the others get the message', async () => {
+  it('affect their recipient alone, and the others get the message', async () => {
     const open = await connected();
     sink.on({ verb: 'RCPT', match: 'full@' }, '452 4.2.2 mailbox full');
     sink.on({ verb: 'RCPT', match: 'gone@' }, ['550-5.1.1 no such user', '550 5.1.1 see you']);
@@ -260,7 +260,7 @@ describe('refusals', () => {
     ]);
   });
 
-  it('of DATA answer the accepted recipients, and RSET clears the way for the next message', async () => {
+  it('of DATA answer the accepted recipients, and RSET prepares the next message', async () => {
     const open = await connected();
     sink.on({ verb: 'DATA', times: 1 }, '451 4.3.0 later');
     const [answer] = await open.deliver(mailOf());
@@ -270,7 +270,7 @@ describe('refusals', () => {
     expect(lines().filter((line) => line === 'RSET')).toHaveLength(1);
   });
 
-  it('of all recipients with a 354 all the same are ended by a lone dot', async () => {
+  it('of all recipients before a 354 are completed by a single dot', async () => {
     const open = await connected();
     sink.on({ verb: 'RCPT', times: 1 }, '550 5.1.1 no');
     sink.on({ verb: 'DATA', times: 1 }, '354 go ahead');
@@ -282,7 +282,7 @@ describe('refusals', () => {
     expect(sink.messages.map(({ raw }) => raw.toString())).toEqual(['Subject: next\r\n\r\n']);
   });
 
-  it('stay refusals when the server takes the empty message that ends them', async () => {
+  it('stay when the server accepts the empty message after them', async () => {
     const open = await connected();
     sink.on({ verb: 'RCPT' }, '550 5.1.1 no');
     sink.on({ verb: 'DATA' }, '354 go ahead');
@@ -291,7 +291,7 @@ describe('refusals', () => {
     expect(open.isOpen).toBe(false);
   });
 
-  it('that were said before the connection broke hold; the rest is a fault', async () => {
+  it('before a broken connection stay, and the rest is a fault', async () => {
     const open = await connected();
     sink.on({ verb: 'RCPT', match: 'gone@' }, '550 5.1.1 no');
     sink.on({ verb: 'RCPT', match: 'last@' }, { drop: true });
@@ -307,7 +307,7 @@ describe('refusals', () => {
 });
 
 describe('a session', () => {
-  it('carries message after message without RSET between them', async () => {
+  it('carries several messages without RSET between them', async () => {
     const open = await connected();
     for (let count = 0; count < 20; count += 1) await open.deliver(mailOf());
     expect(sink.connections.total).toBe(1);
@@ -323,7 +323,7 @@ describe('a session', () => {
     await until(() => sink.connections.now === 0);
   });
 
-  it('notices by itself that the server hung up', async () => {
+  it('notices a hang-up of the server', async () => {
     sink = await startSmtpSink();
     const sockets: ReturnType<typeof connect>[] = [];
     session = await sessionTo(sink.port, {
@@ -345,7 +345,7 @@ describe('a session', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('can be cut while a message is under way', async () => {
+  it('can be cut during a message', async () => {
     const open = await connected();
     sink.on({ verb: 'dot' }, { hang: true });
     const delivering = open.deliver(mailOf());
@@ -355,7 +355,7 @@ describe('a session', () => {
     expect(answer).toMatchObject({ kind: 'fault', fault: 'connection', reply: { text: 'enough' } });
   });
 
-  it('says what it offers', async () => {
+  it('lists the offered extensions', async () => {
     const open = await connected({
       extensions: [
         'PIPELINING',
@@ -381,7 +381,7 @@ describe('a session', () => {
     });
   });
 
-  it('falls back to HELO where EHLO is unknown', async () => {
+  it('falls back to HELO without EHLO', async () => {
     sink = await startSmtpSink();
     servers.push(sink);
     sink.on({ verb: 'EHLO' }, '502 5.5.1 what?');
@@ -394,7 +394,7 @@ describe('a session', () => {
 });
 
 describe('the transcript', () => {
-  it('shows the dialogue and not the message', async () => {
+  it('shows the dialogue without the message', async () => {
     const open = await connected({ extensions: ['PIPELINING'], tls: false });
     await open.deliver(mailOf());
     expect(open.transcript.text).toBe(
@@ -419,7 +419,7 @@ describe('the transcript', () => {
     expect(open.transcript.text).toMatch(/^\* message 2 on an open connection\nC: MAIL/);
   });
 
-  it('stays within 4 KB and shows nothing that could steer a terminal', async () => {
+  it('stays within 4 KB, without characters that steer a terminal', async () => {
     const open = await connected();
     sink.on({ verb: 'RCPT' }, [
       ...new Array<string>(90).fill(`550-5.1.1 \u001b[31mred ${'x'.repeat(300)}`),

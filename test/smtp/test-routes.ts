@@ -1,7 +1,7 @@
 // Routes to the servers of a test.
 import type { DirectRoute, RelayRoute } from '../../src/smtp/route.ts';
 
-/** To the mail hosts of example.test, or of another domain. */
+/** Makes a route to the mail hosts of example.test, with `changes`. */
 export function direct(port: number, changes: Partial<DirectRoute> = {}): DirectRoute {
   return {
     kind: 'direct',
@@ -13,7 +13,7 @@ export function direct(port: number, changes: Partial<DirectRoute> = {}): Direct
   };
 }
 
-/** To a server on 127.0.0.1, in plain text unless told. */
+/** Makes a route to a server on 127.0.0.1, in plaintext by default. */
 export function relay(port: number, changes: Partial<RelayRoute> = {}): RelayRoute {
   return {
     kind: 'relay',

@@ -60,7 +60,7 @@ async function startSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
   return sink;
 }
 
-/** Sinks on 127.0.0.1, 127.0.0.2, … and one port: as many MX hosts, `mx1.test` first. */
+/** Starts sinks on 127.0.0.1, 127.0.0.2, … at one port: as many MX hosts, `mx1.test` first. */
 async function startMxHosts(count: number, samePreference = false): Promise<SmtpSink[]> {
   const started: SmtpSink[] = [];
   for (let number = 1; number <= count; number += 1) {
@@ -98,7 +98,7 @@ async function deliverOne(route: TransportJob['route']): Promise<Outcome> {
 }
 
 describe('direct delivery', () => {
-  it('goes to the most preferred host and says where and how', async () => {
+  it('goes to the most preferred host and records host and TLS', async () => {
     const [first, second] = await startMxHosts(2);
     const outcome = await deliverOne(direct(first?.port ?? 0));
     expect(outcome).toMatchObject({
@@ -123,7 +123,7 @@ describe('direct delivery', () => {
     expect(outcome.trace.tls).toMatch(/^TLSv1\.3/);
   });
 
-  it('goes to the domain itself where it has no MX', async () => {
+  it('goes to the domain itself without an MX', async () => {
     const sink = await startSink();
     server.set('example.test', 'A', ['127.0.0.1']);
     expect(await deliverOne(direct(sink.port))).toMatchObject({
@@ -132,7 +132,7 @@ describe('direct delivery', () => {
     });
   });
 
-  it('spreads over hosts of one preference', async () => {
+  it('is spread over hosts of one preference', async () => {
     const hosts = await startMxHosts(2, true);
     const port = hosts[0]?.port ?? 0;
     await Promise.all(Array.from({ length: 20 }, () => deliverOne(direct(port))));
@@ -147,7 +147,7 @@ describe('direct delivery', () => {
     expect((one ?? 0) + (two ?? 0)).toBe(1);
   });
 
-  it('tells each recipient apart', async () => {
+  it('gives each recipient its own outcome', async () => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb: 'RCPT', match: 'gone@' }, '550 5.1.1 no such user');
     sink?.on({ verb: 'RCPT', match: 'full@' }, '452 4.2.2 mailbox full');
@@ -162,7 +162,7 @@ describe('direct delivery', () => {
     expect(sink?.messages[0]?.recipients).toEqual(['b@example.test', 'c@example.test']);
   });
 
-  it('does not bounce recipients that were only too many at once', async () => {
+  it('retries recipients refused as too many at once', async () => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb: 'RCPT', match: 'second@' }, '552 5.5.3 too many recipients');
     const recipients = ['first@example.test', 'second@example.test'];
@@ -182,7 +182,7 @@ describe('lanes', () => {
     return { lanes, learnt };
   };
 
-  it('put the domains of one provider under one limit, and learn which is where', async () => {
+  it('put the domains of a provider under one limit and learn their lane', async () => {
     const hosts = await startMxHosts(2);
     const port = hosts[0]?.port ?? 0;
     server.set('other.test', 'MX', [{ exchange: 'mx2.test', preference: 5 }]);
@@ -201,7 +201,7 @@ describe('lanes', () => {
     }
   });
 
-  it('that require TLS get none in plain text, and take any certificate', async () => {
+  it('that require TLS send nothing in plaintext and accept any certificate', async () => {
     const [sink] = await startMxHosts(1);
     transport = transportOf({ lanes: laneRules({ requireTls: true }).lanes });
     const outcome = await deliverOne(direct(sink?.port ?? 0));
@@ -213,7 +213,7 @@ describe('lanes', () => {
     expect(sink?.received).toBe(0);
   });
 
-  it('without a rule are a set of hosts each', async () => {
+  it('without a rule are one per set of hosts', async () => {
     const [sink] = await startMxHosts(1);
     const learnt: string[] = [];
     const lanes: LaneRules = {
@@ -230,7 +230,7 @@ describe('a route that requires TLS', () => {
   it.each([
     ['offers none', { tls: false }],
     ['shows a certificate that proves nothing', { tls: {} }],
-  ] as const)('gives nothing to a host that %s', async (_name, options) => {
+  ] as const)('sends nothing to a host that %s', async (_name, options) => {
     const sink = await startSink(options);
     server.set('example.test', 'A', ['127.0.0.1']);
     const outcome = await deliverOne(direct(sink.port, { requireTls: true }));
@@ -238,7 +238,7 @@ describe('a route that requires TLS', () => {
     expect(sink.commands.some(({ line }) => line.startsWith('MAIL'))).toBe(false);
   });
 
-  it('delivers where the certificate proves the host, and says REQUIRETLS where that is known', async () => {
+  it('delivers to a proven certificate, with REQUIRETLS where it is offered', async () => {
     for (const keyword of [[], ['REQUIRETLS']]) {
       const sink = await startSink({ tls: mxTls, extensions: ['PIPELINING', ...keyword] });
       server.set('mx1.test', 'A', ['127.0.0.1']);
@@ -249,7 +249,7 @@ describe('a route that requires TLS', () => {
     }
   });
 
-  it('says REQUIRETLS to a relay, and nothing of it where TLS is not required', async () => {
+  it('uses REQUIRETLS for a relay only where TLS is required', async () => {
     const sink = await startSink({ tls: {}, extensions: ['REQUIRETLS'] });
     await deliverOne(relay(sink.port, { requireTls: true }));
     await deliverOne(relay(sink.port));
@@ -266,7 +266,7 @@ describe('addresses', () => {
     expect(outcome).toMatchObject({ kind: 'sent', trace: { host: 'mx1.test', address: '::1' } });
   });
 
-  it('of IPv4 come first, those of IPv6 where they fail', async () => {
+  it('of IPv4 come first, and IPv6 follows their failure', async () => {
     const sink = await startSink({ host: '::1' });
     server.set('example.test', 'A', ['127.0.0.9']);
     server.set('example.test', 'AAAA', ['::1']);
@@ -289,7 +289,7 @@ describe('the next host', () => {
     ['answers the dot with 421', { verb: 'dot', reply: '421 4.7.0 no' }],
     ['hangs up at MAIL', { verb: 'MAIL', reply: { drop: true } }],
     ['hangs up at DATA', { verb: 'DATA', reply: { reset: true } }],
-    ['talks nonsense', { verb: 'MAIL', reply: '999 what' }],
+    ['sends a malformed reply', { verb: 'MAIL', reply: '999 what' }],
   ] as const)('is tried when the first %s', async (_name, script) => {
     const [first, second] = await startMxHosts(2);
     const port = first?.port ?? 0;
@@ -309,7 +309,7 @@ describe('the next host', () => {
     ['RCPT', '450 4.2.0 later', 'deferred'],
     ['DATA', '451 4.3.0 later', 'deferred'],
     ['dot', '452 4.3.1 later', 'deferred'],
-  ] as const)('is not tried after %s %s', async (verb, line, kind) => {
+  ] as const)('is not tried when %s is answered %s', async (verb, line, kind) => {
     const [first, second] = await startMxHosts(2);
     first?.on({ verb }, line);
     const outcome = await deliverOne(direct(first?.port ?? 0));
@@ -319,18 +319,21 @@ describe('the next host', () => {
 
   it.each([
     ['the connection drops', { drop: true }, 'connection'],
-    ['two replies come', { raw: '250 ok\r\n550 no\r\n' }, 'protocol'],
-    ['nonsense comes', '999 x', 'protocol'],
-  ] as const)('is not tried when after the dot %s: it may have been taken', async (...given) => {
-    const [, reply, errorCode] = given;
-    const [first, second] = await startMxHosts(2);
-    first?.on({ verb: 'dot' }, reply);
-    const outcome = await deliverOne(direct(first?.port ?? 0));
-    expect(outcome).toMatchObject({ kind: 'deferred', errorCode, reply: { verb: 'dot' } });
-    expect(second?.connections.total).toBe(0);
-  });
+    ['two replies arrive', { raw: '250 ok\r\n550 no\r\n' }, 'protocol'],
+    ['a malformed reply arrives', '999 x', 'protocol'],
+  ] as const)(
+    'is not tried when after the dot %s, because the message may have been accepted',
+    async (...given) => {
+      const [, reply, errorCode] = given;
+      const [first, second] = await startMxHosts(2);
+      first?.on({ verb: 'dot' }, reply);
+      const outcome = await deliverOne(direct(first?.port ?? 0));
+      expect(outcome).toMatchObject({ kind: 'deferred', errorCode, reply: { verb: 'dot' } });
+      expect(second?.connections.total).toBe(0);
+    },
+  );
 
-  it('is tried for those only that the first did not answer', async () => {
+  it('is tried for unanswered recipients alone', async () => {
     const [first, second] = await startMxHosts(2);
     first?.on({ verb: 'RCPT', match: 'gone@' }, '550 5.1.1 no');
     first?.on({ verb: 'DATA' }, '421 4.7.0 no');
@@ -343,7 +346,7 @@ describe('the next host', () => {
     expect(second?.messages[0]?.recipients).toEqual(['b@example.test']);
   });
 
-  it('is an address of the same name first', async () => {
+  it('is another address of the same name first', async () => {
     const [first, second] = await startMxHosts(2);
     server.set('mx1.test', 'A', ['127.0.0.9', '127.0.0.8', '127.0.0.1']);
     await second?.close();
@@ -351,7 +354,7 @@ describe('the next host', () => {
     expect(outcome).toMatchObject({ kind: 'sent', trace: { address: '127.0.0.1' } });
   });
 
-  it('does not exist after the last: deferred, in the words of who spoke', async () => {
+  it('is missing after the last one: deferred with the text of the host that replied', async () => {
     const [first, second] = await startMxHosts(2);
     first?.on({ verb: 'connect' }, '554 5.7.1 192.0.2.1 is on our blocklist');
     const port = first?.port ?? 0;
@@ -363,7 +366,7 @@ describe('the next host', () => {
     });
   });
 
-  it('is skipped where its name does not resolve', async () => {
+  it('is tried where a name does not resolve', async () => {
     const [first] = await startMxHosts(1);
     server.set('example.test', 'MX', [
       { exchange: 'gone.test', preference: 1 },
@@ -395,7 +398,7 @@ describe('the next host', () => {
     expect(Buffer.byteLength(outcome.trace.transcript)).toBeLessThanOrEqual(4096);
   });
 
-  it('is not begun after two minutes', async () => {
+  it('is not tried after two minutes', async () => {
     const hosts = await startMxHosts(8);
     for (const host of hosts) host.on({ verb: 'connect' }, { hang: true });
     const delivering = deliverOne(direct(hosts[0]?.port ?? 0));
@@ -416,7 +419,7 @@ describe('the next host', () => {
   });
 });
 
-describe('what the DNS decides', () => {
+describe('the outcome by DNS', () => {
   it.each([
     ['no such domain', () => {}, 'bounced', 'invalid-domain', '5.1.2'],
     [
@@ -434,7 +437,7 @@ describe('what the DNS decides', () => {
       '5.4.4',
     ],
     ['SERVFAIL', () => server.fault('example.test', 'servfail'), 'deferred', 'connection', '4.4.3'],
-  ] as const)('%s', async (_name, prepare, kind, errorCode, enhancedCode) => {
+  ] as const)('is decided for %s', async (_name, prepare, kind, errorCode, enhancedCode) => {
     prepare();
     expect(await deliverOne(direct(25))).toMatchObject({
       kind,
@@ -459,7 +462,7 @@ describe('private addresses', () => {
     });
   });
 
-  it('are never dialled for a stranger, and are a lasting failure', async () => {
+  it('are never dialled for a foreign domain, and fail permanently', async () => {
     server.set('example.test', 'MX', [
       { exchange: 'mx1.test', preference: 1 },
       { exchange: 'mx2.test', preference: 2 },
@@ -475,7 +478,7 @@ describe('private addresses', () => {
     expect(dialled).toEqual([]);
   });
 
-  it('are passed over where there are public ones too', async () => {
+  it('are skipped where public ones exist', async () => {
     server.set('example.test', 'MX', [
       { exchange: 'mx1.test', preference: 1 },
       { exchange: 'mx2.test', preference: 2 },
@@ -489,7 +492,7 @@ describe('private addresses', () => {
     expect(dialled).toEqual(['8.8.8.8']);
   });
 
-  it('are dialled where the configuration allows it, or names them', async () => {
+  it('are dialled where the configuration allows or names them', async () => {
     server.set('example.test', 'A', ['10.0.0.1']);
     expect(await deliverOne(direct(25))).toMatchObject({ kind: 'sent' });
     expect(await deliverOne(relay(25, { host: '192.168.0.1' }))).toMatchObject({ kind: 'sent' });
@@ -506,7 +509,7 @@ describe('a relay', () => {
     expect(sink.messages[0]?.recipients).toEqual(recipients);
   });
 
-  it('is found by name', async () => {
+  it('is resolved by name', async () => {
     const sink = await startSink();
     server.set('relay.test', 'A', ['127.0.0.1']);
     const outcome = await deliverOne(relay(sink.port, { host: 'relay.test' }));
@@ -515,7 +518,7 @@ describe('a relay', () => {
     expect(local).toMatchObject({ kind: 'sent', trace: { address: '127.0.0.1' } });
   });
 
-  it('that does not resolve, or is down, defers', async () => {
+  it('that does not resolve or is down defers', async () => {
     expect(await deliverOne(relay(25, { host: 'nowhere.test' }))).toMatchObject({
       kind: 'deferred',
       errorCode: 'connection',
@@ -528,7 +531,7 @@ describe('a relay', () => {
     });
   });
 
-  it('gets credentials over TLS from the first byte, STARTTLS, or in the clear on our network', async () => {
+  it('gets credentials over implicit TLS, STARTTLS, or in plaintext on our network', async () => {
     const login = { username: 'user', password: 'pass' };
     const auth = { user: 'user', pass: 'pass' };
     const implicit = await startSink({ tls: {}, implicitTls: true, auth });
@@ -545,7 +548,7 @@ describe('a relay', () => {
     ]);
   });
 
-  it('that takes no TLS where it is required defers by policy', async () => {
+  it('without TLS where it is required defers by policy', async () => {
     const sink = await startSink();
     expect(await deliverOne(relay(sink.port, { requireTls: true }))).toMatchObject({
       kind: 'deferred',
@@ -571,7 +574,7 @@ describe('a relay', () => {
   it.each([
     ['refuses our password', { auth: { user: 'user', pass: 'other' } }, true],
     ['wants a login that we have not', { auth: { user: 'user', pass: 'pass' } }, false],
-  ])('that %s defers: the recipient is not to blame', async (_name, options, hasLogin) => {
+  ])('that %s defers, because the recipient is not at fault', async (_name, options, hasLogin) => {
     const sink = await startSink(options);
     const login = hasLogin ? { username: 'user', password: 'pass' } : {};
     const outcome = await deliverOne(relay(sink.port, login));
@@ -595,7 +598,7 @@ describe('open sessions', () => {
     expect(sink?.connections.total).toBe(1);
   });
 
-  it('are at most five to one destination', async () => {
+  it('are at most five to a destination', async () => {
     const [sink] = await startMxHosts(1);
     const jobs = Array.from({ length: 40 }, () => deliverOne(direct(sink?.port ?? 0)));
     const outcomes = await Promise.all(jobs);
@@ -603,7 +606,7 @@ describe('open sessions', () => {
     expect(sink?.connections.peak).toBe(5);
   });
 
-  it('carry the next message behind the end of the one before it, where many wait', async () => {
+  it('carry the next message behind the end of the previous one under load', async () => {
     const [sink] = await startMxHosts(1);
     const rule = { lane: 'one', connections: 1, messagesPerConnection: 1000, requireTls: false };
     transport = transportOf({ lanes: { ruleFor: () => rule, learn: () => {} } });
@@ -640,9 +643,9 @@ describe('open sessions', () => {
   });
 
   it.each([
-    ['hung up without our noticing', { drop: true }],
-    ['was reset', { reset: true }],
-    ['says 421 to the next message', '421 4.4.2 idle for too long'],
+    ['closed unnoticed', { drop: true }],
+    ['reset', { reset: true }],
+    ['answers with 421', '421 4.4.2 idle for too long'],
   ] as const)('that the server %s are replaced within the same attempt', async (_name, reply) => {
     const [sink, other] = await startMxHosts(2);
     await deliverOne(direct(sink?.port ?? 0));
@@ -673,7 +676,7 @@ describe('the only host of a destination', () => {
     ['DATA', { reset: true }],
     ['EHLO', { drop: true }],
     ['connect', { reset: true }],
-  ] as const)('that drops one connection at %s is turned to once more', async (verb, reply) => {
+  ] as const)('is tried once more when it drops one connection at %s', async (verb, reply) => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb, times: 1 }, reply);
     const outcome = await deliverOne(direct(sink?.port ?? 0));
@@ -681,7 +684,7 @@ describe('the only host of a destination', () => {
     expect([sink?.connections.total, sink?.received]).toEqual([2, 1]);
   });
 
-  it('that drops every connection is turned to twice', async () => {
+  it('is tried twice when it drops every connection', async () => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb: 'RCPT' }, { drop: true });
     const outcome = await deliverOne(direct(sink?.port ?? 0));
@@ -692,15 +695,15 @@ describe('the only host of a destination', () => {
   it.each([
     ['drops the connection after the dot', { verb: 'dot' }, { drop: true }],
     ['says 421', { verb: 'RCPT' }, '421 4.7.0 slow down'],
-    ['talks nonsense', { verb: 'RCPT' }, '999 what'],
-  ] as const)('that %s is not', async (_name, rule, reply) => {
+    ['sends a malformed reply', { verb: 'RCPT' }, '999 what'],
+  ] as const)('is not tried again when it %s', async (_name, rule, reply) => {
     const [sink] = await startMxHosts(1);
     sink?.on({ ...rule, times: 1 }, reply);
     expect(await deliverOne(direct(sink?.port ?? 0))).toMatchObject({ kind: 'deferred' });
     expect(sink?.connections.total).toBe(1);
   });
 
-  it('gets those alone a second time that it did not answer', async () => {
+  it('is tried again for unanswered recipients alone', async () => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb: 'RCPT', match: 'gone@' }, '550 5.1.1 no');
     sink?.on({ verb: 'DATA', times: 1 }, { drop: true });
@@ -712,11 +715,11 @@ describe('the only host of a destination', () => {
   });
 });
 
-describe('an address that keeps us waiting', () => {
+describe('an address that does not answer', () => {
   const names = Array.from({ length: 12 }, (_, index) => `tarpit${index}.test`);
   const routes = (port: number) => names.map((domain) => direct(port, { domain }));
 
-  /** Twelve domains with hosts of their own names, which all lead to one address. */
+  /** Starts one address behind twelve domains with host names of their own. */
   async function startTarpit(): Promise<SmtpSink> {
     const sink = await startSink();
     for (const name of names) {
@@ -740,7 +743,7 @@ describe('an address that keeps us waiting', () => {
     return (await all).map(({ kind }) => kind);
   }
 
-  it('gets two connections at once, whatever the names that lead there, until it answers', async () => {
+  it('gets two connections at once, under any of its names, until it answers', async () => {
     const sink = await startTarpit();
     const heal = sink.on({ verb: 'connect' }, { hang: true });
     const first = routes(sink.port).map(deliverOne);
@@ -764,8 +767,8 @@ describe('an address that keeps us waiting', () => {
   });
 });
 
-describe('closing', () => {
-  it('lets what is under way end, then says goodbye', async () => {
+describe('closing the transport', () => {
+  it('lets deliveries under way end, then quits', async () => {
     const [sink] = await startMxHosts(1);
     sink?.on({ verb: 'dot' }, { raw: '' });
     const delivering = deliverOne(direct(sink?.port ?? 0));
@@ -779,7 +782,7 @@ describe('closing', () => {
     expect(transport.connections).toBe(0);
   });
 
-  it('defers what comes after it', async () => {
+  it('defers later deliveries', async () => {
     const [sink] = await startMxHosts(1);
     await deliverOne(direct(sink?.port ?? 0));
     await transport.close();
@@ -788,7 +791,7 @@ describe('closing', () => {
   });
 });
 
-it('an attempt that breaks in our own code gives its connection back', async () => {
+it('an attempt that fails in our own code releases its connection', async () => {
   const [sink] = await startMxHosts(1);
   const route = direct(sink?.port ?? 0);
   const delivery = { hostname: 'client.test', maxConnections: 1, maxConnectionsPerDomain: 1 };

@@ -7,10 +7,10 @@ import { orAgain } from '../../src/store/again.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 
-describe.each(stores)('work that met another one on %s', (store) => {
+describe.each(stores)('work that may run again on %s', (store) => {
   const test = eachApp({ store });
 
-  /** Fails as often with a duplicate of this store, then ends well. */
+  /** Fails this many times with a duplicate of this store, then succeeds. */
   async function meeting(times: number) {
     const { app, operator } = test;
     const input = {
@@ -29,7 +29,7 @@ describe.each(stores)('work that met another one on %s', (store) => {
     return { work, runs: () => runs };
   }
 
-  it('is run once more; what meets others again and again, as often as is asked', async () => {
+  it('runs once more after a duplicate, and as often as allowed after several', async () => {
     const once = await meeting(1);
     expect(await orAgain(once.work)).toBe('done');
     const often = await meeting(3);
@@ -37,7 +37,7 @@ describe.each(stores)('work that met another one on %s', (store) => {
     expect([once.runs(), often.runs()]).toEqual([2, 4]);
   });
 
-  it('is refused with the last duplicate; any other error at once', async () => {
+  it('ends with the last duplicate, or with any other error at once', async () => {
     const { work, runs } = await meeting(2);
     await expect(orAgain(work)).rejects.toThrow(/unique/i);
     expect(runs()).toBe(2);

@@ -10,39 +10,23 @@ import { inTime } from '../../src/store/in-time.ts';
 import { openSqliteAside } from '../../src/store/sqlite-aside.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
+import { longestStallMs } from '../support/work-time.ts';
 
-/** Far slower than the deadline, on both engines. */
+/** Runs far longer than the deadline, on both engines. */
 const endless = (db: Db) =>
   sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 4000000)
     select count(*) as n from n`.execute(db);
-/** A tenth of a second or so. */
+/** Runs for about a tenth of a second. */
 const slow = (db: Db) =>
   sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 300000)
     select count(*) as n from n`.execute(db);
 const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
 
-/** Returns the longest halt of the event loop during `work`. */
-async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = performance.now();
-  const look = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  };
-  const timer = setInterval(look, 1);
-  await work.catch(() => {});
-  clearInterval(timer);
-  // A stall may last until the work ends, before the timer has another turn.
-  look();
-  return longest;
-}
-
 describe.each(stores)('a read beside the event loop, on %s', (kind) => {
   const test = eachApp({ store: kind, mostReadMs: 500 });
   const store = (): Store => test.app.store;
 
-  it('sees what was committed before it', async () => {
+  it('sees earlier commits', async () => {
     const { rows } = await store().aside('org_a', (db) =>
       sql<{ name: string }>`select name from organizations`.execute(db),
     );
@@ -61,7 +45,7 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     await expect(written).rejects.toThrow();
   });
 
-  it('ends after 500 ms, and the loop goes on meanwhile', async () => {
+  it('ends after 500 ms without a halt of the loop', async () => {
     const started = performance.now();
     const read = store().aside('org_a', endless);
     const stalled = longestStallMs(read);
@@ -70,7 +54,7 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     expect(await stalled).toBeLessThan(250);
   });
 
-  it('of several statements asks for no other one once it is overdue', async () => {
+  it('starts no further statement once it is overdue', async () => {
     const inner = Promise.withResolvers<unknown>();
     const read = store().aside('org_a', async (db) => {
       try {
@@ -86,7 +70,7 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
   });
 
   it('of one organization leaves a place to another', async () => {
-    // All places are open: a thread takes its time to start on a busy machine.
+    // Opens all places first: a thread takes its time to start on a busy machine.
     await Promise.all(['org_a', 'org_b', 'org_c', 'org_d'].map((one) => store().aside(one, quick)));
     const held = Array.from({ length: 6 }, () => store().aside('org_a', endless).catch(String));
     const started = performance.now();
@@ -95,12 +79,12 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     await Promise.all(held);
   });
 
-  it('waits its turn where its organization has all of its places', async () => {
+  it('waits while its organization has all its places in use', async () => {
     const many = Array.from({ length: 40 }, () => store().aside('org_a', quick));
     expect(await Promise.all(many)).toEqual(many.map(() => 1));
   });
 
-  it('is refused with 503 where too many of its organization wait', async () => {
+  it('is refused with 503 while too many reads of its organization wait', async () => {
     const many = Array.from({ length: 400 }, () => store().aside('org_a', quick));
     const results = await Promise.allSettled(many);
     const refused = results.filter(
@@ -110,7 +94,7 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  it('that fails leaves its place to the next', async () => {
+  it('returns its place after a failure', async () => {
     const broken = () => store().aside('org_a', (db) => sql`select nothing from x`.execute(db));
     for (let count = 0; count < 8; count += 1) await expect(broken()).rejects.toThrow();
     expect(await store().aside('org_a', quick)).toBe(1);
@@ -120,7 +104,7 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
 describe('a statement in a thread of SQLite', () => {
   const test = eachApp({ store: 'sqlite', mostReadMs: 500 });
 
-  it('ends by the deadline where it asks for the time', async () => {
+  it('ends at the deadline where it checks the time', async () => {
     const { dataDir } = test.app.config;
     const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, 500, (error) => error);
     const where = sql.join([...inTime(place.db), sql`i < 10000000`], sql` and `);
@@ -134,7 +118,7 @@ describe('a statement in a thread of SQLite', () => {
 });
 
 describe('the places of reads beside the event loop', () => {
-  it('go to the organization that holds the fewest', async () => {
+  it('go to the organization with the fewest reads', async () => {
     const begun: string[] = [];
     const reads = new AsideReads(async () => ({
       db: {} as Db,

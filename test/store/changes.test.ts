@@ -31,7 +31,7 @@ async function ask(key: string, name = `${key} read`): Promise<string> {
   return (known.get(key) ?? (await known.load(key, row(name)))).name;
 }
 
-it('keeps what it read while the counter stands, and looks at it once in half a second', async () => {
+it('a cached value stays while the counter stands, which is read every half second', async () => {
   expect(await ask('a', 'first')).toBe('first');
   await clock.advance(499);
   expect(await ask('a', 'second')).toBe('first');
@@ -42,12 +42,12 @@ it('keeps what it read while the counter stands, and looks at it once in half a 
   expect(known.isStale()).toBe(false);
 });
 
-it('those who ask at once look at the counter together', async () => {
+it('concurrent callers read the counter once', async () => {
   await Promise.all([ask('a'), ask('b'), ask('a')]);
   expect(looks).toBe(1);
 });
 
-it('forgets all when the counter has moved, back too, and at once when this process says so', async () => {
+it('a moved counter drops all values, as does this process at once', async () => {
   await ask('a', 'first');
   changes = 6;
   await clock.advance(500);
@@ -57,14 +57,14 @@ it('forgets all when the counter has moved, back too, and at once when this proc
   expect(await ask('a', 'third')).toBe('third');
 });
 
-it('a clock that was set back makes it look again', async () => {
+it('a clock that was set back causes a read of the counter', async () => {
   await ask('a', 'first');
   changes += 1;
   clock.set(clock.now() - 3_600_000);
   expect(await ask('a', 'second')).toBe('second');
 });
 
-it('what was read before a change is answered, and not kept after it', async () => {
+it('a value read before a change is returned but not cached', async () => {
   const reading = Promise.withResolvers<{ name: string }>();
   const answered = known.load('a', () => reading.promise);
   known.forget();
@@ -73,12 +73,12 @@ it('what was read before a change is answered, and not kept after it', async () 
   expect(known.get('a')).toBeUndefined();
 });
 
-it('what is not there is not kept', async () => {
+it('an absent value is not cached', async () => {
   expect(await known.load('a', async () => undefined)).toBeUndefined();
   expect(await ask('a', 'made meanwhile')).toBe('made meanwhile');
 });
 
-it('while the counter cannot be read nobody is answered from memory', async () => {
+it('an unreadable counter makes every read fail', async () => {
   await ask('a');
   isAway = true;
   await clock.advance(500);
@@ -87,7 +87,7 @@ it('while the counter cannot be read nobody is answered from memory', async () =
   expect(await ask('a', 'again')).toBe('a read');
 });
 
-it('keeps no more than it was told, and those used last: a peek is no use', async () => {
+it('a full cache keeps the values loaded last, without regard to peeks', async () => {
   const kept = () => ['a', 'b', 'c'].filter((key) => known.peek(key) !== undefined);
   await ask('a');
   await ask('b');

@@ -31,7 +31,7 @@ describe('Checkpointer', () => {
   const logPages = () =>
     (database.prepare('pragma wal_checkpoint(NOOP)').get() as { log: number }).log;
 
-  it('the log begins anew while writes go on, and nothing is lost by it', async () => {
+  it('restarts the log while writes go on, and loses none of them', async () => {
     const checkpoints = new Checkpointer(file, database);
     const insert = database.prepare('insert into pages (text) values (?)');
     const addOne = database.transaction(() => {
@@ -54,7 +54,7 @@ describe('Checkpointer', () => {
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
   });
 
-  it('a thread that cannot open the store costs nothing but its help', async () => {
+  it('leaves the store working when its thread cannot open it', async () => {
     const checkpoints = new Checkpointer(join(dir, 'absent.db'), database);
     const insert = database.prepare('insert into pages (text) values (?)');
     for (let commit = 0; commit < 200; commit++) {
@@ -66,7 +66,7 @@ describe('Checkpointer', () => {
     await checkpoints.close();
   });
 
-  it('the end of the program does not wait for a thread that was never needed', async () => {
+  it('lets the program end without a thread that was never needed', async () => {
     const checkpoints = new Checkpointer(file, database);
     checkpoints.committed();
     await checkpoints.close();

@@ -8,7 +8,7 @@ import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-describe('a loop over what falls due', () => {
+describe('a loop over due work', () => {
   let clock: VirtualClock;
   let loop: DueLoop;
   let logged: string[];
@@ -56,7 +56,7 @@ describe('a loop over what falls due', () => {
   });
   afterEach(() => loop.stop());
 
-  /** Ends when the test says so. */
+  /** Plans a step that the test ends. */
   function heldStep(named = never) {
     const { promise, resolve } = Promise.withResolvers<number>();
     plan.push(() => promise);
@@ -65,7 +65,7 @@ describe('a loop over what falls due', () => {
 
   const pass = (ms: number) => clock.advance(ms);
 
-  it('steps on while more may be due, then sleeps until the time that was named', async () => {
+  it('steps while more may be due, then sleeps until the returned time', async () => {
     plan = [0, 0, startedAt + 5_000];
     loop.start();
     await pass(4_999);
@@ -75,13 +75,13 @@ describe('a loop over what falls due', () => {
     expect(rests).toBe(2);
   });
 
-  it('looks again each minute, though no time is known', async () => {
+  it('runs every minute without a known time', async () => {
     loop.start();
     await pass(120_000);
     expect(begun).toEqual([0, 60_000, 120_000]);
   });
 
-  it('sleeps a minute at most where the clock is set back while it steps', async () => {
+  it('sleeps a minute at most when the clock is set back during a step', async () => {
     const { end } = heldStep(startedAt + 1_000);
     loop.start();
     clock.set(startedAt - 3_600_000);
@@ -100,7 +100,7 @@ describe('a loop over what falls due', () => {
     expect(begun).toEqual([0, 1_000]);
   });
 
-  it('woken while it steps, it looks again before it sleeps, and never twice at once', async () => {
+  it('runs once more before it sleeps when woken during a step', async () => {
     const { end } = heldStep();
     loop.start();
     loop.wake();
@@ -113,7 +113,7 @@ describe('a loop over what falls due', () => {
     expect(rests).toBe(1);
   });
 
-  it('woken by whoever hears that it rests, it does not sleep', async () => {
+  it('stays awake when a listener wakes it at rest', async () => {
     onRest = () => {
       if (rests === 1) loop.wake();
     };
@@ -122,7 +122,7 @@ describe('a loop over what falls due', () => {
     expect(begun).toEqual([0, 0]);
   });
 
-  it('is idle for all who ask once nothing is due and what the steps began has ended', async () => {
+  it('is idle for all callers once nothing is due and begun work has ended', async () => {
     const { end } = heldStep();
     isQuiet = false;
     loop.start();
@@ -138,7 +138,7 @@ describe('a loop over what falls due', () => {
     expect(idle).toBe(2);
   });
 
-  it('woken from its sleep, it forgets the time that it slept for', async () => {
+  it('forgets its time to wake when woken early', async () => {
     plan = [startedAt + 30_000];
     loop.start();
     await pass(10_000);
@@ -147,7 +147,7 @@ describe('a loop over what falls due', () => {
     expect(begun).toEqual([0, 10_000]);
   });
 
-  it('a step that throws is logged, and tried again after a second', async () => {
+  it('logs a failed step and tries it again after a second', async () => {
     const fail = () => Promise.reject(new Error('disk full'));
     plan = [fail, fail];
     loop.start();
@@ -163,7 +163,7 @@ describe('a loop over what falls due', () => {
     });
   });
 
-  it('stop waits for the running step, and no other begins', async () => {
+  it('finishes the running step at a stop, and begins no other', async () => {
     plan = [startedAt];
     const { end } = heldStep(0);
     loop.start();
@@ -184,7 +184,7 @@ describe('a loop over what falls due', () => {
     expect(rests).toBe(1);
   });
 
-  it('stop ends its sleep at once', async () => {
+  it('stops at once while asleep', async () => {
     loop.start();
     await pass(0);
     await loop.stop();
@@ -193,8 +193,8 @@ describe('a loop over what falls due', () => {
   });
 });
 
-describe.each(stores)('a loop over rows, on %s', (store) => {
-  it('sees what this process commits, and what another does', async () => {
+describe.each(stores)('a loop over rows on %s', (store) => {
+  it('sees commits of this process and of others', async () => {
     const { app, operator, another, close } = await testApp({ store });
     let seen = 0;
     const loop = createDueLoop(app, {

@@ -66,30 +66,24 @@ async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
   return answered;
 }
 
-describe('while the sync of the log is held', () => {
-  it.each([undefined, 'now'] as const)(
-    'a write of durability %s has no answer',
-    async (durability) => {
-      ends = ['held'];
-      const written = insert(1, durability);
-      await expect.poll(() => held.length).toBe(1);
-      expect(await ids()).toEqual([1]);
-      expect(await isAnswered(written)).toBe(false);
-      held.shift()?.();
-      await written;
-    },
-  );
+describe('a write while the sync of the log is held', () => {
+  it.each([undefined, 'now'] as const)('has no answer with durability %s', async (durability) => {
+    ends = ['held'];
+    const written = insert(1, durability);
+    await expect.poll(() => held.length).toBe(1);
+    expect(await ids()).toEqual([1]);
+    expect(await isAnswered(written)).toBe(false);
+    held.shift()?.();
+    await written;
+  });
 
-  it.each(['soon', 'quiet'] as const)(
-    'a write of durability %s has its answer',
-    async (durability) => {
-      ends = ['held', 'held'];
-      await insert(1, durability);
-      expect(await ids()).toEqual([1]);
-    },
-  );
+  it.each(['soon', 'quiet'] as const)('has its answer with durability %s', async (durability) => {
+    ends = ['held', 'held'];
+    await insert(1, durability);
+    expect(await ids()).toEqual([1]);
+  });
 
-  it('a `soon` write shares its group with a `now` one and does not wait for it', async () => {
+  it('shares its group between `soon` and `now`, and answers `soon` at once', async () => {
     ends = ['held'];
     const now = insert(1, 'now');
     const soon = insert(2, 'soon');
@@ -101,8 +95,8 @@ describe('while the sync of the log is held', () => {
   });
 });
 
-describe('after a sync that failed', () => {
-  it('who waited for it is told, and the next write has the file proven by a checkpoint', async () => {
+describe('a write after a failed sync', () => {
+  it('makes a checkpoint prove the file, after the failure was reported', async () => {
     ends = ['failed'];
     await expect(insert(1)).rejects.toThrow(CapacityError);
     const before = syncs;
@@ -111,7 +105,7 @@ describe('after a sync that failed', () => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('nothing is written until a checkpoint proves the file: a reader in its way keeps it so', async () => {
+  it('fails until a checkpoint proves the file, also while a reader blocks that', async () => {
     await insert(1);
     const reader = new Database(file, { readonly: true });
     reader.exec('begin');

@@ -1,5 +1,5 @@
-// Several processes that open an empty store at once: each migration runs once, all can write then, and one
-// of them does the work of a first start.
+// Several processes open an empty store at once: each migration runs once, all can write then, and one of them
+// does the first start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe.each(stores)('an empty store on %s', (store) => {
     return openService(config, await createLogger({ level: 'silent', pretty: false }));
   }
 
-  it('three open at once: each migration once, one first start', async () => {
+  it('opened by three processes at once runs each migration and one first start', async () => {
     const opened = await Promise.allSettled([open(), open(), open()]);
     apps = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     expect(opened.map((one) => (one.status === 'rejected' ? one.reason : null))).toEqual([

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { groupReads } from '../../src/store/group.ts';
 
-describe('reads that come together', () => {
-  it('are read in batches, and each gets its own answer', async () => {
+describe('concurrent reads', () => {
+  it('are batched, and each gets its own answer', async () => {
     const batches: number[] = [];
     const read = groupReads(128, async (items: readonly number[]) => {
       batches.push(items.length);
@@ -15,7 +15,7 @@ describe('reads that come together', () => {
     expect(await read(7)).toBe(14);
   });
 
-  it('fail together, and those after them do not', async () => {
+  it('fail together without harm to later ones', async () => {
     let isBroken = true;
     const read = groupReads(2, async (items: readonly number[]) => {
       if (isBroken) throw new Error('broken');

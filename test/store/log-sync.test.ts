@@ -30,7 +30,7 @@ describe('LogSync', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('answers after the sync, not before', async () => {
+  it('answers after the sync', async () => {
     const { begun, sync } = heldSyncs();
     const log = new LogSync(file, sync);
     let isDurable = false;
@@ -44,7 +44,7 @@ describe('LogSync', () => {
     await log.close();
   });
 
-  it('one sync serves all that committed before it; what comes during it gets the next', async () => {
+  it('answers all earlier commits with one sync, and later ones with the next', async () => {
     const { begun, sync } = heldSyncs();
     const log = new LogSync(file, sync);
     const answered: string[] = [];
@@ -62,7 +62,7 @@ describe('LogSync', () => {
     await log.close();
   });
 
-  it('a disk that fails is told to those who waited for it, and asked anew by the next', async () => {
+  it('reports a failing disk to waiting writes, and tries again for the next', async () => {
     const { begun, sync } = heldSyncs();
     const log = new LogSync(file, sync);
     const refused = log.now();
@@ -77,7 +77,7 @@ describe('LogSync', () => {
     await log.close();
   });
 
-  it('a log that is not there is trouble of the store, not a crash', async () => {
+  it('reports a missing log as trouble of the store', async () => {
     const log = new LogSync(join(dir, 'absent-wal'));
     await expect(log.now()).rejects.toThrow(CapacityError);
     await log.close();

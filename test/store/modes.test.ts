@@ -22,7 +22,7 @@ function modes(dir: string): Record<string, string> {
   return Object.fromEntries(readdirSync(dir).map((name) => [name, modeOf(join(dir, name))]));
 }
 
-it("every file of dataDir is the service's alone, and the folder too", async () => {
+it('dataDir and its files belong to the service account alone', async () => {
   const dataDir = join(root, 'data');
   const store = await openStore('sqlite:svc.db', dataDir, virtualClock());
   openSecrets(dataDir, seededRandom(1));
@@ -36,7 +36,7 @@ it("every file of dataDir is the service's alone, and the folder too", async () 
   for (const [name, mode] of Object.entries(found)) expect([name, mode]).toEqual([name, '600']);
 });
 
-it('so is a store outside of dataDir', async () => {
+it('a store outside of dataDir belongs to the service account alone', async () => {
   const file = join(root, 'elsewhere.db');
   const store = await openStore(`sqlite:${file}`, join(root, 'data'), virtualClock());
   await store.write((trx) => sql`update probe set counter = counter + 1`.execute(trx));

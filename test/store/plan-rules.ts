@@ -73,13 +73,13 @@ const queueIndexes = [
   'email_projections_due',
 ];
 
-/** Indexes of few rows, all of which are asked for. */
+/** Indexes of few rows, all of them wanted. */
 const fewIndexes = ['contacts_archived'];
 
-/** Rows of one owner that all are wanted, some at a time. */
+/** Tables that are read in full for one owner, page by page. */
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
 
-/** Indexes in the order of a list: good for a page of it, read in that order, and for single rows of it. */
+/** Indexes in the order of a list: good for a page read in that order, and for single rows. */
 const listIndexes = [
   'events_in_order',
   'contacts_of_organization',
@@ -89,7 +89,7 @@ const listIndexes = [
 ];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 
-/** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */
+/** Ways to an unbounded number of rows: good only for a page in the order of the index. */
 const ranges: Readonly<Record<string, string>> = {
   messages: 'status',
   blocks: 'reason',
@@ -135,7 +135,7 @@ export async function plannerOf({ config }: App): Promise<Planner> {
     : postgresPlanner(config.database.url);
 }
 
-/** Plans by the definitions alone: the service gives SQLite no row counts. */
+/** Plans from the definitions, because the service gives SQLite no row counts. */
 function sqlitePlanner(file: string): Planner {
   const database = new Database(file, { readonly: true });
   const entriesOf = ({ text, values }: Query): Entry[] => {
@@ -169,7 +169,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Plans by the statistics of the rows, for these values and for any. */
+/** Plans from the statistics of the rows, for these values and for any. */
 async function postgresPlanner(url: string): Promise<Planner> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

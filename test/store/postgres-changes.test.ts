@@ -13,7 +13,7 @@ import { type PostgresSchema, postgresDatabase } from '../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../support/tcp-proxy.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
-/** Other tests notify in theirs. */
+/** A separate database, because other tests notify in the shared one. */
 let database: PostgresSchema;
 let proxy: TcpProxy;
 const opened: Store[] = [];
@@ -38,7 +38,7 @@ async function open(clock: Clock = systemClock, url = database.url): Promise<Sto
   return store;
 }
 
-/** Questions of any connection of this process that are not answered yet. */
+/** Count of unanswered queries of this process. */
 let unanswered = 0;
 const { query } = pg.Client.prototype;
 beforeAll(() => {
@@ -56,7 +56,7 @@ afterAll(() => {
   pg.Client.prototype.query = query;
 });
 
-/** Lets time pass; queries meanwhile take no time of this clock. */
+/** Advances the clock; concurrent queries take no time of it. */
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
     await clock.advance(Math.min(left, 1_000));
@@ -76,7 +76,7 @@ async function listen(store: Store, clock?: VirtualClock): Promise<() => number>
   store.onChange(() => {
     told += 1;
   });
-  // The first word comes as soon as the connection listens.
+  // The first report follows as soon as the connection listens.
   await until(() => told > 0, 'a store that listens');
   await clock?.advance(quietMs);
   const before = told;
@@ -93,7 +93,7 @@ async function listenBare(): Promise<{ notifications: string[]; close(): Promise
   return { notifications, close: () => client.end() };
 }
 
-it('a commit is told to the process itself at once, without a notification', async () => {
+it('a commit is reported in its own process at once, without a notification', async () => {
   const clock = virtualClock();
   const store = await open(clock, throughProxy(database.url, proxy));
   const told = await listen(store, clock);
@@ -106,14 +106,14 @@ it('a commit is told to the process itself at once, without a notification', asy
   expect(told()).toBe(1);
 });
 
-it('a commit is told to other processes by a notification, without a look', async () => {
+it('a commit is reported in other processes by a notification, without a poll', async () => {
   const clock = virtualClock();
   const told = await listen(await open(clock), clock);
   await change(await open());
   await until(() => told() > 0, 'the notification');
 });
 
-it('many commits are few notifications: one at once, the next after 50 ms', async () => {
+it('many commits cause one notification at once and the next after 50 ms', async () => {
   const clock = virtualClock();
   const store = await open(clock);
   await listen(store, clock);
@@ -128,7 +128,7 @@ it('many commits are few notifications: one at once, the next after 50 ms', asyn
   await other.close();
 });
 
-it('a quiet write is told to nobody', async () => {
+it('a quiet write is not reported', async () => {
   const clock = virtualClock();
   const store = await open(clock);
   const told = await listen(store, clock);
@@ -141,7 +141,7 @@ it('a quiet write is told to nobody', async () => {
   await other.close();
 });
 
-it('a store that is closed right after its commit has told of it', async () => {
+it('a store closed right after its commit has sent its notification', async () => {
   const other = await listenBare();
   const store = await openPostgres(database.url);
   await change(store);
@@ -150,7 +150,7 @@ it('a store that is closed right after its commit has told of it', async () => {
   await other.close();
 });
 
-it('who listens looks each 5 s, and each 250 ms for 5 s after a sign of change', async () => {
+it('a listener polls every 5 s, and every 250 ms for 5 s after a change', async () => {
   const clock = virtualClock();
   const store = await open(clock);
   const told = await listen(store, clock);
@@ -168,11 +168,11 @@ it('who listens looks each 5 s, and each 250 ms for 5 s after a sign of change',
   expect(told() - over).toBe(4);
 });
 
-it('a process that is killed between commit and notification delays others by 5 s at most', async () => {
+it('a commit of a killed process is seen after 5 s at most', async () => {
   const clock = virtualClock();
   const store = await open(clock);
   const told = await listen(store, clock);
-  // Until nothing has gone on for long.
+  // Waits until polls are rare again.
   await pass(clock, 20_000);
   const child = fork(new URL('./killed-before-notify-process.ts', import.meta.url), [database.url]);
   expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
@@ -183,7 +183,7 @@ it('a process that is killed between commit and notification delays others by 5 
   expect(told()).toBe(before + 1);
 });
 
-it('a listening connection that is dead is found in 10 s and replaced', async () => {
+it('a dead listening connection is replaced within 10 s', async () => {
   const clock = virtualClock();
   const store = await open(clock, throughProxy(database.url, proxy));
   const told = await listen(store, clock);

@@ -71,7 +71,7 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('a transaction that the server ends for the sake of another', () => {
+describe('a transaction that the server ends for another one', () => {
   /**
    * Runs two writes that lock the same two rows crosswise, each holding the first before it asks for the
    * second.
@@ -80,7 +80,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     return Promise.all([write('a', 'b', 'x'), write('b', 'a', 'y')]);
   }
 
-  /** Resolves for both when both have come; later comers do not wait. */
+  /** Resolves for both callers once both have called; later ones do not wait. */
   function meeting(): () => Promise<void> {
     const met = Promise.withResolvers<void>();
     let came = 0;
@@ -90,7 +90,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     };
   }
 
-  it('is run again, and commits', async () => {
+  it('runs again and commits', async () => {
     const meet = meeting();
     let runs = 0;
     await crosswise((first, second, note) =>
@@ -106,7 +106,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     expect(['xy', 'yx']).toContain((await notes())[1]);
   });
 
-  it('is run again as a group: with the same members, none alone', async () => {
+  it('runs again as the same group', async () => {
     const meet = meeting();
     const batches: string[][] = [];
     const group = (first: string, second: string, note: string) => {
@@ -127,7 +127,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     expect(batches.map(({ length }) => length)).toEqual([2, 2, 2]);
   });
 
-  it.each(['40P01', '40001'])('by %s each time is refused in the end', async (state) => {
+  it.each(['40P01', '40001'])('fails in the end when every run ends with %s', async (state) => {
     let runs = 0;
     const error = await refusalOf(
       store.write(async (trx) => {
@@ -141,7 +141,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     expect(await notes()).toEqual([null, null]);
   });
 
-  it('waits longer before each run, and as long as chance will have it', async () => {
+  it('waits longer before each run, by a random part', async () => {
     const pauses: number[] = [];
     const clock: Clock = {
       ...systemClock,
@@ -159,7 +159,7 @@ describe('a transaction that the server ends for the sake of another', () => {
     expect(pauses).toEqual([10, 20, 40, 80]);
   });
 
-  it('by anything else is run once', async () => {
+  it('runs once after any other error', async () => {
     let runs = 0;
     await refusalOf(
       store.write(async (trx) => {
@@ -171,7 +171,7 @@ describe('a transaction that the server ends for the sake of another', () => {
   });
 });
 
-describe('what an error means', () => {
+describe('an error of the server', () => {
   it.each(['08006', '25006', '53100', '53300', '55P03', '57014', '57P01', '58030', 'XX001'])(
     '%s is trouble of the store',
     async (state) => {
@@ -181,7 +181,7 @@ describe('what an error means', () => {
   );
 
   it.each(['22021', '22P02', '23505', '42601', '42P01', 'P0001'])(
-    '%s is the statement’s own, whatever its words',
+    '%s is a fault of the statement with any text',
     async (state) => {
       const error = await refusalOf(store.write((trx) => raise(trx, state)));
       expect(error).toBeInstanceOf(pg.DatabaseError);
@@ -189,14 +189,14 @@ describe('what an error means', () => {
     },
   );
 
-  it('a refusal of ours stays what it is, whatever it names', async () => {
+  it('that we raise ourselves stays as it is', async () => {
     const ours = new ConflictError('domain', 'closed.example was terminated: connection timeout');
     expect(await refusalOf(store.write(() => Promise.reject(ours)))).toBe(ours);
     const fault = new Error('Connection terminated, timeout exceeded, closed');
     expect(await refusalOf(store.write(() => Promise.reject(fault)))).toBe(fault);
   });
 
-  it('a value that no statement carries is a fault of ours', async () => {
+  it('from a value that no statement can carry is a fault of ours', async () => {
     const hostile = {
       toPostgres() {
         throw new TypeError('closed');
@@ -206,7 +206,7 @@ describe('what an error means', () => {
     expect(error).toBeInstanceOf(TypeError);
   });
 
-  it('a transaction that goes on after a statement had failed is not said to be committed', async () => {
+  it('in a statement undoes a transaction that goes on', async () => {
     const error = await refusalOf(
       store.write(async (trx) => {
         await touch(trx, 'a', 'x');
@@ -217,7 +217,7 @@ describe('what an error means', () => {
     expect(await notes()).toEqual([null, null]);
   });
 
-  it('a way to the server that breaks is trouble, for reads and writes, until it is mended', async () => {
+  it('by a broken connection is trouble of the store until it is mended', async () => {
     const far = await open(throughProxy(schema.url, proxy));
     const read = () => sql`select 1`.execute(far.db);
     await read();
@@ -231,7 +231,7 @@ describe('what an error means', () => {
     expect(await notes()).toEqual(['y', null]);
   });
 
-  it('a way that breaks within a transaction undoes it', async () => {
+  it('by a broken connection undoes the transaction', async () => {
     const far = await open(throughProxy(schema.url, proxy));
     const error = await refusalOf(
       far.write(async (trx) => {
@@ -245,19 +245,19 @@ describe('what an error means', () => {
   });
 });
 
-it('a NUL that is in a text all the same is kept as U+FFFD', async () => {
+it('a NUL in a text is stored as U+FFFD', async () => {
   await store.write((trx) => insertThings(trx, [{ id: 'c\0d', note: 'e\0f\0' }]));
   const { rows } = await sql`select id, note from things where id like 'c%'`.execute(store.db);
   expect(rows).toEqual([{ id: 'c\ufffdd', note: 'e\ufffdf\ufffd' }]);
 });
 
-describe('durability', () => {
+describe('the durability of a write', () => {
   it.each([
     [undefined, 'on'],
     ['now', 'on'],
     ['soon', 'off'],
     ['quiet', 'off'],
-  ] as const)('of a write %s: synchronous_commit is %s', async (durability, expected) => {
+  ] as const)('%s sets synchronous_commit to %s', async (durability, expected) => {
     // The server of the tests has it off; the URL of a store turns it on.
     const url = new URL(schema.url);
     const options = url.searchParams.get('options') ?? '';

@@ -167,7 +167,7 @@ function parametersOf({ query }: Route): string[] {
   return query ? Object.keys((query as ZodObject).shape) : [];
 }
 
-it('every query parameter of every route has a sample, and every sample a parameter', () => {
+it('every query parameter of every route has a sample, and every sample has a parameter', () => {
   const inOrder = (all: Record<string, string[]>) =>
     Object.entries(all)
       .flatMap(([name, parameters]) => parameters.map((parameter) => `${name}?${parameter}`))
@@ -290,7 +290,7 @@ async function seed(world: PermissionWorld): Promise<void> {
   await sql`analyze`.execute(test.app.store.db);
 }
 
-/** Threads of two mailboxes, labelled, each of one message. */
+/** Makes threads of two mailboxes, labelled, with one message each. */
 async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<void> {
   const mailbox = sql`case when i % 2 = 0 then ${own.shared.threadedMailbox}
     else ${foreign.shared.threadedMailbox} end`;
@@ -351,7 +351,7 @@ async function fillThreads({ test: { app, clock }, own }: PermissionWorld): Prom
   }
 }
 
-describe.each(stores)('the plans of what runs on %s', (store) => {
+describe.each(stores)('the query plans on %s', (store) => {
   let queries: ReturnType<typeof watchQueries>;
   let world: PermissionWorld;
   let planner: Planner;
@@ -364,7 +364,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
       await api.request('PATCH', `/v1/mailboxes/${shared.mailbox}`, { body: { displayName } });
     }
     await fillThreads(world);
-    // A second page of its events.
+    // Makes a second page of its events.
     await world.test.app.store.write((trx) =>
       recordTimeline(world.test.app, trx, [
         {
@@ -425,17 +425,20 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     return queries.take();
   }
 
-  it.each(routes.map((route) => [nameOf(route), route] as const))('%s', async (name, route) => {
-    const row = rows[name] as Row;
-    const ran = new Map<string, Query>();
-    for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
-      for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
-    }
-    expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
-    await expectNoScan([...ran.values()]);
-  });
+  it.each(routes.map((route) => [nameOf(route), route] as const))(
+    'of %s scan no growing table',
+    async (name, route) => {
+      const row = rows[name] as Row;
+      const ran = new Map<string, Query>();
+      for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
+        for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
+      }
+      expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
+      await expectNoScan([...ran.values()]);
+    },
+  );
 
-  it('a download', async () => {
+  it('of a download scan no growing table', async () => {
     const { api, shared } = world.own;
     const url = `/v1/messages/${shared.message}/email?includeStorageUrls=true`;
     const { body } = await api.get<EmailProjection>(url);
@@ -444,7 +447,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     await expectNoScan(queries.take());
   });
 
-  it('what delivers the mail', async () => {
+  it('of the delivery scan no growing table', async () => {
     const { test, own } = world;
     const pipeline = await startPipeline(test.app);
     try {
@@ -460,7 +463,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     await expectNoScan(queries.take());
   });
 
-  it('what measures the queue', async () => {
+  it('of the queue gauges scan no growing table', async () => {
     queries.take();
     const stop = startQueueGauges(world.test.app);
     await vi.waitFor(async () => {
@@ -474,7 +477,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     await expectNoScan(ran);
   });
 
-  it('what makes messages findable, and takes them out again', async () => {
+  it('of the search filler scan no growing table', async () => {
     const { app, caller } = world.test;
     const quiet = { isPressing: () => false, isWorking: () => false };
     const { fill } = createSearchFiller(app, quiet);
@@ -488,7 +491,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     await expectNoScan(ran);
   });
 
-  it('what parses the mail that came in, and what asks for it', async () => {
+  it('of the projection of received mail scan no growing table', async () => {
     const { app, caller } = world.test;
     const projector = createProjector(app);
     const [asked, parsed] = [

@@ -1,5 +1,5 @@
-// A row that is deleted is looked for in every table that refers to its own: by an index, or the deletion
-// takes as long as the table is large. Asked of the definitions, for all references there are.
+// A deletion looks for its row in every table that refers to it: by an index, or in time proportional to the
+// size of the table. Checked in the definitions, for all references.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -31,7 +31,7 @@ interface Reference {
   predicates: (string | null)[];
 }
 
-/** A partial index serves a reference where it leaves out nothing but the rows that refer to none. */
+/** Accepts a partial index that leaves out only rows without the reference. */
 function isServed({ name, predicates }: Reference): boolean {
   const [, column] = name.split('.');
   const notNull = new RegExp(`^\\(*${column} is not null\\)*$`, 'i');
@@ -69,7 +69,7 @@ async function postgresReferences({ store }: App): Promise<Reference[]> {
 }
 
 describe.each(stores)('references on %s', (store) => {
-  it('are found by an index that begins with their column, or are named as exceptions', async () => {
+  it('have an index that begins with their column, or an exception', async () => {
     const { app, close } = await emptyTestApp({ store });
     try {
       const read = store === 'sqlite' ? sqliteReferences : postgresReferences;
@@ -84,7 +84,7 @@ describe.each(stores)('references on %s', (store) => {
   });
 });
 
-it('no statement deletes from the tables that are kept for good', () => {
+it('no statement deletes from the permanent tables', () => {
   const files = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' });
   const deletions = files
     .filter((path) => path.endsWith('queries.ts'))

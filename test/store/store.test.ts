@@ -53,12 +53,12 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   });
   afterEach(() => store.close());
 
-  it('keeps what a write committed, and shows it to readers', async () => {
+  it('shows committed writes to readers', async () => {
     await store.write((trx) => insertThings(trx, [{ id: 'a', note: 'x' }]));
     expect(await thingIds(store.db)).toEqual(['a']);
   });
 
-  it('a write that throws leaves nothing and spoils no neighbour of its group', async () => {
+  it('undoes a failing write alone within its group', async () => {
     const outcomes = await Promise.allSettled([
       store.write((trx) => insertThings(trx, [{ id: 'a', note: null }])),
       store.write(async (trx) => {
@@ -71,7 +71,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await thingIds(store.db)).toEqual(['a', 'c']);
   });
 
-  it('a broken constraint rejects its own write only', async () => {
+  it('rejects only the write that breaks a constraint', async () => {
     const outcomes = await Promise.allSettled(
       ['a', 'a', 'b'].map((id) => store.write((trx) => insertThings(trx, [{ id, note: null }]))),
     );
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await thingIds(store.db)).toHaveLength(count);
   });
 
-  it('rows of one batch keep their own nulls, whatever columns the others fill', async () => {
+  it('keeps the nulls of each row in a batch', async () => {
     await store.write((trx) =>
       insertThings(trx, [
         { id: 'a', note: null },
@@ -102,7 +102,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(rows.map(({ note }) => note)).toEqual([null, 'x', '', null]);
   });
 
-  it('rows of more shapes than have statements of their own are inserted all the same', async () => {
+  it('inserts rows of more shapes than it has prepared statements', async () => {
     const columns = ['one', 'two', 'four', 'eight', 'sixteen'];
     await store.write(async (trx) => {
       await sql`create table shapes (id integer primary key, one integer, two integer,
@@ -118,7 +118,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(rows).toEqual(Array.from({ length: 32 }, (_, id) => shapeOf(id)));
   });
 
-  it('a compiled statement binds new values each time', async () => {
+  it('binds new values to a compiled statement', async () => {
     const find = statement<ProbeTables, { id: string }, { note: string | null }>((db, parameter) =>
       db.selectFrom('things').select('note').where('id', '=', parameter('id')),
     );
@@ -132,7 +132,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await find(store.db, { id: 'b' })).toEqual([{ note: '2' }]);
   });
 
-  it('tells of commits, its own and those of another process', async () => {
+  it('reports its own commits and those of another process', async () => {
     const other = await openStore(url, dataDir, systemClock);
     try {
       for (const writer of [store, other]) {
@@ -153,7 +153,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     }
   });
 
-  it('opens again without migrating twice', async () => {
+  it('opens again without a second migration', async () => {
     const before = await migrationStatus(store.db);
     expect(before.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
     const again = await openStore(url, dataDir, systemClock);
@@ -161,7 +161,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     await again.close();
   });
 
-  it('refuses a store that a newer version migrated', async () => {
+  it('refuses a store migrated by a newer version', async () => {
     await store.write(async (trx) => {
       await sql`insert into migrations (name, applied_at) values ('9999-future', 1)`.execute(trx);
     });
@@ -173,7 +173,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     });
   });
 
-  it('what a write gathered that then failed is in no later write', async () => {
+  it('drops the changes gathered by a failed write', async () => {
     const written: number[] = [];
     const gather = (trx: Db, count: number) =>
       lastly(
@@ -193,11 +193,11 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(written).toEqual([2]);
   });
 
-  it('can tell that it is writable', async () => {
+  it('reports that it is writable', async () => {
     expect(await store.isWritable()).toBe(true);
   });
 
-  it('a group gives each item its result, and a bad item fails alone', async () => {
+  it('gives each item of a group its result, and a bad item fails alone', async () => {
     const insert = groupWrites(store, 10, async (trx, ids: string[]) => {
       await insertThings(
         trx,
@@ -211,7 +211,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await thingIds(store.db)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('who comes before the transaction of a group begins is part of it, up to its bound', async () => {
+  it('adds items to a group until its transaction begins, up to its bound', async () => {
     const batches: number[][] = [];
     const count = groupWrites(store, 10, async (_trx, items: number[]) => {
       batches.push(items);
@@ -226,7 +226,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await count(25)).toBe(25);
   });
 
-  it('a group that finds no capacity is not tried again item by item', async () => {
+  it('does not repeat a group item by item without capacity', async () => {
     let runs = 0;
     const count = groupWrites(store, 10, async (_trx, _items: number[]) => {
       runs++;
@@ -237,7 +237,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(runs).toBe(1);
   });
 
-  it('a transaction that never began is told to all who waited for it, and the next one is made', async () => {
+  it('reports a transaction that never began to all its items, and goes on with the next one', async () => {
     let isFull = true;
     const refusing: Store['write'] = async (work, durability) => {
       if (isFull) throw new CapacityError('The store cannot write now', 1);

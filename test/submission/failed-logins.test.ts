@@ -1,11 +1,11 @@
-// How many failed logins an address has in a minute, by the clock.
+// The bound on failed logins of an address in a minute.
 import { expect, it } from 'vitest';
 import { FailedLogins } from '../../daemon/smtp/failed-logins.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const most = 3;
 
-it('one too many is told until the first of them is a minute old, however often it is tried', async () => {
+it('an address over the limit is refused until its first failure is a minute old', async () => {
   const clock = virtualClock();
   const failed = new FailedLogins(clock, most);
   for (let at = 0; at < most; at++) expect(failed.count('192.0.2.1')).toBe(false);
@@ -17,7 +17,7 @@ it('one too many is told until the first of them is a minute old, however often 
   expect(failed.count('192.0.2.1')).toBe(true);
 });
 
-it('each address has its own, an IPv6 network of 64 bits has one', () => {
+it('addresses are counted separately, and an IPv6 network of 64 bits as one', () => {
   const failed = new FailedLogins(virtualClock(), 1);
   expect(failed.count('192.0.2.1')).toBe(false);
   expect(failed.count('192.0.2.2')).toBe(false);

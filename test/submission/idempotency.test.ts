@@ -1,5 +1,5 @@
-// One idempotency key makes one message, whichever way a mail comes: SMTP and sendmail replay each other,
-// and a key of another request is a conflict.
+// One idempotency key makes one message over SMTP, sendmail and HTTP: SMTP and sendmail replay each other, and a
+// key of another request is a conflict.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handIn } from '../../src/sending/hand-in.ts';
 import { readPipedMail } from '../../src/sending/piped-mail.ts';
@@ -72,7 +72,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
   const messages = () => outbound(service.app, service.caller);
   const bob = 'bob@example.com';
 
-  /** As sendmail hands it in: by the operator, with the line ends of a file. */
+  /** Hands a mail in as sendmail does: by the operator, with the line ends of a file. */
   async function pipe(text: string): Promise<string> {
     const options = {
       endsAtDot: false,
@@ -86,7 +86,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
     return (await handIn(service.app, service.operator, { ...piped, ...how })).id;
   }
 
-  it('replays over SMTP, whatever Date, Message-ID, boundary and encoding are', async () => {
+  it('replays over SMTP with another Date, Message-ID, boundary and encoding', async () => {
     const dialogue = await service.loggedIn();
     const id = idIn(await submit(dialogue, written()));
     expect(idIn(await submit(dialogue, written(again)))).toBe(id);
@@ -116,7 +116,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
     expect(await messages()).toHaveLength(1);
   });
 
-  it('of HTTP is 554 5.7.0 over SMTP, and the other way round', async () => {
+  it('used over HTTP is 554 5.7.0 over SMTP, and the reverse is a conflict', async () => {
     const { app, caller } = service;
     await sendMessage(app, caller, payloadFor('bob@example.com'), 'order-7');
     const dialogue = await service.loggedIn();
@@ -127,7 +127,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
     await expect(send).rejects.toThrow('different content');
   });
 
-  it('makes one message of many mails at once', async () => {
+  it('makes one message of concurrent mails', async () => {
     const dialogues = await Promise.all(Array.from({ length: 8 }, () => service.loggedIn()));
     const replies = await Promise.all(
       dialogues.map((dialogue, index) =>
@@ -138,7 +138,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
     expect(await messages()).toHaveLength(1);
   });
 
-  it('is free again where the mail was refused', async () => {
+  it('is free again after a refused mail', async () => {
     const dialogue = await service.loggedIn();
     const stranger = written({ from: 'me@stranger.example' });
     expect(await submit(dialogue, stranger)).toMatch(/^550 5\.7\.1 /);

@@ -1,5 +1,4 @@
-// Logging in with an API key (RFC 4954): what is taken, what is refused and counted, and what a session may
-// do before it.
+// Login with an API key (RFC 4954): accepted forms, refusals and their count, and the session before it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import {
@@ -19,10 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const failed = '535 5.7.8 The API key is not valid: give one as the password, with any user name';
+const failed = '535 5.7.8 The API key is not valid: use one as the password, with any user name';
 
-describe('a key is taken', () => {
-  it('by PLAIN, with the command or after it', async () => {
+describe('a login with a valid key', () => {
+  it('works by PLAIN, with the command or after it', async () => {
     const token = base64(`\0anybody\0${service.apiKey}`);
     const first = await service.session();
     expect(await first.say(`AUTH PLAIN ${token}`)).toBe('235 2.7.0 Logged in');
@@ -35,14 +34,14 @@ describe('a key is taken', () => {
   it.each([
     ['boss\0wordpress', 'wordpress'],
     ['boss\0', 'boss'],
-  ])('by PLAIN of %j: the mail is of %s', async (names, user) => {
+  ])('by PLAIN with the names %j is of user %s', async (names, user) => {
     const dialogue = await service.session();
     await dialogue.say(`AUTH PLAIN ${base64(`${names}\0${service.apiKey}`)}`);
     const id = idIn(await submit(dialogue, mail()));
     expect(await getMessage(service.app, service.caller, id)).toMatchObject({ origin: { user } });
   });
 
-  it('by LOGIN, with the user name in the command or after it', async () => {
+  it('works by LOGIN, with the user name in the command or after it', async () => {
     const first = await service.session();
     expect(await first.say('AUTH LOGIN')).toBe(`334 ${base64('Username:')}`);
     expect(await first.say(base64('anybody'))).toBe(`334 ${base64('Password:')}`);
@@ -52,19 +51,19 @@ describe('a key is taken', () => {
     expect(await second.say(base64(service.apiKey))).toBe('235 2.7.0 Logged in');
   });
 
-  it('once: a second login is 503', async () => {
+  it('works once: the second is a 503', async () => {
     const dialogue = await service.loggedIn();
     expect(await logIn(dialogue, service.apiKey)).toMatch(/^503 5\.5\.1 /);
   });
 });
 
-describe('a login is refused', () => {
+describe('a refused login', () => {
   it.each([
     ['an unknown key', `svc_live_${'A'.repeat(38)}`],
-    ['no key', ''],
-    ['what is no key', 'secret'],
+    ['an empty key', ''],
+    ['a malformed key', 'secret'],
     ['a very long key', 'k'.repeat(1_000)],
-  ])('alike for %s', async (_what, key) => {
+  ])('has the same reply for %s', async (_what, key) => {
     const dialogue = await service.session();
     expect(await logIn(dialogue, key)).toBe(failed);
     expect(await dialogue.say('MAIL FROM:<>')).toMatch(/^530 5\.7\.0 Log in first/);
@@ -79,13 +78,13 @@ describe('a login is refused', () => {
     ['AUTH CRAM-MD5', 504],
     ['AUTH XOAUTH2 YQ==', 504],
     ['AUTH', 504],
-  ])('%s: %i, and the session goes on', async (line, code) => {
+  ])('leaves the session usable: %s is %i', async (line, code) => {
     const dialogue = await service.session();
     expect(await dialogue.say(line)).toMatch(new RegExp(`^${code} 5\\.`));
     expect(await logIn(dialogue, service.apiKey)).toMatch(/^235 /);
   });
 
-  it('where the client gives up, or writes no base64 for the key', async () => {
+  it('follows an aborted dialogue or a key outside base64', async () => {
     const dialogue = await service.session();
     await dialogue.say('AUTH PLAIN');
     expect(await dialogue.say('*')).toMatch(/^501 5\.7\.0 Login aborted/);
@@ -94,7 +93,7 @@ describe('a login is refused', () => {
     expect(await dialogue.say('?')).toMatch(/^501 5\.5\.2 /);
   });
 
-  it('for a key without the permission, or used from elsewhere: told why', async () => {
+  it('has a reason for a key without the permission and for a foreign address', async () => {
     const reader = await service.key({ role: 'viewer' });
     const distant = await service.key({
       role: 'sender',
@@ -109,7 +108,7 @@ describe('a login is refused', () => {
     );
   });
 
-  it('a test key logs in, and its mail goes to the simulator alone', async () => {
+  it('a test key reaches the simulator alone', async () => {
     const { plaintext } = await service.key({ role: 'sender', mode: 'test' });
     const dialogue = await service.loggedIn(plaintext);
     expect(await submit(dialogue, mail())).toMatch(/^550 5\.7\.1 A test key sends only/);
@@ -119,7 +118,7 @@ describe('a login is refused', () => {
 });
 
 describe('failed logins of an address', () => {
-  it('are 20 a minute: the next is 421 and ends the connection; a good key is taken', async () => {
+  it('are limited to 20 a minute: the next is 421, and a valid key is still accepted', async () => {
     const replies: string[] = [];
     for (let count = 0; count < 21; count += 1) {
       const dialogue = await service.session();
@@ -134,14 +133,14 @@ describe('failed logins of an address', () => {
     expect(await logIn(await service.session(), 'wrong')).toBe(failed);
   });
 
-  it('on one connection end it too', async () => {
+  it('end their connection at the limit', async () => {
     const dialogue = await service.session();
     for (let count = 0; count < 20; count += 1) await logIn(dialogue, 'wrong');
     expect(await logIn(dialogue, 'wrong')).toMatch(/^421 /);
     expect(await dialogue.closed()).toBe('');
   });
 
-  it('are logged by address and reason, never with what was given', async () => {
+  it('are logged by address and reason, without the given text', async () => {
     service.logged();
     await logIn(await service.session(), 'not-a-key-but-a-password');
     const lines = service.logged();
@@ -157,8 +156,8 @@ describe('failed logins of an address', () => {
   });
 });
 
-describe('in the clear, off this machine', () => {
-  it('AUTH is neither offered nor taken, and mail needs a login', async () => {
+describe('a plaintext session from another machine', () => {
+  it('has no AUTH, and its mail needs a login', async () => {
     const dialogue = await service.session(elsewhere);
     expect(await dialogue.say('EHLO client.example')).not.toContain('AUTH');
     expect(await logIn(dialogue, service.apiKey)).toMatch(/^538 5\.7\.11 .*has no certificate/);
@@ -168,10 +167,10 @@ describe('in the clear, off this machine', () => {
   });
 });
 
-it('a session outlives neither its time nor the stop', async () => {
+it('a session ends by its idle limit and by the stop', async () => {
   const dialogue = await service.loggedIn();
   await service.clock.advance(310_000);
-  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing came/);
+  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing was received/);
   const other = await service.loggedIn();
   const stopped = service.stop(1_000);
   expect(await other.reply()).toMatch(/^421 4\.3\.2 /);

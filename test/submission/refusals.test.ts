@@ -1,5 +1,5 @@
-// What a submitted mail is refused with: the errors of the API, in its order of checks, as SMTP replies;
-// and what no mail may be. A refusal is one line of the log and one of the metrics.
+// Refusals of a submitted mail: the errors of the API in its order of checks, as SMTP replies; and mail that is
+// never accepted. A refusal is one line of the log and one of the metrics.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSubmissionListener } from '../../daemon/smtp/submission.ts';
 import { replyOf } from '../../daemon/smtp/submission-replies.ts';
@@ -40,7 +40,7 @@ const replyOfStatus: Record<number, RegExp> = {
   422: /^554 5\.6\.0 /,
 };
 
-describe('each error has its reply', () => {
+describe('the reply for an error', () => {
   const usage = { resource: 'daily-emails', currentUsage: 100, limit: 100, operation: 'send' };
   it.each([
     [new MalformedRequestError('x'), '554 5.6.0'],
@@ -56,12 +56,12 @@ describe('each error has its reply', () => {
     [new CapacityError('x', 3), '451 4.3.0'],
     [new TimeoutError('x'), '451 4.3.0'],
     [new TypeError('a fault'), '451 4.3.0'],
-  ])('%s', (error, expected) => {
+  ])('for %s is %s', (error, expected) => {
     const { code, enhancedCode } = replyOf(error);
     expect(`${code} ${enhancedCode}`).toBe(expected);
   });
 
-  it('tells how long to wait, on one line, and nothing of a fault of ours', () => {
+  it('gives the time to wait on one line and hides a fault of ours', () => {
     expect(replyOf(new RateLimitedError('send', 7)).text).toContain('7 s');
     expect(replyOf(new TypeError('a secret')).text).not.toContain('secret');
     expect(replyOf(new ForbiddenError('\r\na\u2028b \n')).text).toBe('a b');
@@ -71,7 +71,7 @@ describe('each error has its reply', () => {
   });
 });
 
-it('the checks of a send refuse in their order, as over HTTP', async () => {
+it('submission runs the checks of a send in the order of HTTP', async () => {
   const world = await checkedWorld('sqlite');
   const { app } = world.test;
   const listener = createSubmissionListener(app, createAuthenticator(app));
@@ -101,14 +101,14 @@ it('the checks of a send refuse in their order, as over HTTP', async () => {
   await world.close();
 });
 
-describe('what comes before the checks of a send', () => {
+describe('a mail before the checks of a send', () => {
   let service: SubmissionService;
   beforeEach(async () => {
     service = await submissionService();
   });
   afterEach(() => service.close());
 
-  it('is asked for each mail: the key, where it is used from, the fields', async () => {
+  it('is checked for its key, address and fields each time', async () => {
     const { app, operator } = service;
     await onPlan(service, 'free');
     const { id, plaintext } = await service.key({ permissions: { messages: ['send'] } });
@@ -152,7 +152,7 @@ describe('what comes before the checks of a send', () => {
     expect(idIn(reply)).toMatch(/^msg_/);
   });
 
-  it('the rate is drawn on before the fields are looked at; what is scheduled draws nothing', async () => {
+  it('draws on the rate before its fields are read, except when scheduled', async () => {
     await onPlan(service, 'free');
     const dialogue = await service.loggedIn();
     const replies: string[] = [];
@@ -168,7 +168,7 @@ describe('what comes before the checks of a send', () => {
     expect(idIn(await submit(dialogue, later))).toMatch(/^msg_/);
   });
 
-  it('a refusal is one line of the log and one of the metrics, with key, address and reason', async () => {
+  it('is logged and counted once when refused, with key, address and reason', async () => {
     const dialogue = await service.loggedIn();
     service.logged();
     await submit(dialogue, mail({ From: 'me@stranger.example' }));
@@ -185,7 +185,7 @@ describe('what comes before the checks of a send', () => {
     expect(metrics).toContain('svc_submissions_refused_total{reason="forbidden"} 1');
   });
 
-  it('of refusals a hundred a second are logged, the others counted; none without the mail log', async () => {
+  it('is logged up to a hundred refusals a second, and never without the mail log', async () => {
     const refuse = async (times: number) => {
       const dialogue = await service.loggedIn();
       for (let time = 0; time < times; time += 1) {
@@ -194,7 +194,7 @@ describe('what comes before the checks of a send', () => {
       dialogue.end();
     };
     service.logged();
-    // A session that is refused too often is ended.
+    // A session with too many refusals ends.
     for (let session = 0; session < 11; session += 1) await refuse(10);
     expect(service.logged()).toHaveLength(100);
     await service.clock.advance(1_000);
@@ -206,7 +206,7 @@ describe('what comes before the checks of a send', () => {
   });
 });
 
-describe('no mail may', () => {
+describe('an unacceptable mail', () => {
   let service: SubmissionService;
   beforeEach(async () => {
     service = await submissionService({}, { limits: { messageBytes: 300_000 } });
@@ -217,26 +217,38 @@ describe('no mail may', () => {
   });
 
   it.each([
-    ['lack a From', mail({ From: null }), /^554 5\.6\.0 From: is missing/],
-    ['have two', mail({ From: 'a@sandbox.test\r\nFrom: b@sandbox.test' }), /From: is given twice/],
-    ['have two authors', mail({ From: 'a@sandbox.test, b@sandbox.test' }), /From: must name one/],
-    ['be from no address', mail({ From: 'root' }), /^554 5\.6\.0 From: is not a valid/],
-    ['be from a stranger', mail({ From: 'me@stranger.example' }), /^550 5\.7\.1 me@stranger/],
-    ['hold 8 bits in a field', mail({ Subject: 'Gr\u00fc\u00dfe' }), /^554 5\.6\.0 Subject: /],
-    ['hold NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: holds a NUL/],
-    ['have a line that is no field', `nonsense\r\n${mail()}`, /^554 5\.6\.0 header: has lines/],
-    ['have too many tags', mail({ 'X-Service-Tags': 'a,b,c,d,e,f,g,h,i,j,k' }), /X-Service-Tags/],
-    ['have no JSON for metadata', mail({ 'X-Service-Metadata': '{' }), /X-Service-Metadata/],
-    ['name no time', mail({ 'X-Service-Scheduled-For': 'soon' }), /X-Service-Scheduled-For/],
-    ['have a long key', mail({ 'X-Service-Idempotency-Key': 'k'.repeat(256) }), /Idempotency-Key/],
-  ])('%s', async (_what, message, words) => {
+    ['a missing From', mail({ From: null }), /^554 5\.6\.0 From: is missing/],
+    [
+      'two From fields',
+      mail({ From: 'a@sandbox.test\r\nFrom: b@sandbox.test' }),
+      /From: is given twice/,
+    ],
+    ['two authors', mail({ From: 'a@sandbox.test, b@sandbox.test' }), /From: must name one/],
+    ['a From without an address', mail({ From: 'root' }), /^554 5\.6\.0 From: is not a valid/],
+    [
+      'a From of a foreign domain',
+      mail({ From: 'me@stranger.example' }),
+      /^550 5\.7\.1 me@stranger/,
+    ],
+    ['8 bits in a field', mail({ Subject: 'Gr\u00fc\u00dfe' }), /^554 5\.6\.0 Subject: /],
+    ['NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: has a NUL/],
+    ['a malformed line in the header', `nonsense\r\n${mail()}`, /^554 5\.6\.0 header: has lines/],
+    ['too many tags', mail({ 'X-Service-Tags': 'a,b,c,d,e,f,g,h,i,j,k' }), /X-Service-Tags/],
+    ['metadata other than JSON', mail({ 'X-Service-Metadata': '{' }), /X-Service-Metadata/],
+    ['a malformed time', mail({ 'X-Service-Scheduled-For': 'soon' }), /X-Service-Scheduled-For/],
+    [
+      'a long idempotency key',
+      mail({ 'X-Service-Idempotency-Key': 'k'.repeat(256) }),
+      /Idempotency-Key/,
+    ],
+  ])('is refused: %s', async (_what, message, words) => {
     const dialogue = await service.loggedIn();
     const reply = await submit(dialogue, message);
     expect(reply).toMatch(words);
     expect(reply).toMatch(/^55[04] /);
   });
 
-  it('have a header of more than 256 KB, or be larger than the bound', async () => {
+  it('is refused with a header of more than 256 KB, or when larger than the bound', async () => {
     const dialogue = await service.loggedIn();
     const line = `X-Long: ${'x'.repeat(900)}\r\n`;
     const longHeader = `${line.repeat(300)}${mail()}`;
@@ -252,7 +264,7 @@ describe('no mail may', () => {
   });
 
   it.each(['one\ntwo\r\n', 'one\r\n\n.\r\nDATA\r\n', 'one\rtwo\r\n'])(
-    'have lines that end otherwise than in CRLF (%j)',
+    'is refused with line ends other than CRLF (%j)',
     async (text) => {
       const dialogue = await service.loggedIn();
       expect(await submit(dialogue, mail({}, text))).toMatch(/^554 5\.6\.0 .*CRLF/);
@@ -261,14 +273,14 @@ describe('no mail may', () => {
   );
 });
 
-describe('recipients', () => {
+describe('the recipients of a mail', () => {
   let service: SubmissionService;
   beforeEach(async () => {
     service = await submissionService();
   });
   afterEach(() => service.close());
 
-  it('are 50: the 51st is refused and the mail goes to the others', async () => {
+  it('are limited to 50: the 51st is refused, and the others get the mail', async () => {
     const dialogue = await service.loggedIn();
     await dialogue.say('MAIL FROM:<>');
     const replies: string[] = [];
@@ -284,7 +296,7 @@ describe('recipients', () => {
     expect(message?.recipients).toHaveLength(50);
   });
 
-  it('in their thousands end the connection, in bounded time', async () => {
+  it('end the connection in bounded time when there are thousands', async () => {
     const dialogue = await service.loggedIn();
     await dialogue.say('MAIL FROM:<>');
     const lines = Array.from({ length: 50_000 }, (_, index) => `RCPT TO:<r${index}@example.com>`);
@@ -292,7 +304,7 @@ describe('recipients', () => {
     expect(await dialogue.closed()).toMatch(/421 4\.7\.0 Too many errors|^reset$/);
   });
 
-  it('that are no addresses are told so at once', async () => {
+  it('are refused at once when malformed', async () => {
     const dialogue = await service.loggedIn();
     await dialogue.say('MAIL FROM:<>');
     expect(await dialogue.say('RCPT TO:<postmaster>')).toMatch(/^553 5\.1\.3 /);

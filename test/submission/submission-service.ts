@@ -1,5 +1,5 @@
-// A submission listener over a test app that relays to a sink, and the shortest ways to log in and to
-// hand a mail over. 127.0.0.2 stands for every address that is not this machine's.
+// A submission listener over a test app that relays to a sink, with helpers that log in and submit a mail.
+// 127.0.0.2 stands for an address of another machine.
 import { PassThrough } from 'node:stream';
 import { createSubmissionListener, type SubmissionOptions } from '../../daemon/smtp/submission.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -20,12 +20,12 @@ export const elsewhere = '127.0.0.2';
 export interface SubmissionService extends TestApp {
   port: number;
   sink: SmtpSink;
-  /** The queue, started by the first call. */
+  /** Returns the queue, which the first call starts. */
   queue(): Promise<RunningPipeline>;
   stop(graceMs: number): Promise<void>;
   /** A session that has said EHLO. */
   session(from?: string): Promise<Dialogue>;
-  /** A session that has logged in, with the owner's key unless told. */
+  /** A session that has logged in, by default with the owner's key. */
   loggedIn(key?: string): Promise<Dialogue>;
   key(input?: CreateKey): Promise<{ id: string; plaintext: string }>;
   /** The lines logged since the last call. */
@@ -116,7 +116,7 @@ export function logIn(dialogue: Dialogue, key: string, user = 'wordpress'): Prom
   return dialogue.say(`AUTH PLAIN ${base64(`\0${user}\0${key}`)}`);
 }
 
-/** A small mail with what differs; null leaves a field out. */
+/** Makes a small mail with these fields; null leaves a field out. */
 export function mail(fields: Record<string, string | null> = {}, text = 'It works.\r\n'): string {
   const all: Record<string, string | null> = {
     From: 'Ada <hello@sandbox.test>',
@@ -132,7 +132,7 @@ export function mail(fields: Record<string, string | null> = {}, text = 'It work
   return `${header.join('')}\r\n${text}`;
 }
 
-/** MAIL, RCPTs and DATA; the last reply. */
+/** Sends MAIL, RCPTs and DATA; returns the last reply. */
 export async function submit(
   dialogue: Dialogue,
   message: string | Buffer,
@@ -156,7 +156,7 @@ export function idIn(reply: string): string {
   return /^250 2\.0\.0 accepted as (msg_[0-9a-z]{24})$/.exec(reply)?.[1] ?? `no id in: ${reply}`;
 }
 
-/** The outbound messages of the caller's organization, newest first. */
+/** Lists the outbound messages of the caller's organization, newest first. */
 export async function outbound(app: App, caller: Caller): Promise<Message[]> {
   const query = { direction: 'outbound', page: 1, limit: 100 } as const;
   return (await listMessages(app, caller, query)).items;

@@ -1,4 +1,4 @@
-// A mail handed over by SMTP is an ordinary send whose MIME goes as it is.
+// A mail submitted by SMTP is an ordinary send with unchanged MIME.
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listDomains } from '../../src/domains/domains.ts';
@@ -24,7 +24,7 @@ afterEach(() => service.close());
 
 const text = 'S\u00e9curit\u00e9, 8 bits.\r\n..leading dots\r\n trailing  \t\r\n\r\n\r\n';
 
-/** As a mail program signs it: not one byte of it may change. */
+/** A mail signed by a mail program, of which no byte may change. */
 const signed = Buffer.from(
   [
     'Return-Path: <old@client.example>',
@@ -71,7 +71,7 @@ const signed = Buffer.from(
   ].join('\r\n'),
 );
 
-/** Without the fields that are taken out. */
+/** The signed mail without the removed fields. */
 const kept = signed
   .toString('latin1')
   .replace(/^Return-Path:.*\r\n/, '')
@@ -79,7 +79,7 @@ const kept = signed
   .replace(/^X-Service-Tags:.*\r\n/m, '')
   .replace(/^x-service-metadata:.*\r\n .*\r\n/m, '');
 
-/** What came at the sink, without what every mail of ours has in front. */
+/** Splits the mail at the sink into our prefix and the rest. */
 async function arrived(count = 1): Promise<{ front: string; rest: string; raw: Buffer }> {
   await (await service.queue()).idle();
   const messages = await service.sink.waitFor(count);
@@ -94,12 +94,12 @@ async function sent(reply: string): Promise<Message> {
   return getMessage(service.app, service.caller, idIn(reply));
 }
 
-describe.each(stores)('a mail on %s', (store) => {
+describe.each(stores)('a submitted mail on %s', (store) => {
   beforeEach(async () => {
     service = await submissionService({ store });
   });
 
-  it('goes byte for byte, but for Bcc, Return-Path and our fields, and DKIM verifies', async () => {
+  it('is sent byte for byte except Bcc, Return-Path and our fields, and its DKIM verifies', async () => {
     const dialogue = await service.loggedIn();
     const recipients = ['bob@example.com', 'carol@example.com', 'hidden@example.com'];
     const reply = await submit(dialogue, signed, recipients, ' BODY=8BITMIME');
@@ -134,7 +134,7 @@ describe.each(stores)('a mail on %s', (store) => {
     expect(await timeline(service.app, service.caller, message.id)).toContain('accepted:pending');
   });
 
-  it('is read like any mail: text, attachments, references, raw download', async () => {
+  it('is readable like any mail: text, attachments, references, raw download', async () => {
     const dialogue = await service.loggedIn();
     const id = idIn(await submit(dialogue, signed, 'bob@example.com', ' BODY=8BITMIME'));
     const email = await getEmailProjection(service.app, service.caller, id, {
@@ -165,12 +165,12 @@ describe.each(stores)('a mail on %s', (store) => {
   });
 });
 
-describe('a mail', () => {
+describe('a submitted mail', () => {
   beforeEach(async () => {
     service = await submissionService();
   });
 
-  it('gets the Message-ID and Date that it lacks, in front', async () => {
+  it('gets its missing Message-ID and Date in front', async () => {
     const dialogue = await service.loggedIn();
     const given = mail({ 'Message-ID': null, Date: null });
     const id = idIn(await submit(dialogue, given));
@@ -180,14 +180,14 @@ describe('a mail', () => {
     );
   });
 
-  it('gets a Message-ID in the place of one that is none', async () => {
+  it('gets a Message-ID in place of a malformed one', async () => {
     const dialogue = await service.loggedIn();
     const id = idIn(await submit(dialogue, mail({ 'Message-ID': '<>' })));
     const { rest } = await arrived();
     expect(rest.match(/^message-id:.*$/gim)).toEqual([`Message-ID: <${id}@sandbox.test>`]);
   });
 
-  it('may be all blind copies, and have no text and no subject', async () => {
+  it('may have only blind copies, no text and no subject', async () => {
     const dialogue = await service.loggedIn();
     const given = mail({ To: null, Subject: null }, '');
     const message = await sent(await submit(dialogue, given, 'bob@example.com'));
@@ -196,13 +196,13 @@ describe('a mail', () => {
     expect((await arrived()).rest).toBe(given);
   });
 
-  it('counts a recipient once, however often RCPT names it', async () => {
+  it('counts a repeated recipient once', async () => {
     const dialogue = await service.loggedIn();
     const to = ['bob@example.com', 'BOB@example.com'];
     expect((await sent(await submit(dialogue, mail(), to))).recipients).toHaveLength(1);
   });
 
-  it('waits for its time, as the field asks', async () => {
+  it('waits for the time in its field', async () => {
     const dialogue = await service.loggedIn();
     const at = '2026-01-05T13:00:00.000Z';
     const message = await sent(await submit(dialogue, mail({ 'X-Service-Scheduled-For': at })));
@@ -215,7 +215,7 @@ describe('a mail', () => {
     expect((await service.sink.waitFor(1)).length).toBe(1);
   });
 
-  it('with UTF-8 in its header needs SMTPUTF8, and the next server too', async () => {
+  it('needs SMTPUTF8 for UTF-8 in its header, here and at the next server', async () => {
     const dialogue = await service.loggedIn();
     const given = mail({ Subject: 'Gr\u00fc\u00dfe' });
     expect(await submit(dialogue, given)).toMatch(/^554 5\.6\.0 Subject: .*RFC 2047/);
@@ -230,7 +230,7 @@ describe('a mail', () => {
     expect((await arrived()).rest).toBe(bytes.toString('latin1'));
   });
 
-  it('is one of several on a connection, each answered with its own message', async () => {
+  it('is answered with its own message among several on a connection', async () => {
     const dialogue = await service.loggedIn();
     const ids = new Set<string>();
     for (let count = 0; count < 5; count += 1) ids.add(idIn(await submit(dialogue, mail())));
@@ -238,8 +238,8 @@ describe('a mail', () => {
   });
 });
 
-describe('a program that stays', () => {
-  it('is sent away for no want of progress as long as its mails are taken', async () => {
+describe('a program that keeps its session', () => {
+  it('stays connected as long as its mails are accepted', async () => {
     service = await submissionService({}, { limits: { messageMs: 60_000 } });
     const dialogue = await service.loggedIn();
     for (let i = 0; i < 3; i++) {

@@ -1,5 +1,5 @@
-// TLS of the submission listener: STARTTLS and from the first byte, both versions, certificates that are
-// renewed on disk, and nothing that was said before the handshake counts after it.
+// TLS of the submission listener: STARTTLS and implicit TLS, both versions, renewed certificates, and plaintext
+// before the handshake that must not count after it.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
@@ -42,7 +42,7 @@ async function start(implicit: boolean): Promise<void> {
   service = await submissionService({ config: { smtp: { submission: { tls } } } });
 }
 
-/** The certificate that a client of an implicit TLS listener sees, and the version. */
+/** Returns the certificate and the version that a client of implicit TLS sees. */
 async function seen(version?: SecureVersion): Promise<[subject: string, version: string]> {
   const socket = connect({
     host: '127.0.0.1',
@@ -60,21 +60,18 @@ async function seen(version?: SecureVersion): Promise<[subject: string, version:
 describe('STARTTLS', () => {
   beforeEach(() => start(false));
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'by %s lets a client from elsewhere log in',
-    async (version) => {
-      const dialogue = await service.session(elsewhere);
-      expect(await dialogue.say('EHLO client.example')).toMatch(/^(?!.*AUTH).*STARTTLS/s);
-      expect(await logIn(dialogue, service.apiKey)).toMatch(/^538 5\.7\.11 Say STARTTLS first/);
-      await dialogue.say('STARTTLS');
-      await dialogue.secure({ minVersion: version, maxVersion: version, ca: testCert });
-      expect(await dialogue.say('EHLO client.example')).toContain('AUTH PLAIN LOGIN');
-      expect(await logIn(dialogue, service.apiKey)).toMatch(/^235 /);
-      expect(idIn(await submit(dialogue, mail()))).toMatch(/^msg_/);
-    },
-  );
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('by %s lets another machine log in', async (version) => {
+    const dialogue = await service.session(elsewhere);
+    expect(await dialogue.say('EHLO client.example')).toMatch(/^(?!.*AUTH).*STARTTLS/s);
+    expect(await logIn(dialogue, service.apiKey)).toMatch(/^538 5\.7\.11 Issue STARTTLS first/);
+    await dialogue.say('STARTTLS');
+    await dialogue.secure({ minVersion: version, maxVersion: version, ca: testCert });
+    expect(await dialogue.say('EHLO client.example')).toContain('AUTH PLAIN LOGIN');
+    expect(await logIn(dialogue, service.apiKey)).toMatch(/^235 /);
+    expect(idIn(await submit(dialogue, mail()))).toMatch(/^msg_/);
+  });
 
-  it('forgets who logged in before it, and what was said behind it in the clear', async () => {
+  it('drops the login and all commands before it', async () => {
     const dialogue = await service.loggedIn();
     await dialogue.say('MAIL FROM:<ada@client.example>');
     dialogue.write('STARTTLS\r\nRCPT TO:<bob@example.com>\r\nDATA\r\n');
@@ -92,7 +89,7 @@ describe('STARTTLS', () => {
     expect(await fresh.say('MAIL FROM:<>')).toMatch(/^530 5\.7\.0 /);
   });
 
-  it('takes up a renewed certificate; one that does not fit its key changes nothing', async () => {
+  it('uses a renewed certificate, and keeps the old one when the new one does not fit its key', async () => {
     const subject = async (ca: string) => {
       const dialogue = await service.session();
       await dialogue.say('STARTTLS');
@@ -103,7 +100,7 @@ describe('STARTTLS', () => {
     await service.clock.advance(1_500);
     await subject(testCert);
     expect(service.logged().map(({ msg }) => msg)).toEqual([
-      'smtp.submission.tls: the new certificate cannot be used, the one before stays',
+      'smtp.submission.tls: the new certificate cannot be used; the old one stays in use',
     ]);
     write(otherCert, otherKey);
     await service.clock.advance(1_500);
@@ -112,10 +109,10 @@ describe('STARTTLS', () => {
   });
 });
 
-describe('TLS from the first byte', () => {
+describe('implicit TLS', () => {
   beforeEach(() => start(true));
 
-  it('speaks 1.2 and 1.3, and nothing older', async () => {
+  it('accepts 1.2 and 1.3 and nothing older', async () => {
     expect(await seen('TLSv1.2')).toEqual(['sink.test', 'TLSv1.2']);
     expect(await seen('TLSv1.3')).toEqual(['sink.test', 'TLSv1.3']);
     const old = connect({
@@ -130,7 +127,7 @@ describe('TLS from the first byte', () => {
     expect(String(error)).toMatch(/version|alert/i);
   });
 
-  it('takes mail from nodemailer', async () => {
+  it('accepts mail from nodemailer', async () => {
     const transport = createTransport({
       host: '127.0.0.1',
       port: service.port,
@@ -148,14 +145,14 @@ describe('TLS from the first byte', () => {
     transport.close();
   });
 
-  it('takes up a renewed certificate', async () => {
+  it('uses a renewed certificate', async () => {
     expect((await seen())[0]).toBe('sink.test');
     write(otherCert, otherKey);
     await service.clock.advance(1_500);
     expect((await seen())[0]).toBe('other.test');
   });
 
-  it('gives a client that never ends its handshake half a minute', async () => {
+  it('drops a client that does not end its handshake within half a minute', async () => {
     const socket = connectTcp({ host: '127.0.0.1', port: service.port });
     await once(socket, 'connect');
     socket.on('error', () => {});
@@ -163,7 +160,7 @@ describe('TLS from the first byte', () => {
     const silent = connectTcp({ host: '127.0.0.1', port: service.port });
     await once(silent, 'connect');
     silent.on('error', () => {});
-    // The listener has met both once it answers a third.
+    // The listener has seen both once it answers a third.
     await seen();
     const closed = once(silent, 'close');
     await service.clock.advance(31_000);

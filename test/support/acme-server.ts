@@ -22,7 +22,7 @@ export type AcmeFault =
   | 'nonsense'
   /** Takes the request and never answers. */
   | 'silent'
-  /** A nonce of its own is called bad, for ever. */
+  /** Rejects every nonce, its own too. */
   | 'bad-nonce'
   | { status: number; retryAfter?: string; type?: string };
 
@@ -39,21 +39,21 @@ export interface AcmeServer {
   readonly directoryUrl: string;
   /** Its root in PEM. */
   readonly root: string;
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   readonly requests: readonly string[];
   readonly orders: readonly { hostname: string; status: string }[];
   readonly accounts: readonly { contact: readonly string[] }[];
   /** Sets the fault of requests whose path begins with `at`, or of all; undefined ends it. */
   fault(fault: AcmeFault | undefined, at?: string): void;
-  /** The certificates are for this name in the place of the one asked for. */
+  /** Issues certificates for this name instead of the requested one. */
   misissueFor(hostname: string | undefined): void;
   /** Makes its directory name this base for nonces, in place of its own. */
   sendElsewhere(base: string): void;
-  /** A certificate outside of any order, and its key, both in PEM. */
+  /** Issues a certificate without an order; returns it with its key, both in PEM. */
   signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
-  /** Count of requests that it leaves without an answer. */
+  /** Count of unanswered requests. */
   readonly ignored: number;
-  /** Challenges stay undecided. */
+  /** Leaves challenges undecided while on. */
   decideNothing(isOn: boolean): void;
   close(): Promise<void>;
 }
@@ -202,7 +202,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     order.status = 'valid';
   }
 
-  /** A chain in PEM. */
+  /** Issues a chain in PEM. */
   async function sign(publicKey: x509.PublicKeyType, hostname: string, ms: number) {
     const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: (++serial).toString(16).padStart(4, '0'),

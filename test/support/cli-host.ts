@@ -17,7 +17,7 @@ export interface HostedResult {
   stderr: string;
 }
 
-/** A stream that reports to be no terminal, and the text written to it. */
+/** Makes a stream other than a terminal, and collects its text. */
 function collector() {
   const chunks: Buffer[] = [];
   const stream = new Writable({

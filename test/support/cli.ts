@@ -30,7 +30,7 @@ export interface CliWorkspace {
   run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
   /** Runs with `--json` and returns the object printed. @throws Error on any other exit code than 0. */
   json<T>(args: readonly string[], options?: RunOptions): Promise<T>;
-  /** Starts it and leaves it running; ended by `close` at the latest. */
+  /** Starts a command and leaves it running; `close` ends it at the latest. */
   start(args: readonly string[]): ChildProcess;
   close(): void;
 }
@@ -77,8 +77,8 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
 }
 
 /**
- * A fresh directory to run svc in, without a store. Its commands run in one process, those that run
- * beside another in one of their own; `inProcesses` gives each a process of its own.
+ * Makes a fresh directory to run svc in, without a store. Its commands run in one process, concurrent
+ * ones in separate processes; `inProcesses` gives each a process of its own.
  */
 export function cliWorkspace(
   env: Record<string, string> = {},

@@ -19,10 +19,10 @@ export interface DaemonAnswer<Body> {
 }
 
 export interface DaemonRequest {
-  /** The owner key of the home unless given; null sends none. */
+  /** Defaults to the owner key of the home; null sends none. */
   apiKey?: string | null;
   headers?: Record<string, string>;
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
 }
 
@@ -49,9 +49,9 @@ export interface DaemonProcess {
 }
 
 export interface StartOptions {
-  /** Laid over the environment of the home. */
+  /** Overrides the environment of the home. */
   env?: Record<string, string>;
-  /** A command that replaces itself by the one it is given, such as `prlimit --fsize=…`. */
+  /** Command that execs the daemon, such as `prlimit --fsize=…`. */
   under?: readonly string[];
 }
 
@@ -103,8 +103,8 @@ export function relayTo({ host, port }: { host: string; port: number }): Record<
 }
 
 /**
- * A home that no daemon has run in. Its store is made before the first start, unless that is to make
- * it (`isEmpty`) or it is a database elsewhere.
+ * Makes a home without a daemon. Its store is made before the first start, unless that start makes
+ * it (`isEmpty`) or the store is a database elsewhere.
  */
 export function daemonHome(
   env: Record<string, string> = {},

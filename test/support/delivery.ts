@@ -1,4 +1,4 @@
-// A running pipeline over a test app, and the shortest ways to send and to look.
+// A running pipeline over a test app, with helpers that send and read.
 
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -10,7 +10,7 @@ import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
 import { createPipeline, type Pipeline } from '../../src/queue/loop.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 
-/** While a burst of sends comes in, deliveries give way to it: by now it is over. */
+/** Time after which a burst of sends is over and deliveries no longer give way to it. */
 export const burstOverMs = 200;
 
 export interface RunningPipeline extends Pipeline {
@@ -58,7 +58,7 @@ export function send(
   return sendMessage(app, caller, payloadFor(to, more), null);
 }
 
-/** `eventType:status` of the timeline, in order. */
+/** Lists `eventType:status` of the timeline, in order. */
 export async function timeline(app: App, caller: Caller, id: string): Promise<string[]> {
   const events = await listMessageEvents(app, caller, id);
   return events.map(({ eventType, status }) => `${eventType}:${status}`);

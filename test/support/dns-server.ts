@@ -66,7 +66,7 @@ export interface DnsServer {
     records: NonNullable<ZoneRecords[T]>,
     options?: { authenticated?: boolean; ttlSeconds?: number },
   ): void;
-  /** Lets questions for a name fail, `times` of them or all; undefined ends it. */
+  /** Makes queries for a name fail, `times` of them or all; undefined ends the fault. */
   fault(name: string, fault: DnsFault | undefined, times?: number): void;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ function chunks(text: string): Buffer[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * 255, (i + 1) * 255));
 }
 
-/** Starts a server with these zones; a name that is in none, and no part of one, does not exist. */
+/** Starts a server with these zones; other names do not exist. */
 export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): Promise<DnsServer> {
   const entries = new Map<string, Map<string, Entry>>();
   const faults = new Map<string, { fault: DnsFault; left: number }>();
@@ -147,7 +147,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     return entry.fault;
   }
 
-  /** The messages to send for one that came: none, one, or forged ones before it. */
+  /** Returns the answers to one query: none, one, or forged ones before it. */
   function handle(bytes: Buffer, transport: 'udp' | 'tcp'): Buffer[] {
     const query = decode(bytes);
     const question = query.questions?.[0];
@@ -209,7 +209,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
   });
   const port = await listenOnBoth();
 
-  /** The port that the system gives for UDP may be taken for TCP: then another. */
+  /** Tries another port when the system's UDP port is in use for TCP. */
   async function listenOnBoth(): Promise<number> {
     for (let tries = 0; tries < 20; tries++) {
       await new Promise<void>((resolve, reject) => {
@@ -275,7 +275,7 @@ function message(
   });
 }
 
-/** Within `limit` bytes, or cut off with the TC bit. */
+/** Encodes a reply within `limit` bytes, or cuts it off with the TC bit. */
 function fitted(id: number, question: Question, reply: Reply, limit: number): Buffer {
   const whole = message(id, question, reply);
   return whole.length <= limit ? whole : message(id, question, empty, TRUNCATED_RESPONSE);

@@ -4,7 +4,7 @@ import { type HttpApi, httpApi } from './http-client.ts';
 import { standIn } from './stand-in.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
-/** Stands for the one of the test that runs. */
+/** Stands for the object of the running test. */
 function current<T extends object>(one: () => T | undefined): T {
   return standIn(() => {
     const now = one();
@@ -13,7 +13,7 @@ function current<T extends object>(one: () => T | undefined): T {
   });
 }
 
-/** The service of the test that runs. */
+/** Makes a fresh service for each test; returns a stand-in for the one of the running test. */
 export function eachApp(options: TestAppOptions = {}): TestApp {
   let test: TestApp | undefined;
   beforeEach(async () => {
@@ -23,7 +23,7 @@ export function eachApp(options: TestAppOptions = {}): TestApp {
   return current(() => test);
 }
 
-/** The same with its HTTP face, asked with the owner's key. */
+/** Makes a fresh service with its HTTP face, which uses the owner's key. */
 export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
   const test = eachApp(options);
   let api: HttpApi | undefined;

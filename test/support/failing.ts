@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 
-test('fails, so that exit-code.test.ts sees how a failure is told', () => {
+it('fails, so that exit-code.test.ts sees the report of a failure', () => {
   expect('a failed test').toBe('told by the exit code');
 });

@@ -1,4 +1,4 @@
-// Connections that cost a server something and bring it nothing: idle ones, kept alive after an
+// Connections that only cost the server: idle ones, kept alive after an
 // answer, and slow ones, which send a byte of their request now and then. Linux: counts open files.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

@@ -14,12 +14,12 @@ export interface Answer<Body = Record<string, unknown>> {
 }
 
 export interface RequestOptions {
-  /** Sent as JSON; a string, or bytes, go out as they are. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Another key than the api's own; null sends none. */
   apiKey?: string | null;
-  /** The other end of the connection; 127.0.0.1 when left out. */
+  /** Address of the client; by default 127.0.0.1. */
   remoteAddress?: string;
 }
 
@@ -30,15 +30,15 @@ export interface HttpApi {
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   /** Downloads a link without a key; only the path of `url` counts. */
   download(url: string): Promise<Answer<Buffer>>;
-  /** The bytes that a route answers. */
+  /** Requests the bytes of a route. */
   bytes(url: string): Promise<Answer<Buffer>>;
-  /** The same face for another key. */
+  /** Returns the same API for another key. */
   as(apiKey: string): HttpApi;
   /** Closes the face, not the app. */
   close(): Promise<void>;
 }
 
-/** The API over an app, asked with `apiKey` unless a request says otherwise. */
+/** Returns the API over an app; requests use `apiKey` by default. */
 export function httpApi({ app, apiKey }: { app: App; apiKey: string }): HttpApi {
   return clientOf(httpFace(app), apiKey);
 }

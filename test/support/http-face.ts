@@ -67,7 +67,7 @@ function makePooled(first: Served): PooledServer {
   };
 }
 
-/** Much state outside the routes belongs to one app: requests for it get a server of its own. */
+/** Requests outside the routes get a separate server, because much state there belongs to one app. */
 const isRoute = (url: string) => url.startsWith('/v1/') && !url.startsWith('/v1/events/stream');
 
 function ownServer(app: App, { authenticate, check }: Served): HttpServer {
@@ -79,7 +79,7 @@ function ownServer(app: App, { authenticate, check }: Served): HttpServer {
   });
 }
 
-/** The face of this app. */
+/** Returns the HTTP face of this app. */
 export function httpFace(app: App): HttpFace {
   const authenticator = createAuthenticator(app);
   const check = openApiCheck(routes);

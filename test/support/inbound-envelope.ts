@@ -1,4 +1,4 @@
-// The envelope of a mail that comes in, without a listener.
+// The envelope of a received mail, without a listener.
 import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
 
 /**

@@ -9,7 +9,7 @@ export const moments = ['before', 'within', 'after'] as const;
 
 export interface KillPoint {
   moment: (typeof moments)[number];
-  /** The how manyeth of its transactions, from 1. */
+  /** Number of the transaction, from 1. */
   nth: number;
 }
 

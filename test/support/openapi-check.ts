@@ -47,7 +47,7 @@ function describe(routes: readonly Route[]): Described {
   return { routes, document, ajv };
 }
 
-/** A check against the document of these routes. */
+/** Makes a check against the document of these routes. */
 export function openApiCheck(routes: readonly Route[]): OpenApiCheck {
   const { document, ajv } = describedOf(routes);
   const faults: string[] = [];
@@ -70,12 +70,12 @@ function faultOf(exchange: Exchange, document: OpenApiDocument, ajv: Ajv2020): s
   if (!route) return status >= 400 && isJson(headers) ? tagFault(JSON.parse(body), ajv) : null;
   const schema = schemaPointer(document, route, status);
   if (schema === null) return 'the document does not declare this status';
-  // A stream: its text is for tests of its own.
+  // Separate tests check the text of streams.
   if (route.streams && status === route.status) {
     const [type = ''] = String(headers['content-type']).split(';');
     return route.streams.includes(type) ? null : `streams ${type}`;
   }
-  // A file: its bytes are for tests of their own.
+  // Separate tests check the bytes of files.
   if (route.sendsFile && status === route.status) return isJson(headers) ? 'is no file' : null;
   const value: unknown = JSON.parse(body);
   const validate = ajv.getSchema(schema);
@@ -87,7 +87,7 @@ function isJson(headers: Exchange['headers']): boolean {
   return String(headers['content-type']).startsWith('application/json');
 }
 
-/** An error outside of any route: its `_tag` says which schema. */
+/** Checks an error outside of any route against the schema of its `_tag`. */
 function tagFault(value: unknown, ajv: Ajv2020): string | null {
   const { _tag: tag } = value as { _tag?: unknown };
   // `/readyz` answers 503 with a state, not an error.
@@ -104,7 +104,7 @@ function ajvFault(validate: ValidateFunction, value: unknown): string | null {
   return `differs from the document: ${texts.slice(0, 5).join('; ')}`;
 }
 
-/** The route's own schema, which must leave the answer as it is: a field it drops is undocumented. */
+/** Checks that the route's schema keeps the whole answer: a dropped field is undocumented. */
 function outputFault(route: Route, value: unknown): string | null {
   const result = route.output.safeParse(value);
   if (!result.success) return `differs from the route's schema: ${result.error.message}`;

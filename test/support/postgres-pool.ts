@@ -8,7 +8,7 @@ export interface MigratedSchema {
   url: string;
   /** Records the empty tables; call when they have been made, before anything is written. */
   made(): Promise<void>;
-  /** Gives it back, empty again. */
+  /** Empties the schema and returns it to the pool. */
   release(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ interface PooledSchema extends PostgresSchema {
 
 const free: PooledSchema[] = [];
 
-/** A schema with the tables of the service and nothing in them, or an empty one to be migrated. */
+/** Takes a schema with the empty tables of the service, or without tables. */
 export async function migratedSchema(serverUrl: string): Promise<MigratedSchema> {
   const schema = free.pop() ?? (await pooledSchema(serverUrl));
   const { client } = schema;

@@ -25,8 +25,8 @@ afterEach(async () => {
   for (const schema of schemas.splice(0)) await schema.drop();
 });
 
-describe('a PostgreSQL schema of a test', () => {
-  it('is where the tables of its URL land, out of sight of the next schema', async () => {
+describe('a PostgreSQL schema for a test', () => {
+  it('holds the tables of its URL, hidden from the next schema', async () => {
     const [one, two] = [await newSchema(), await newSchema()];
     await ask(one.url, 'create table things (id int)');
     await ask(one.url, 'insert into things values (7)');
@@ -34,7 +34,7 @@ describe('a PostgreSQL schema of a test', () => {
     await expect(ask(two.url, 'select id from things')).rejects.toThrow('does not exist');
   });
 
-  it('is gone with its tables after drop', async () => {
+  it('is removed with its tables by drop', async () => {
     const schema = await newSchema();
     await ask(schema.url, 'create table things (id int)');
     await schema.drop();

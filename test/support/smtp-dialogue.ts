@@ -12,9 +12,9 @@ export interface Dialogue {
   say(line: string): Promise<string>;
   /** Changes to TLS, after the reply to STARTTLS. */
   secure(options?: ConnectionOptions): Promise<void>;
-  /** Resolves once this many bytes came that no reply took; drops them. */
+  /** Resolves once this many bytes arrived outside of replies; drops them. */
   swallow(byteCount: number): Promise<void>;
-  /** Resolves when the server has closed: 'reset', or its last words. */
+  /** Resolves when the server has closed: 'reset', or its last text. */
   closed(): Promise<string>;
   end(): void;
 }

@@ -5,7 +5,7 @@ const crlf = Buffer.from('\r\n');
 const endMark = '\r\n.\r\n';
 
 export class SinkBody {
-  /** Octets taken so far, kept or not. */
+  /** Octets received so far, kept or not. */
   byteCount = 0;
   readonly #keptBytes: number;
   #pieces: Buffer[] = [];
@@ -23,7 +23,7 @@ export class SinkBody {
     if (this.byteCount <= this.#keptBytes) this.#pieces.push(read);
   }
 
-  /** Takes octets of DATA up to the end mark; returns how many those are once it is there. */
+  /** Reads octets of DATA up to the end mark; returns their count once the mark arrived. */
   takeData(read: Buffer): number | undefined {
     const probe = Buffer.concat([this.#tail, read]);
     const end = probe.indexOf(endMark);
@@ -42,7 +42,7 @@ export class SinkBody {
     return Buffer.concat(this.#pieces);
   }
 
-  /** The message of a DATA that has ended. */
+  /** Returns the message of an ended DATA. */
   data(): Buffer {
     const text = this.chunks().subarray(0, -3);
     if (text[0] !== 0x2e && !text.includes('\r\n.')) return text;

@@ -27,14 +27,14 @@ export interface SinkRule {
    * message: a part of it as a string, or a pattern.
    */
   match?: RegExp | string;
-  /** Steps aside after this many uses. */
+  /** Applies to this many commands. */
   times?: number;
 }
 
 export interface SinkScript {
   /** Adds a rule, after those before it: the first that applies answers. Returns its removal. */
   on(rule: SinkRule, reply: SinkReply): () => void;
-  /** The scripted reply to a command, using up one of the rule's `times`. */
+  /** Returns the scripted reply to a command, and uses up one of the rule's `times`. */
   find(verb: SinkVerb, argument: () => string): SinkReply | undefined;
 }
 

@@ -18,7 +18,7 @@ async function client(): Promise<Dialogue> {
   return opened;
 }
 
-/** A client past greeting and EHLO. */
+/** Opens a session past greeting and EHLO. */
 async function greeted(): Promise<Dialogue> {
   const opened = await client();
   await opened.reply();
@@ -93,7 +93,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(sink.messages[0]?.from).toBe('');
   });
 
-  it('takes an empty message', async () => {
+  it('accepts an empty message', async () => {
     await start();
     const smtp = await greeted();
     smtp.write('MAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\nDATA\r\n.\r\n');
@@ -101,7 +101,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(sink.messages[0]?.raw.length).toBe(0);
   });
 
-  it('takes a message in chunks, dots and all', async () => {
+  it('accepts a message in chunks, dots included', async () => {
     await start();
     const smtp = await greeted();
     smtp.write(
@@ -132,7 +132,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(sink.received).toBe(0);
   });
 
-  it('changes to TLS, forgetting what was said in the clear', async () => {
+  it('changes to TLS and drops all earlier commands', async () => {
     await start();
     const smtp = await greeted();
     expect(await smtp.say('STARTTLS')).toMatch(/^220/);
@@ -148,7 +148,7 @@ describe('the SMTP sink as a plain server', () => {
     ['AUTH PLAIN with the credentials at once', [`AUTH PLAIN ${btoa('\0me\0secret')}`]],
     ['AUTH PLAIN in two steps', ['AUTH PLAIN', btoa('\0me\0secret')]],
     ['AUTH LOGIN', ['AUTH LOGIN', btoa('me'), btoa('secret')]],
-  ])('lets in by %s', async (_, lines) => {
+  ])('accepts a login by %s', async (_, lines) => {
     await start({ auth: { user: 'me', pass: 'secret' } });
     const smtp = await greeted();
     expect(await smtp.say('MAIL FROM:<a@x.test>')).toMatch(/^530/);
@@ -159,14 +159,14 @@ describe('the SMTP sink as a plain server', () => {
     expect((await sink.waitFor(1))[0]?.user).toBe('me');
   });
 
-  it('keeps out wrong credentials', async () => {
+  it('refuses wrong credentials', async () => {
     await start({ auth: { user: 'me', pass: 'secret' } });
     const smtp = await greeted();
     expect(await smtp.say(`AUTH PLAIN ${btoa('\0me\0guess')}`)).toMatch(/^535/);
     expect(await smtp.say('MAIL FROM:<a@x.test>')).toMatch(/^530/);
   });
 
-  it('counts without keeping when told so', async () => {
+  it('counts without keeping when configured so', async () => {
     await start({ keep: false });
     const smtp = await greeted();
     smtp.write('MAIL FROM:<a@x.test>\r\nRCPT TO:<b@y.test>\r\nDATA\r\nx\r\n.\r\n');
@@ -175,7 +175,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(sink.commands).toEqual([]);
   });
 
-  it('counts connections now, at most and in all', async () => {
+  it('counts present, most and all connections', async () => {
     await start();
     const [one, two] = [await greeted(), await greeted()];
     expect(sink.connections).toEqual({ now: 2, peak: 2, total: 2 });
@@ -186,7 +186,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(sink.connections).toMatchObject({ peak: 2, total: 3 });
   });
 
-  it('says what came when the awaited messages did not', async () => {
+  it('lists the received messages when the expected ones did not come', async () => {
     await start();
     await greeted();
     await expect(sink.waitFor(1, 1)).rejects.toThrow(/0 of 1 messages[\s\S]*EHLO client\.test/);
@@ -194,7 +194,7 @@ describe('the SMTP sink as a plain server', () => {
 });
 
 describe('the SMTP sink with a script', () => {
-  it('answers matching commands as told, and refuses what it was told to refuse', async () => {
+  it('gives the configured answers to matching commands, and skips refused mail', async () => {
     await start();
     sink.on({ verb: 'RCPT', match: /bob@/ }, '550 5.1.1 no such user');
     sink.on({ verb: 'MAIL', match: 'SIZE=9' }, ['452-4.3.1 full', '452 4.3.1 later']);
@@ -208,7 +208,7 @@ describe('the SMTP sink with a script', () => {
     expect(sink.messages[0]?.recipients).toEqual(['eve@y.test']);
   });
 
-  it('uses rules in their order, each as often as told', async () => {
+  it('applies rules in order, each as often as configured', async () => {
     await start();
     sink.on({ verb: 'NOOP', times: 2 }, '451 first');
     sink.on({ verb: 'NOOP', times: 1 }, '452 second');
@@ -218,7 +218,7 @@ describe('the SMTP sink with a script', () => {
     expect(replies).toEqual(['451 first', '451 first', '452 second', '250 2.0.0 ok']);
   });
 
-  it('answers the end of a message by what is in it', async () => {
+  it('answers the end of a message by its content', async () => {
     await start();
     const remove = sink.on({ verb: 'dot', match: 'viagra' }, '554 5.7.1 spam');
     const smtp = await greeted();
@@ -234,7 +234,7 @@ describe('the SMTP sink with a script', () => {
     expect(await send()).toMatch(/^250/);
   });
 
-  it('greets as told', async () => {
+  it('greets with the configured text', async () => {
     await start();
     sink.on({ verb: 'connect' }, '421 4.3.2 too busy');
     expect(await (await client()).reply()).toBe('421 4.3.2 too busy');

@@ -36,12 +36,12 @@ export interface SmtpSink {
   readonly messages: readonly SinkMessage[];
   /** Count of accepted messages, kept or not. */
   readonly received: number;
-  /** Every command line as it came, SASL answers and messages left out. */
+  /** Every received command line, without SASL answers and messages. */
   readonly commands: readonly { sessionId: number; line: string }[];
   readonly connections: { readonly now: number; readonly peak: number; readonly total: number };
   /** Scripts a reply: the first rule that applies answers. Returns its removal. */
   on(rule: SinkRule, reply: SinkReply): () => void;
-  /** Resolves with all messages once `count` came; rejects after `deadlineMs` of real time. */
+  /** Resolves with all messages once `count` arrived; rejects after `deadlineMs` of real time. */
   waitFor(count: number, deadlineMs?: number): Promise<readonly SinkMessage[]>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;

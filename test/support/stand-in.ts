@@ -1,4 +1,4 @@
-// An object that stands for another one, which is looked for anew at every use.
+// An object that stands for another one, looked up again at every use.
 
 /** Returns a stand-in for the result of `one`. Methods are called on that result. */
 export function standIn<T extends object>(one: () => T): T {

@@ -14,7 +14,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** A proxy before the server at this port of loopback. */
+/** Starts a proxy before the server at this port of loopback. */
 export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let isCut = false;

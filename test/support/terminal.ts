@@ -7,7 +7,7 @@ const script = '/usr/bin/script';
 
 export const hasTerminal = existsSync(script);
 
-/** Keys are typed once the output behind that of the turn before holds `after`; without keys it waits only. */
+/** Types `keys` once the output since the previous turn holds `after`; without keys it only waits. */
 interface Turn {
   after: string;
   keys?: string;

@@ -27,9 +27,9 @@ export type TestStore = (typeof stores)[number];
 
 export interface TestAppOptions {
   store?: TestStore;
-  /** A PostgreSQL of the test's own, with `store: 'postgres'`: empty, and the test's to drop. */
+  /** An empty PostgreSQL that the test makes and drops, with `store: 'postgres'`. */
   postgresUrl?: string;
-  /** Laid over the defaults of tests: port 0 for all listeners, no system resolver. */
+  /** Overrides the defaults of tests: port 0 for all listeners, no system resolver. */
   config?: ConfigInput;
   /** Milliseconds since 1970; `testStart` when left out. */
   start?: number;
@@ -48,7 +48,7 @@ export interface TestAppOptions {
 export interface EmptyTestApp {
   app: App;
   clock: VirtualClock;
-  /** Another process on the same store, with the same clock; closed by `close` too. */
+  /** Starts another process on the same store, with the same clock; `close` closes it too. */
   another(): Promise<App>;
   /** Closes every App of this store and removes the store. */
   close(): Promise<void>;
@@ -171,7 +171,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   };
 }
 
-/** A service after its first start. */
+/** Makes a service and runs its first start. */
 export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const empty = await emptyTestApp(options);
   const first = await firstStart(empty.app);

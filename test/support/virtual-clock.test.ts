@@ -14,7 +14,7 @@ describe('the virtual clock', () => {
     expect(fired).toBe(false);
   });
 
-  it('fires timers in the order they fall due, each at its own time', async () => {
+  it('fires timers in order of their due times, each at its own time', async () => {
     const clock = virtualClock(0);
     const fired: [string, number][] = [];
     clock.after(20, () => fired.push(['late', clock.now()]));

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets `ms` pass: fires due timers in order, and lets promises and I/O settle in between. */
+  /** Advances by `ms`: fires due timers in order, and settles promises and I/O in between. */
   advance(ms: number): Promise<void>;
   /** Sets the wall clock, forwards or backwards; timers keep their remaining delay. */
   set(ms: number): void;
@@ -71,7 +71,7 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
   };
 }
 
-/** Moves the clock on by steps whenever everything waits for it, until `answer` settles. */
+/** Advances the clock by steps whenever everything waits for it, until `answer` settles. */
 export async function passingTime<T>(
   clock: VirtualClock,
   answer: Promise<T>,

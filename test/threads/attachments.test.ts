@@ -39,7 +39,7 @@ describe.each(stores)('the files of a message, on %s', (store) => {
     path = `/v1/mailboxes/${await mailboxOf(test.app)}/messages/${messageId}/attachments`;
   });
 
-  it('are told by the thread and its messages, with type and size', async () => {
+  it('are listed by the thread and its messages, with type and size', async () => {
     const threads = await threadsOver(test.app, api);
     const { items } = await threads.list('?q=has:attachment');
     expect(items).toMatchObject([{ hasAttachments: true }]);
@@ -51,7 +51,7 @@ describe.each(stores)('the files of a message, on %s', (store) => {
     ]);
   });
 
-  it('come with their bytes, under their name; a page is no page', async () => {
+  it('are downloaded with their bytes and names, an HTML file as a download', async () => {
     const asked = await Promise.all([1, 2, 3].map((n) => api.get(`${path}/${n}`)));
     const headers = asked.map(({ status, headers: of }) => [
       status,
@@ -88,7 +88,7 @@ describe.each(stores)('the files of a message, on %s', (store) => {
     }
   });
 
-  it('do not count where the HTML shows them', async () => {
+  it('do not count when the HTML shows them', async () => {
     const image = 'Content-ID: <i>\r\nContent-Disposition: inline; filename=i.png';
     const related = [
       ...['--b', 'Content-Type: text/html', '', '<img src="cid:i">'],

@@ -32,7 +32,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
   const test = eachApp({ store });
   let boxes = 0;
 
-  /** The threads of a mailbox of their own that these mails make. */
+  /** Receives these mails in a new mailbox; returns its threads. */
   async function threadsOf(order: readonly (typeof mails)[number][]): Promise<string[][]> {
     boxes += 1;
     const address = `box${boxes}@sandbox.test`;
@@ -49,7 +49,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
     return grouped(own.map(({ id, thread }) => ({ group: thread, key: keyOf.get(id) ?? '' })));
   }
 
-  it('are the threads that they are', { timeout: 60_000 }, async () => {
+  it('make the expected threads', { timeout: 60_000 }, async () => {
     expect(corpus).toHaveLength(40);
     expect(await threadsOf(mails)).toEqual(expected);
     expect(await threadsOf(mails.toReversed())).toEqual(expected);
@@ -57,7 +57,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
     expect(said).toEqual(counted);
   });
 
-  it(`are the same in whatever order they arrive (seed ${seed})`, {
+  it(`make the same threads in any order of arrival (seed ${seed})`, {
     timeout: 240_000,
   }, async () => {
     const order = fc.shuffledSubarray(mails, { minLength: mails.length });
@@ -91,7 +91,7 @@ describe('the subject of a conversation', () => {
     expect(baseSubject(subject)).toBe(base);
   });
 
-  it('takes no time for a long one', () => {
+  it('is found fast in a long one', () => {
     const started = startWork();
     baseSubject('Re: '.repeat(100_000));
     baseSubject(`${'['.repeat(50_000)}x`);

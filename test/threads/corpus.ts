@@ -76,7 +76,7 @@ export const corpus: readonly Exchange[] = [
     { id: 'g4@gb', from: bo, subject: 'Re: Picnic', references: ['g1@gb', 'g3@gb'] },
   ),
   exchange(
-    'a branch whose root is not here',
+    'a branch without its root',
     'Re: Yesterday',
     { id: 'b1@br', references: ['lost@br'] },
     { id: 'b2@br', from: bo, references: ['lost@br'] },
@@ -250,7 +250,7 @@ export const corpus: readonly Exchange[] = [
     },
   ),
   exchange(
-    'a bounce of what was sent',
+    'a bounce of our own mail',
     'Undelivered Mail Returned to Sender',
     { id: 'z1@bo', from: 'MAILER-DAEMON@mx.example', references: ['sent@bo'] },
     { id: 'z2@bo', from: bo, subject: 'Re: Party', references: ['sent@bo'] },

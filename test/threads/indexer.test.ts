@@ -14,7 +14,7 @@ import { stores } from '../support/test-app.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 import { mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 
-describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) => {
+describe.each(stores)('the search for sent mail of a mailbox, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   let mailboxId: string;
@@ -43,7 +43,7 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
   const found = async (q: string) =>
     (await threads.list(`?q=${encodeURIComponent(q)}`)).items.length;
 
-  it('waits as it is accepted, and is found by who asks at once', async () => {
+  it('finds a mail queued at its acceptance', async () => {
     const attachments = [{ filename: 'plan.txt', content: 'cGxhbg==' }];
     await send('an apple', { attachments });
     await send('', { text: undefined, html: '<p>a <b>pear</b></p>' });
@@ -56,7 +56,7 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     expect(await found('plum')).toBe(0);
   });
 
-  it('is found by a daemon without a question, all of it, over several transactions', async () => {
+  it('finds mail indexed by a daemon over several transactions', async () => {
     for (let index = 0; index < 40; index++) await send(`apple ${index}`);
     const indexer = createThreadIndexer(test.app, { isPressing: () => false });
     indexer.start();
@@ -66,8 +66,8 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     expect(ids).toHaveLength(40);
   });
 
-  it('takes the words of a text on the parse worker, not on this thread', async () => {
-    // Each character of it becomes 18.
+  it('uses the parse worker for the words of a text', async () => {
+    // Each character expands to 18.
     await send('\ufdfa'.repeat(200_000));
     const from = startWork();
     await indexWaiting(test.app);
@@ -75,7 +75,7 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     expect(await count('thread_search')).toBe(1);
   });
 
-  it('gives way to a burst, for ten seconds', async () => {
+  it('gives way to a burst for ten seconds', async () => {
     await send('an apple');
     const indexer = createThreadIndexer(test.app, { isPressing: () => true });
     indexer.start();
@@ -86,7 +86,7 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     await indexer.stop();
   });
 
-  it('that is deleted meanwhile leaves nothing', async () => {
+  it('leaves nothing of mail deleted meanwhile', async () => {
     const { messageId } = await send('an apple');
     await send('a pear');
     await deleteMessage(test.app, test.operator, messageId ?? '');
@@ -94,14 +94,14 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     expect([await found('apple'), await found('pear')]).toEqual([0, 1]);
   });
 
-  it('is indexed once where several processes do so', async () => {
+  it('indexes each mail once with several processes', async () => {
     for (let index = 0; index < 20; index++) await send(`apple ${index}`);
     const others = [await test.another(), await test.another()];
     await Promise.all([test.app, ...others].map(indexWaiting));
     expect([await count('thread_search'), await count('thread_search_waiting')]).toEqual([20, 0]);
   });
 
-  it('is found as before where the store cannot be written', async () => {
+  it('finds the earlier mail while the store cannot be written', async () => {
     await send('an apple');
     expect(await found('apple')).toBe(1);
     await send('an apple too');

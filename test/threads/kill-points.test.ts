@@ -19,7 +19,7 @@ const mails = 6;
 /** Transactions of a round: 250s, claims, and stored threads. */
 const mostWrites = 3 * mails;
 
-/** All of it, by the ids of messages. */
+/** Reads all rows, by the ids of messages. */
 async function rowsOf({ app }: TestApp) {
   const { db } = app.store;
   const stored = sql<{ id: string }>`select id from messages order by id`;

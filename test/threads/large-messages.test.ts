@@ -21,34 +21,34 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
   const list = async (query = '') =>
     (await api.get<{ items: ThreadMessage[] }>(`${path}${query}`)).body.items;
   /** Changes the text of every message but the first. */
-  const say = (text: string) =>
+  const setText = (text: string) =>
     test.app.store.write((trx) =>
       sql`update email_projections set new_content = ${text}, text = ${text}, html = ${text}
         where message_id not in (select min(message_id) from email_projections)`.execute(trx),
     );
 
-  it('show 64 KB of each, cut between two characters', async () => {
+  it('have their text cut at 64 KB between two characters', async () => {
     await arrive(test.app, { references });
-    await say(`x${'東'.repeat(30_000)}`);
+    await setText(`x${'東'.repeat(30_000)}`);
     const [first, second] = await list();
     expect([first?.newContent, first?.newContentTruncated]).toEqual(['Hello', false]);
     expect(second?.newContentTruncated).toBe(true);
     expect(second?.newContent).toBe(`x${'東'.repeat(21_845)}`);
   });
 
-  it('show 64 KB whole', async () => {
+  it('have a text of 64 KB in full', async () => {
     await arrive(test.app, { references });
-    await say('x'.repeat(65_536));
+    await setText('x'.repeat(65_536));
     expect((await list())[1]).toMatchObject({
       newContent: 'x'.repeat(65_536),
       newContentTruncated: false,
     });
   });
 
-  it('are 4 MB of a page, and the others say that they are cut', async () => {
+  it('take 4 MB of a page, and the others are marked as cut', async () => {
     const mails = Array.from({ length: 99 }, (_, n) => ({ references, text: `mail ${n}` }));
     for (const mail of mails) await arrive(test.app, mail);
-    await say('x'.repeat(2_000_000));
+    await setText('x'.repeat(2_000_000));
     const items = await list('?limit=100');
     expect(items).toHaveLength(100);
     const bytes = items.map(({ newContent }) => Buffer.byteLength(newContent ?? ''));

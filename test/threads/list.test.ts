@@ -33,7 +33,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     mailboxId = await mailboxOf(test.app);
   });
 
-  /** Threads without messages, past the service. */
+  /** Inserts threads without messages into the store directly. */
   async function make(all: readonly Made[]): Promise<void> {
     const { app, caller } = test;
     await app.store.write(async (trx) => {
@@ -111,7 +111,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     return `?${search}`;
   }
 
-  /** All pages. */
+  /** Reads all pages. */
   async function walk(query: string, between: () => Promise<unknown> = async () => {}) {
     const seen: string[] = [];
     let cursor: string | null = '';
@@ -124,7 +124,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     return seen;
   }
 
-  it(`are filtered by any combination, page by page, most recent activity first (seed ${seed})`, {
+  it(`are filtered by any combination and paged, latest activity first (seed ${seed})`, {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
@@ -172,7 +172,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     );
   });
 
-  it('are not listed by what is no filter', async () => {
+  it('refuse a bad filter by its name', async () => {
     for (const [query, field] of [
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],
@@ -190,7 +190,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     }
   });
 
-  it('are gone on with by a cursor of the same filters alone', async () => {
+  it('are continued by a cursor with the same filters alone', async () => {
     await arrive(test.app, { subject: 'one' });
     await arrive(test.app, { subject: 'two' });
     const { nextCursor } = await threads.list('?limit=1&unread=true');
@@ -210,7 +210,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     }
   });
 
-  it('are in the order of their activity within a label too, as it changes', async () => {
+  it('are ordered by their latest activity within a label too', async () => {
     for (const subject of ['one', 'two']) {
       await arrive(test.app, { subject, id: `${subject}@x` });
       await test.clock.advance(1_000);
@@ -225,7 +225,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     expect(await order()).toEqual(['one', 'two']);
   });
 
-  it('have messages that are listed oldest first, page by page, with their position', async () => {
+  it('list their messages oldest first, paged, with their position', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) {
       ids.push(await arrive(test.app, { id: `${n}@x`, inReplyTo: n > 0 ? '0@x' : 'none@x' }));

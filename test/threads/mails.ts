@@ -1,4 +1,4 @@
-// Mail for the tests of threads: written in short, taken in as by SMTP, parsed and threaded.
+// Mail for the tests of threads, in a short notation: received as by SMTP, parsed and threaded.
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { createProjector } from '../../src/inbound/projector.ts';
@@ -50,7 +50,7 @@ function linesOf(mail: Mail): string[] {
   ];
 }
 
-/** Takes responsibility for a mail, as for its 250; returns the ids of its messages. */
+/** Stores a mail as the listener does before its 250; returns the ids of its messages. */
 export async function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
   const addressees = await Promise.all(
     (mail.rcpt ?? [inbox]).map((address) => resolveAddressee(app, address)),

@@ -1,4 +1,4 @@
-// Mails that are put into threads in one transaction: each as if it had come alone.
+// Mails threaded in one transaction, with the result of separate transactions.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readProjection } from '../../src/messages/projection.ts';
@@ -10,7 +10,7 @@ import { countsOf, type Mail, takeMail } from './mails.ts';
 describe.each(stores)('mails of one transaction, on %s', (store) => {
   const test = eachApp({ store });
 
-  /** Received and parsed, and in no thread. */
+  /** Receives and parses a mail without threading it. */
   async function parsed(mail: Mail): Promise<string> {
     test.clock.set(test.clock.now() + 1_000);
     const { app } = test;
@@ -32,7 +32,7 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
     return new Map(rows.map(({ id, thread }) => [id, thread]));
   }
 
-  it('that join one thread by other names are counted once each, late ones too', async () => {
+  it('are counted once each in the thread that they join by other names, late ones too', async () => {
     const late = await parsed({ subject: 'Late', inReplyTo: 'one-a@x' });
     const first = await parsed({ subject: 'First', id: 'one-a@x', references: ['one-b@x'] });
     await putIn(first);
@@ -44,7 +44,7 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
     expect(new Set([late, first, next].map((id) => threads.get(id))).size).toBe(1);
   });
 
-  it('of which one makes two threads one are told of with the thread that they are in', async () => {
+  it('are published with their final thread when one of them merges two', async () => {
     const one = await parsed({ subject: 'One', id: 'two-a@x' });
     const other = await parsed({ subject: 'Other', id: 'two-b@x', references: ['two-c@x'] });
     await putIn(one, other);
@@ -66,7 +66,7 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
     expect(threadsTold).toEqual(new Map([both, answer, alone].map((id) => [id, threads.get(id)])));
   });
 
-  it('that answer each other are in one thread', async () => {
+  it('are in one thread when one answers the other', async () => {
     const ids = [
       await parsed({ subject: 'Q', id: 'three-a@x' }),
       await parsed({ subject: 'R', id: 'three-b@x', inReplyTo: 'three-a@x' }),

@@ -1,5 +1,5 @@
-// Threads by the words in them: over HTTP, the same on both engines, and a page that is bounded however
-// many messages have the word.
+// Threads by the words in them: over HTTP, the same on both engines, and a page that is bounded for any
+// number of matching messages.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { Thread } from '../../src/threads/schema.ts';
@@ -7,7 +7,7 @@ import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { arrive, type ThreadApi, takeMail, threadAll, threadsOver } from './mails.ts';
 
-describe.each(stores)('threads found by words, on %s', (store) => {
+describe.each(stores)('the search of threads by words, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe.each(stores)('threads found by words, on %s', (store) => {
   const found = async (q: string, more = '') =>
     subjects((await threads.list(`?q=${encodeURIComponent(q)}${more}`)).items);
 
-  it('are those with all words in one message, by its subject, its sender and its text', async () => {
+  it('finds threads with all words in one message, by subject, sender and text', async () => {
     const { app } = test;
     await arrive(app, {
       subject: 'Café Zürich',
@@ -40,13 +40,13 @@ describe.each(stores)('threads found by words, on %s', (store) => {
     expect(await found('!?')).toEqual([]);
   });
 
-  it('are each found once, however many of their messages have the words', async () => {
+  it('finds a thread once, however many of its messages match', async () => {
     await arrive(test.app, { subject: 'Once', text: 'apple', id: 'a@x' });
     for (let n = 0; n < 4; n += 1) await arrive(test.app, { inReplyTo: 'a@x', text: 'apple' });
     expect(await found('apple')).toEqual(['Once']);
   });
 
-  it('are found within the other filters, in their own mailbox, and go with their messages', async () => {
+  it('applies the other filters and the mailbox, and forgets deleted messages', async () => {
     const { app, caller } = test;
     await createMailbox(app, caller, { slug: 'desk', address: 'desk@sandbox.test' });
     await arrive(app, { subject: 'Theirs', text: 'apple', rcpt: ['desk@sandbox.test'] });
@@ -66,7 +66,9 @@ describe.each(stores)('threads found by words, on %s', (store) => {
     expect(await found('apple', '&folder=trash')).toEqual([]);
   });
 
-  it('are paged in the order of the list, found few or many', { timeout: 120_000 }, async () => {
+  it('pages in the order of the list, over few and many results', {
+    timeout: 120_000,
+  }, async () => {
     const { app, clock } = test;
     const many = 1_100;
     const take = (n: number) =>
@@ -99,7 +101,7 @@ describe.each(stores)('threads found by words, on %s', (store) => {
     return seen;
   }
 
-  it('take what is no words as text', async () => {
+  it('takes the syntax of a query as text', async () => {
     await arrive(test.app, { subject: 'Safe', text: 'a b subject near or and 1' });
     for (const q of [
       "' or 1=1 --",
@@ -117,7 +119,7 @@ describe.each(stores)('threads found by words, on %s', (store) => {
     }
   });
 
-  it('are not asked with a thousand words', async () => {
+  it('refuses a thousand words', async () => {
     const q = Array.from({ length: 41 }, (_, n) => `w${n}`).join(' ');
     const { status, body } = await api.get<{ fields: object }>(
       `${threads.path}?q=${encodeURIComponent(q)}`,

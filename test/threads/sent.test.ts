@@ -32,7 +32,7 @@ describe.each(stores)('mail that a mailbox sends, on %s', (store) => {
     });
   }
 
-  it('begins a thread in sent, which an answer brings to inbox', async () => {
+  it('begins a thread in sent, which an answer moves to inbox', async () => {
     const { threadId, messageId } = await sent(null, 'an apple');
     const [thread] = (await threads.list()).items;
     expect(thread).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(stores)('mail that a mailbox sends, on %s', (store) => {
     expect((await threads.list('?q=apple')).items).toHaveLength(1);
   });
 
-  it('joins the thread that it answers in, says who wrote to us, and is told', async () => {
+  it('joins the thread that it answers, names the last sender, and is published', async () => {
     await arrive(test.app, { id: 'a@x', text: 'a question' });
     const [asked] = (await threads.list()).items;
     await test.clock.advance(1_000);
@@ -71,7 +71,7 @@ describe.each(stores)('mail that a mailbox sends, on %s', (store) => {
     expect(said).toEqual(counted);
   });
 
-  it('goes into no thread of another mailbox', async () => {
+  it('is refused for a thread of another mailbox', async () => {
     await expect(sent('thread_06dq2k0qz8h3v5m1r9t4w7xy', 'x')).rejects.toMatchObject({
       _tag: 'ResourceNotFoundError',
     });

@@ -6,7 +6,7 @@ import { findThread, findThreadMessages } from '../../src/threads/queries.ts';
 import { eachApp } from '../support/each-app.ts';
 import { arrive } from './mails.ts';
 
-describe('a thread whose snooze is over', () => {
+describe('a thread after its snooze', () => {
   const test = eachApp();
 
   it.each([
@@ -14,7 +14,7 @@ describe('a thread whose snooze is over', () => {
     ['inbox', 'inbox', 0],
     ['spam', 'spam', 1],
     ['trash', 'trash', 1],
-  ] as const)('in %s is in %s', async (folder, then, isRead) => {
+  ] as const)('moves from %s to %s', async (folder, then, isRead) => {
     const { app, clock } = test;
     const { db } = app.store;
     const [{ thread_id: id = '' } = {}] = await findThreadMessages(db, [await arrive(app)]);

@@ -1,4 +1,4 @@
-// Mail that begins in spam, by the verdicts recorded when it came in.
+// The spam folder for new mail, by the verdicts recorded at its arrival.
 import { describe, expect, it } from 'vitest';
 import type { InboundEnvelope } from '../../src/messages/projection.ts';
 import { isSpam } from '../../src/threads/spam.ts';
@@ -22,8 +22,8 @@ function envelope(verdict: (typeof verdicts)[number], policy: (typeof policies)[
   return found;
 }
 
-describe('mail begins in spam', () => {
-  it('where DMARC fails and its author asks for that', () => {
+describe('the spam folder for new mail', () => {
+  it('is chosen when DMARC fails under a policy that asks for it', () => {
     const unwanted = verdicts.flatMap((verdict) =>
       policies.flatMap((policy) =>
         isSpam(envelope(verdict, policy), 'a@example.com', none) ? `${verdict} ${policy}` : [],
@@ -49,7 +49,7 @@ describe('mail begins in spam', () => {
     ['a@example.com', { allow: ['example.com'], block: ['a@example.com'] }, true],
     ['a@example.com', { allow: ['b@example.com'], block: [] }, true],
     ['unknown@invalid', { allow: ['example.com'], block: [] }, true],
-  ])('%s by %j: %s', (from, filters, expected) => {
+  ])('is chosen for %s by %j: %s', (from, filters, expected) => {
     expect(isSpam(envelope('pass', 'none'), from, filters)).toBe(expected);
     expect(isSpam(null, from, filters)).toBe(expected);
   });

@@ -33,7 +33,7 @@ describe.each(stores)('a thread, on %s', (store) => {
   };
   const iso = (ms: number) => new Date(test.clock.now() + ms).toISOString();
 
-  it('is read, starred, moved, given a priority and put off, and the audit says so', async () => {
+  it('is read, starred, moved, prioritized and snoozed, with audit entries', async () => {
     const snoozedUntil = iso(dayMs);
     const wanted = { read: true, starred: true, folder: 'archive', priority: 'high', snoozedUntil };
     const { status, body } = await change(wanted);
@@ -47,7 +47,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await change({ snoozedUntil: null })).body.snoozedUntil).toBeNull();
   });
 
-  it('is not changed by what is no state of it', async () => {
+  it('refuses an invalid state by the field', async () => {
     for (const [body, field] of [
       [{ folder: 'attic' }, 'folder'],
       [{ priority: 'urgent' }, 'priority'],
@@ -67,7 +67,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     }
   });
 
-  it('comes back unread into inbox within a minute of the end of its snooze; not out of trash', async () => {
+  it('returns unread to inbox within a minute after its snooze, except from trash', async () => {
     await change({ folder: 'archive', read: true, snoozedUntil: iso(dayMs) });
     await test.clock.advance(dayMs - 1);
     expect(await wakeThreads(test.app)).toBe(0);
@@ -82,7 +82,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await api.get(path)).body).toMatchObject({ folder: 'trash' });
   });
 
-  it('carries labels that keep their case and are compared without it', async () => {
+  it('has labels that keep their case and are compared without it', async () => {
     const added = await label(['Urgent', ' Zürich ', 'URGENT']);
     expect([added.status, added.body]).toEqual([
       200,
@@ -103,7 +103,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await threads.list(`?label=${encodeURIComponent('zürich')}`)).items).toEqual([]);
   });
 
-  it('takes no labels that are none, too long, too many or more than a line', async () => {
+  it('refuses empty, long, multi-line and too many labels', async () => {
     for (const [labels] of [
       [[]],
       [['']],
@@ -129,7 +129,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await api.get<Thread>(path)).body.labels).toEqual(fifty);
   });
 
-  it('has notes, oldest first, whose authors are people and keys', async () => {
+  it('has notes, oldest first, by people and keys', async () => {
     const service = await createKey(test.app, test.operator, { name: 'bot', role: 'developer' });
     const asBot = api.as(service.key ?? '');
     const first = await api.post<ThreadNote>(`${path}/notes`, { body: 'one', color: 'yellow' });
@@ -159,7 +159,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect(rest.body).toMatchObject({ items: [{ body: 'three', pinned: true }], nextCursor: null });
   });
 
-  it('has its notes changed and deleted, and the audit never says what they say', async () => {
+  it('has its notes changed and deleted, and the audit omits their text', async () => {
     const { body: note } = await api.post<ThreadNote>(`${path}/notes`, { body: 'a secret' });
     await test.clock.advance(1_000);
     const at = `${path}/notes/${note.id}`;
@@ -181,7 +181,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect(JSON.stringify(told)).not.toContain('secret');
   });
 
-  it('takes no note that is empty, too long or has what it does not know', async () => {
+  it('refuses an empty or long note and unknown fields', async () => {
     for (const body of [
       { body: '' },
       { body: ' \n' },
@@ -193,7 +193,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await api.post(`${path}/notes`, { body: 'x'.repeat(20_000) })).status).toBe(201);
   });
 
-  it('goes to trash, and from there for good, with its messages, blobs and notes', async () => {
+  it('moves to trash, and from there is deleted with messages, blobs and notes', async () => {
     await arrive(test.app, { inReplyTo: 'first@x' });
     await api.post(`${path}/notes`, { body: 'a note' });
     await label(['a label']);
@@ -222,7 +222,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await audited()).map(({ action }) => action)).toContain('thread.deleted');
   });
 
-  it('is deleted with 500 of its messages a transaction', async () => {
+  it('is deleted in transactions of 500 messages', async () => {
     const { app } = test;
     const copies = 1_100;
     await app.store.write(async (trx) => {
@@ -254,7 +254,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect(rows).toEqual([]);
   });
 
-  it('is found in its own mailbox alone, and so are its messages and notes', async () => {
+  it('is found in its own mailbox alone, as are its messages and notes', async () => {
     await createMailbox(test.app, test.caller, { slug: 'desk', address: 'desk@sandbox.test' });
     const desk = await threadsOver(test.app, api, 'desk@sandbox.test');
     const { body: note } = await api.post<ThreadNote>(`${path}/notes`, { body: 'a note' });
@@ -271,7 +271,7 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect(nonsense.status).toBe(422);
   });
 
-  it('goes 30 days after its mailbox, with its messages', async () => {
+  it('is deleted with its messages 30 days after its mailbox', async () => {
     const { app, caller } = test;
     await deleteMailbox(app, caller, threads.path.split('/').at(3) ?? '');
     expect((await api.get(path)).status).toBe(404);

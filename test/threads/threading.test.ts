@@ -22,7 +22,7 @@ import {
 
 const dayMs = 86_400_000;
 
-describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
+describe.each(stores)('received mail in a mailbox, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     return lists;
   }
 
-  it('begins a thread in inbox that says what it is about', async () => {
+  it('begins a thread in inbox with its subject, people and preview', async () => {
     const id = await arrive(test.app, {
       subject: 'A question',
       text: 'Where is it?\r\n\r\nOn Mon, 5 Jan 2026, Bo <bo@example.com> wrote:\r\n> Here',
@@ -75,7 +75,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     });
   });
 
-  it('joins what its References name, what In-Reply-To names, and what named it before it came', async () => {
+  it('joins by References, by In-Reply-To, and by earlier mail that names it', async () => {
     await arrive(test.app, { subject: 'Plan', id: 'a@x' });
     await arrive(test.app, {
       subject: 'Re: Plan',
@@ -92,7 +92,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     ]);
   });
 
-  it('joins by its subject with the same people within seven days, and never by the subject alone', async () => {
+  it('joins by subject with the same people within seven days, never by the subject alone', async () => {
     await arrive(test.app, { subject: 'Invoice' });
     await arrive(test.app, { subject: 'AW: invoice' });
     await arrive(test.app, { subject: 'Invoice', from: 'eve@elsewhere.example' });
@@ -111,7 +111,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     ]);
   });
 
-  it('goes by what it names before it goes by its subject', async () => {
+  it('joins by the named mail before the subject', async () => {
     await arrive(test.app, { subject: 'Report', id: 'first@x' });
     await test.clock.advance(8 * dayMs);
     await arrive(test.app, { subject: 'Report', id: 'second@x', text: 'second' });
@@ -119,14 +119,14 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect(await trees()).toEqual([['Report', 'Re: Report'], ['Report']]);
   });
 
-  it('knows a Message-ID of ours whatever stands behind its @', async () => {
+  it('recognizes a Message-ID of ours with any domain', async () => {
     const own = 'msg_06dq2k0qz8h3v5m1r9t4w7xy';
     await arrive(test.app, { subject: 'One', id: `${own}@example.com` });
     await arrive(test.app, { subject: 'Two', inReplyTo: `${own}@mail.gateway.example` });
     expect(await trees()).toEqual([['One', 'Two']]);
   });
 
-  it('makes one thread of two that it names, with all that was said of them', async () => {
+  it('merges two named threads with all their properties', async () => {
     await arrive(test.app, { subject: 'Left', id: 'left@x' });
     await arrive(test.app, { subject: 'Right', id: 'right@x' });
     const [right, left] = (await threads.list()).items;
@@ -145,7 +145,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect(said).toEqual(counted);
   });
 
-  it('of two that become one the more urgent standing holds: unread, starred, inbox, the sooner snooze', async () => {
+  it('merges to the more urgent state: unread, starred, inbox, the earlier snooze', async () => {
     const both = [
       { read: true, folder: 'archive', snoozedUntil: '2026-02-02T00:00:00.000Z' },
       { read: false, starred: true, snoozedUntil: '2026-02-01T00:00:00.000Z' },
@@ -157,7 +157,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
           await arrive(test.app, { subject: `Of ${order.indexOf(standing)}` }),
         ]);
         ids.push(placed?.thread_id ?? '');
-        // Its folder follows its snooze, else.
+        // Otherwise its folder follows its snooze.
         const { snoozedUntil, ...more } = standing;
         await change(ids.at(-1), { snoozedUntil });
         await change(ids.at(-1), more);
@@ -175,7 +175,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     }
   });
 
-  it('is one thread for each mailbox', async () => {
+  it('makes a thread in each mailbox', async () => {
     await createMailbox(test.app, test.caller, { slug: 'desk', address: 'desk@sandbox.test' });
     const rcpt = [inbox, 'desk@sandbox.test'];
     await takeMail(test.app, { rcpt, id: 'both@x' });
@@ -192,7 +192,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect([foreign.status, foreign.body]).toMatchObject([404, { resource: 'thread' }]);
   });
 
-  it('brings a thread back from archive, unread, and ends its snooze; never out of spam or trash', async () => {
+  it('returns a thread from archive unread and ends its snooze, but not from spam or trash', async () => {
     for (const folder of ['archive', 'sent', 'drafts', 'spam', 'trash'] as const) {
       await arrive(test.app, { subject: folder, id: `${folder}@x` });
     }
@@ -220,7 +220,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     ]);
   });
 
-  it('goes to spam where the mailbox blocks who wrote it, or allows others alone', async () => {
+  it('goes to spam by the filters of the mailbox', async () => {
     const { app, caller } = test;
     const mailboxId = await mailboxOf(app);
     const setFilters = (allow: string[], block: string[]) =>
@@ -242,7 +242,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect(await subjects('')).toEqual(['allowed', 'another']);
   });
 
-  it('that is not wanted neither joins a thread nor leads others into spam', async () => {
+  it('in spam neither joins other threads nor draws mail into spam', async () => {
     const { app, caller } = test;
     const filters = { allow: [], block: ['spam.example'] };
     await updateMailbox(app, caller, await mailboxOf(app), { filters });
@@ -254,7 +254,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect((await threads.list('?folder=spam')).items).toMatchObject([{ subject: 'Spam' }]);
   });
 
-  it('is told once, of its mailbox', async () => {
+  it('is published once, with its mailbox', async () => {
     const id = await arrive(test.app, { subject: 'A question' });
     const [thread] = (await threads.list()).items;
     await threadAll(test.app);
@@ -268,7 +268,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect(own.body.items.map(({ type }) => type)).toContain('mailbox.message.received');
   });
 
-  it('is threaded once, whoever parsed it, and however often it is taken', async () => {
+  it('is threaded once with any parser and any number of claims', async () => {
     const [id = ''] = await takeMail(test.app);
     await api.get(`/v1/messages/${id}/email`);
     expect((await threads.list()).items).toEqual([]);
@@ -281,7 +281,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect((await threads.list()).items).toMatchObject([{ messageCount: 1 }]);
   });
 
-  it('has its position in the email view, which is null before', async () => {
+  it('has its position in the email view, which is null before threading', async () => {
     const [first = ''] = await takeMail(test.app, { id: 'a@x' });
     const email = async (id: string) =>
       (await api.get<{ threadPosition: number | null }>(`/v1/messages/${id}/email`)).body
@@ -292,7 +292,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect([await email(first), await email(second)]).toEqual([0, 1]);
   });
 
-  it('leaves its thread as it is deleted; the last one takes the thread along', async () => {
+  it('leaves its thread when deleted, and the last one removes the thread', async () => {
     const first = await arrive(test.app, { id: 'a@x', text: 'one', from: 'Ada <ada@example.com>' });
     await test.clock.advance(1_000);
     const second = await arrive(test.app, {
@@ -314,7 +314,7 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
   });
 });
 
-it('who has a blind copy is no part of the topic, whoever else is', () => {
+it('a recipient of a blind copy is not part of the topic', () => {
   const mail = {
     subject: 'Hello',
     from_email: 'ada@example.com',

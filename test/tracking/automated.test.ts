@@ -1,4 +1,4 @@
-// Who asks for pixels and links: real user agents of people and of machines, and the other signs of a machine.
+// The requesters of pixels and links: real user agents of people and machines, and other signs of a machine.
 import { describe, expect, it } from 'vitest';
 import { automatedBy } from '../../src/tracking/automated.ts';
 import { loadScanners } from '../../src/tracking/load-scanners.ts';
@@ -54,34 +54,34 @@ const asked = (userAgent: string, more = {}) => ({
   ...more,
 });
 
-describe('by user agent', () => {
-  it.each(people)('a person: %s', (userAgent) => {
+describe('the judgement by user agent', () => {
+  it.each(people)('takes this one for a person: %s', (userAgent) => {
     expect(automatedBy('open', asked(userAgent))).toBeNull();
     expect(automatedBy('click', asked(userAgent))).toBeNull();
   });
 
-  it.each(machines)('a machine: %s', (userAgent, by) => {
+  it.each(machines)('takes this one for a machine: %s', (userAgent, by) => {
     expect(automatedBy('open', asked(userAgent))).toBe(by);
     expect(automatedBy('click', asked(userAgent))).toBe(by);
   });
 
-  it('Apple’s privacy proxy says no more than Mozilla/5.0, and opens only', () => {
+  it('takes a bare Mozilla/5.0 for Apple’s privacy proxy at opens and for a bot at clicks', () => {
     expect(automatedBy('open', asked('Mozilla/5.0'))).toBe('apple-mail-privacy');
     expect(automatedBy('click', asked('Mozilla/5.0'))).toBe('bot');
   });
 
-  it('Yahoo fetches an image when a person opens the mail', () => {
+  it("takes Yahoo's image proxy for a person at opens", () => {
     const yahoo = 'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html';
     expect(automatedBy('open', asked(yahoo))).toBeNull();
     expect(automatedBy('click', asked(yahoo))).toBe('bot');
   });
 
-  it('one of a megabyte is judged by its beginning', () => {
+  it('reads only the beginning of a user agent of a megabyte', () => {
     expect(automatedBy('open', asked(chrome + 'x'.repeat(1_000_000)))).toBeNull();
   });
 });
 
-describe('by other signs', () => {
+describe('the judgement by other signs', () => {
   it.each([
     ['head', { method: 'HEAD' }],
     ['no-user-agent', { headers: {} }],
@@ -92,11 +92,11 @@ describe('by other signs', () => {
     ['apple-mail-privacy', { remoteAddress: '17.58.1.2' }],
     ['apple-mail-privacy', { remoteAddress: '::ffff:17.58.1.2' }],
     ['proofpoint', { remoteAddress: '67.231.152.9' }],
-  ])('%s: %o', (by, more) => {
+  ])('is %s for %o', (by, more) => {
     expect(automatedBy('open', asked(chrome, more))).toBe(by);
   });
 
-  it('networks are of the kind that their rule names', () => {
+  it('applies networks to the kind named in their rule', () => {
     expect(automatedBy('click', asked(chrome, { remoteAddress: '17.58.1.2' }))).toBeNull();
     expect(automatedBy('click', asked(chrome, { remoteAddress: '40.94.3.4' }))).toBe(
       'microsoft-scanner',
@@ -106,7 +106,7 @@ describe('by other signs', () => {
 });
 
 describe('the rules', () => {
-  it('can be read, each with what it goes by', () => {
+  it('are all readable, each with a user agent or networks', () => {
     const rules = loadScanners();
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.filter(({ userAgent, networks }) => !userAgent && networks.length === 0)).toEqual(
@@ -118,7 +118,7 @@ describe('the rules', () => {
     ['no rule', [{ name: 'x', automated: true }], 'needs a userAgent or networks'],
     ['no pattern', [{ name: 'x', automated: true, userAgent: '(' }], 'is not a regular expression'],
     ['another kind', [{ name: 'x', automated: true, userAgent: 'x', kinds: ['look'] }], 'open'],
-  ])('%s is refused', (_what, rules, problem) => {
+  ])('refuse %s', (_what, rules, problem) => {
     expect(parseScanners(rules)).toEqual({ problem: expect.stringContaining(problem) });
   });
 });

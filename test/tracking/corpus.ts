@@ -1,11 +1,11 @@
-// Forty HTML mails as people and programs write them, and as nobody should. Each says how many of its links
-// are tracked, and whether it has a place for a pixel.
+// Forty HTML mails as people and programs write them, also badly. Each has the expected number of tracked links
+// and of places for a pixel.
 
 export interface CorpusMail {
   name: string;
   html: string;
   links: number;
-  /** False where a tag at the end would be read nowhere. */
+  /** False where a tag at the end has no effect. */
   pixel?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A service that relays to a real sink, and what the programs of recipients do with its mail.
+// A service that relays to a real sink, and the requests of recipients' mail programs.
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { listMessageEvents } from '../../src/messages/messages.ts';
@@ -18,11 +18,11 @@ export const page =
   '<html><body><p>Hello</p><a href="https://shop.example/a?x=1&amp;y=2">A</a>' +
   '<a href="https://shop.example/b">B</a></body></html>';
 
-/** One copy as its recipient got it. */
+/** A copy at its recipient. */
 export interface Copy {
   recipients: readonly string[];
   html: string;
-  /** Path of the pixel; '' without. */
+  /** Path of the pixel, or ''. */
   pixel: string;
   /** Paths of the links, in order. */
   links: string[];
@@ -31,9 +31,9 @@ export interface Copy {
 export interface TrackingWorld extends TestApp {
   sink: SmtpSink;
   pipeline: RunningPipeline;
-  /** All copies that the sink has, in the order of their first recipients. */
+  /** Returns all copies at the sink, in the order of their first recipients. */
   copies(count: number): Promise<Copy[]>;
-  /** A person asks, unless told otherwise. */
+  /** Requests a path as a person does, unless `more` differs. */
   ask(path: string, more?: Partial<TrackedRequest>): Promise<TrackedAnswer | null>;
   close(): Promise<void>;
 }
@@ -94,7 +94,7 @@ async function copyOf(recipients: readonly string[], raw: Buffer): Promise<Copy>
   };
 }
 
-/** `eventType:status`, with a star where a machine did it. */
+/** Lists `eventType:status`, with a star for machines. */
 export async function engagement(app: App, caller: Caller, id: string): Promise<string[]> {
   const events = await listMessageEvents(app, caller, id);
   return events
@@ -104,7 +104,7 @@ export async function engagement(app: App, caller: Caller, id: string): Promise<
     });
 }
 
-/** Opened of eligible, clicked of eligible. */
+/** Returns opened of eligible, and clicked of eligible. */
 export async function cohorts(app: App, caller: Caller): Promise<string> {
   const { email } = await channelStats(app, caller, {});
   const opens = `${email.uniqueOpenedMessages}/${email.openTrackingEligibleDeliveredMessages}`;

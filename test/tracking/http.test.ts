@@ -1,4 +1,4 @@
-// Pixels and links as the main HTTP face serves them, and while the store cannot be written.
+// Pixels and links on the main HTTP face, also while the store cannot be written.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import type { App } from '../../src/app.ts';
@@ -28,7 +28,7 @@ function faceOf(app: App): HttpServer {
   });
 }
 
-/** A message that was captured, so that nobody else has its links. */
+/** Sends a message that is captured, so that only the test has its links. */
 async function sent() {
   const { app, caller, clock } = test;
   const email = { html: page, tracking: tracked };
@@ -41,7 +41,7 @@ async function sent() {
 
 const headers = { 'user-agent': person };
 
-it('a pixel is a GIF of 43 bytes that nobody keeps; no key is asked for, no cookie set', async () => {
+it('a pixel is an uncached GIF of 43 bytes, without a key and without a cookie', async () => {
   const { id, pixel } = await sent();
   const answer = await http.inject({ method: 'GET', url: pixel, headers });
   expect(answer.statusCode).toBe(200);
@@ -58,7 +58,7 @@ it('a pixel is a GIF of 43 bytes that nobody keeps; no key is asked for, no cook
   expect(await engagement(test.app, test.caller, id)).toEqual(['opened:read']);
 });
 
-it('a link is a 302 to what was stored', async () => {
+it('a link is a 302 to the stored address', async () => {
   const { id, link } = await sent();
   const answer = await http.inject({
     method: 'GET',
@@ -69,7 +69,7 @@ it('a link is a 302 to what was stored', async () => {
   expect(await engagement(test.app, test.caller, id)).toEqual(['opened:read', 'clicked:read']);
 });
 
-it('HEAD tells the same without a body, and counts as a machine’s', async () => {
+it('HEAD gives the same without a body, and counts as a machine', async () => {
   const { id, pixel, link } = await sent();
   const [opened, clicked] = [
     await http.inject({ method: 'HEAD', url: pixel, headers }),
@@ -86,7 +86,7 @@ it('HEAD tells the same without a body, and counts as a machine’s', async () =
   expect(await cohorts(test.app, test.caller)).toBe('opened 0/1, clicked 0/1');
 });
 
-it('what is unknown is the flat 404 of the API', async () => {
+it('an unknown path is the flat 404 of the API', async () => {
   for (const url of ['/t/o/x', '/t/c/x', '/t/', '/t/y/z']) {
     const answer = await http.inject({ method: 'GET', url, headers });
     expect([url, answer.statusCode, answer.json()]).toEqual([
@@ -99,7 +99,7 @@ it('what is unknown is the flat 404 of the API', async () => {
   expect((await http.inject({ method: 'POST', url: link, headers })).statusCode).toBe(404);
 });
 
-it('while the store cannot be written people get to where the link leads', async () => {
+it('a link leads to its target while the store cannot be written', async () => {
   const { id, pixel, link } = await sent();
   const { app } = test;
   const write = () => Promise.reject(new CapacityError('The disk is full', 1));

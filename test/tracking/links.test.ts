@@ -1,5 +1,5 @@
-// Links are found and replaced in a corpus of our own: nothing else of a mail changes, what was tracked is
-// never tracked again, and hostile HTML costs bounded time. Held against parse5's own tree.
+// Links found and replaced in a corpus of our own: nothing else in a mail changes, tracked links are never
+// tracked again, and hostile HTML costs bounded time. Compared with parse5's own tree.
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { type Cuts, fillLinks, findLinks, mostLinks } from '../../src/tracking/links.ts';
@@ -18,7 +18,7 @@ function foundIn(html: string) {
 
 const fill = (html: string, cuts: Cuts) => fillLinks(html, cuts, linkUrl, pixelUrl);
 
-/** Elements, attributes and texts in order, without our pixel and what stands for it alone. */
+/** Lists elements, attributes and texts in order, without our pixel and its placeholder. */
 function outline(node: Tree.Node, urls: readonly string[]): string[] {
   if ('value' in node) return [`text ${node.value}`];
   if (node.nodeName === '#comment') return [`comment ${(node as Tree.CommentNode).data}`];
@@ -38,7 +38,7 @@ function written(href: string): string {
   return /^\s*https?:/i.test(href) && URL.canParse(href) ? new URL(href).href : href;
 }
 
-/** A formatting element that the parser opens anew around the pixel alone is nothing to be seen. */
+/** Drops formatting elements that the parser repeats around the pixel alone, because they are invisible. */
 function withoutEmpty(lines: string[]): string[] {
   const kept: string[] = [];
   for (const line of lines) {
@@ -49,45 +49,48 @@ function withoutEmpty(lines: string[]): string[] {
   return kept;
 }
 
-describe('the corpus', () => {
+describe('the corpus of mails', () => {
   it('has forty mails', () => {
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(40);
   });
 
-  it.each(corpus)('$name: the links are found, the rest stays', async ({ html, links, pixel }) => {
-    const found = await foundIn(html);
-    expect([found.urls.length, found.found]).toEqual([links, links]);
-    expect(found.cuts.pixelAt !== null).toBe(pixel !== false);
-    const filled = fill(html, found.cuts);
-    const tree = (text: string) => withoutEmpty(outline(parse(text), found.urls));
-    expect(tree(filled)).toEqual(tree(html));
-    // Byte for byte: what is not an address of a link or our pixel is there as it was.
-    const rest = filled
-      .replace(/<img src="[^"]*\/t\/o\/0"[^>]*>/, '')
-      .split(/https:[^"'\s>]*\/t\/c\/\d+/);
-    let at = 0;
-    for (const piece of rest) {
-      const next = html.indexOf(piece, at);
-      expect(next).toBeGreaterThanOrEqual(at);
-      at = next + piece.length;
-    }
-    expect(at).toBe(html.length);
-  });
+  it.each(corpus)(
+    '$name: its links are found and the rest stays',
+    async ({ html, links, pixel }) => {
+      const found = await foundIn(html);
+      expect([found.urls.length, found.found]).toEqual([links, links]);
+      expect(found.cuts.pixelAt !== null).toBe(pixel !== false);
+      const filled = fill(html, found.cuts);
+      const tree = (text: string) => withoutEmpty(outline(parse(text), found.urls));
+      expect(tree(filled)).toEqual(tree(html));
+      // Byte for byte: everything except the addresses of links and our pixel is unchanged.
+      const rest = filled
+        .replace(/<img src="[^"]*\/t\/o\/0"[^>]*>/, '')
+        .split(/https:[^"'\s>]*\/t\/c\/\d+/);
+      let at = 0;
+      for (const piece of rest) {
+        const next = html.indexOf(piece, at);
+        expect(next).toBeGreaterThanOrEqual(at);
+        at = next + piece.length;
+      }
+      expect(at).toBe(html.length);
+    },
+  );
 
-  it.each(corpus)('$name: what was tracked is not tracked again', async ({ html }) => {
+  it.each(corpus)('$name: its tracked links are not tracked again', async ({ html }) => {
     const once = fill(html, (await foundIn(html)).cuts);
     const again = await foundIn(once);
     expect([again.urls, fill(once, again.cuts)]).toEqual([[], once]);
   });
 
-  it.each(corpus)('$name: without tracking nothing is changed', async ({ html }) => {
+  it.each(corpus)('$name: it is unchanged without tracking', async ({ html }) => {
     const { cuts } = await foundIn(html);
     expect(fillLinks(html, cuts, null, null)).toBe(html);
     const opens = fillLinks(html, cuts, null, pixelUrl);
     expect(opens.replace(/<img src="[^"]*\/t\/o\/0"[^>]*>/, '')).toBe(html);
   });
 
-  it('MSO conditionals stay byte for byte', async () => {
+  it('keeps MSO conditionals byte for byte', async () => {
     const html = corpus.find(({ name }) => name === 'MSO conditionals')?.html ?? '';
     const filled = fill(html, (await foundIn(html)).cuts);
     const conditionals = html.match(/<!--\[if.*?endif\]-->/g) ?? [];
@@ -95,7 +98,7 @@ describe('the corpus', () => {
     for (const one of conditionals) expect(filled).toContain(one);
   });
 
-  it('addresses are stored as a browser asks for them', async () => {
+  it('stores addresses as a browser requests them', async () => {
     const urls = async (name: string) =>
       (await foundIn(corpus.find((one) => one.name === name)?.html ?? '')).urls;
     expect(await urls('entities')).toEqual(['https://shop.example/?a=1&b=2&copy=3&c']);
@@ -109,14 +112,14 @@ describe('the corpus', () => {
 describe('hostile HTML', () => {
   const link = '<a href="https://shop.example/x">x</a>';
 
-  it('50,000 links: the first 1,000 are tracked, and it is known how many there are', async () => {
+  it('with 50,000 links has the first 1,000 tracked and all counted', async () => {
     const html = '<a href=http://x.y>'.repeat(50_000);
     const { urls, found, cuts } = await foundIn(html);
     expect([urls.length, found, cuts.links.length]).toEqual([mostLinks, 50_000, 2 * mostLinks]);
     expect(fill(html, cuts)).toMatch(/<a href=http:\/\/x\.y><img src="[^"]+"[^>]+>$/);
   });
 
-  it('of 10 MB the first million characters are read, and the rest leaves as it came', async () => {
+  it('of 10 MB has its first million characters read and the rest sent unchanged', async () => {
     const html = `${link}<p>${'x'.repeat(10_000_000)}</p>${link}</body>`;
     const { urls, cuts, isCut } = await foundIn(html);
     expect([urls.length, cuts.pixelAt, isCut]).toEqual([1, null, true]);

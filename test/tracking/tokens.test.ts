@@ -1,5 +1,5 @@
-// What is no token of ours is a 404, whatever it looks like: forged, cut, put to another use, of
-// another installation or organization. Nothing of it is counted, and nothing redirects.
+// A foreign token is a 404: forged, cut, used elsewhere, of another installation or organization. It neither
+// counts nor redirects.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { readToken, tokensOf } from '../../src/tracking/tokens.ts';
@@ -27,45 +27,45 @@ const changed = (path: string, at: number) => {
   const other = path[at] === '0' ? '1' : '0';
   return path.slice(0, at) + other + path.slice(at + 1);
 };
-const unknown = async (path: string, more = {}) => {
+const expectUnknown = async (path: string, more = {}) => {
   const answer = await world.ask(path, more);
   expect([path, answer?.status, answer?.headers['location']]).toEqual([path, 404, undefined]);
 };
-const nothingCounted = async () =>
+const expectNothingCounted = async () =>
   expect(await engagement(world.app, world.caller, id)).toEqual([]);
 
-it('each character of a token is signed', async () => {
+it('a token is signed in every character', async () => {
   for (const path of [pixel, link]) {
-    for (let at = '/t/o/'.length; at < path.length; at++) await unknown(changed(path, at));
+    for (let at = '/t/o/'.length; at < path.length; at++) await expectUnknown(changed(path, at));
   }
-  await nothingCounted();
+  await expectNothingCounted();
 });
 
-it('a token that is cut anywhere, or longer, is unknown', async () => {
-  for (let end = '/t/c/'.length; end < link.length; end++) await unknown(link.slice(0, end));
+it('a cut or extended token is unknown', async () => {
+  for (let end = '/t/c/'.length; end < link.length; end++) await expectUnknown(link.slice(0, end));
   for (const more of ['0', '/', '/0', '%00', '-', `${'x'.repeat(8_000)}`])
-    await unknown(link + more);
-  await nothingCounted();
+    await expectUnknown(link + more);
+  await expectNothingCounted();
 });
 
-it('a token for the one is none for the other', async () => {
-  await unknown(pixel.replace('/o/', '/c/'));
-  await unknown(link.replace('/c/', '/o/'));
+it('a token of a pixel is invalid for a link, and the reverse', async () => {
+  await expectUnknown(pixel.replace('/o/', '/c/'));
+  await expectUnknown(link.replace('/c/', '/o/'));
   for (const path of ['/t/', '/t/o', '/t/o/', '/t/x/y', '/t/c/../o/x', `/t/c/${'é'}`])
-    await unknown(path);
-  await nothingCounted();
+    await expectUnknown(path);
+  await expectNothingCounted();
 });
 
-it('a link that its content does not have is unknown, though its tag is right', async () => {
+it('a valid tag for a link outside the content is unknown', async () => {
   const [delivery] = (await send(world.app, world.caller, 'b@example.com')).deliveries;
   const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
-  await unknown(`/t/c/${tokensOf(world.app, deliveryId)(3)}`);
-  await unknown(`/t/c/${tokensOf(world.app, delivery?.id ?? '')(1)}`);
-  await unknown(`/t/o/${tokensOf(world.app, 'dlv_000000000000000000000000')(0)}`);
-  await nothingCounted();
+  await expectUnknown(`/t/c/${tokensOf(world.app, deliveryId)(3)}`);
+  await expectUnknown(`/t/c/${tokensOf(world.app, delivery?.id ?? '')(1)}`);
+  await expectUnknown(`/t/o/${tokensOf(world.app, 'dlv_000000000000000000000000')(0)}`);
+  await expectNothingCounted();
 });
 
-it('the tag of one link is that of no other of the same delivery', async () => {
+it('a tag fits one link of its delivery only', async () => {
   const token = link.slice('/t/c/'.length);
   const own = readToken(world.app, token)?.link;
   expect(own).toBe(1);
@@ -73,20 +73,20 @@ it('the tag of one link is that of no other of the same delivery', async () => {
     const moved = token.replace('_1-', `_${other}-`);
     expect(readToken(world.app, moved)?.link ?? null, moved).toBe(other === own ? own : null);
   }
-  await unknown(link.replace('_1-', '_2-'));
-  await nothingCounted();
+  await expectUnknown(link.replace('_1-', '_2-'));
+  await expectNothingCounted();
 });
 
-it('only GET and HEAD ask', async () => {
-  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await unknown(link, { method });
-  await nothingCounted();
+it('methods other than GET and HEAD are refused', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await expectUnknown(link, { method });
+  await expectNothingCounted();
 });
 
-it('a token of another organization is unknown at a host of one’s own', async () => {
+it('a token of another organization is unknown at a custom host', async () => {
   const other = await createOrganization(world.app, { name: 'other', plan: 'free' });
-  await unknown(link, { organizationId: other.id });
-  await unknown(pixel, { organizationId: other.id });
-  await nothingCounted();
+  await expectUnknown(link, { organizationId: other.id });
+  await expectUnknown(pixel, { organizationId: other.id });
+  await expectNothingCounted();
   const own = await world.ask(link, { organizationId: world.caller.organizationId });
   expect(own?.status).toBe(302);
 });
@@ -94,23 +94,23 @@ it('a token of another organization is unknown at a host of one’s own', async 
 it('a token of another installation is unknown', async () => {
   const elsewhere = await testApp({ seed: 7 });
   const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
-  await unknown(`/t/c/${tokensOf(elsewhere.app, deliveryId)(1)}`);
+  await expectUnknown(`/t/c/${tokensOf(elsewhere.app, deliveryId)(1)}`);
   await elsewhere.close();
-  await nothingCounted();
+  await expectNothingCounted();
 });
 
-it('a token used again goes on leading there, and moves nothing more', async () => {
+it('a repeated token still redirects and changes nothing', async () => {
   for (let i = 0; i < 5; i++) expect((await world.ask(link))?.status).toBe(302);
   expect(await engagement(world.app, world.caller, id)).toEqual(['opened:read', 'clicked:read']);
 });
 
-it('letters may have been made capitals on the way, and a query may have come to it', async () => {
+it('a token in upper case or with a query still works', async () => {
   const [, , kind, token = ''] = link.split('/');
   expect((await world.ask(`/t/${kind}/${token.toUpperCase()}?utm_source=x`))?.status).toBe(302);
 });
 
 describe('tags', () => {
-  it('of one delivery differ by link, those of one link by delivery', () => {
+  it('of one delivery differ by link, and of one link by delivery', () => {
     const first = tokensOf(world.app, 'dlv_000000000000000000000000');
     const second = tokensOf(world.app, 'dlv_000000000000000000000001');
     const tags = Array.from({ length: 1_001 }, (_, at) => [first(at), second(at)]).flat();

@@ -1,5 +1,5 @@
-// Opens and clicks from the send to the numbers (specification 2.16, 3), as a ledger: each
-// line says what somebody did, and what status, timeline and cohorts are after it.
+// Opens and clicks from the send to the statistics (specification 2.16, 3), as a ledger: each line is an action
+// with the status, the timeline and the cohorts after it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMessage, getMessage, listMessageEvents } from '../../src/messages/messages.ts';
@@ -34,7 +34,7 @@ describe.each(stores)('tracking on %s', (store) => {
   afterEach(() => world.close());
 
   const statusOf = async (id: string) => (await getMessage(world.app, world.caller, id)).status;
-  /** Status, cohorts, and the engagement of the timeline. */
+  /** Returns the status, the cohorts, and the engagement in the timeline. */
   const standing = async (id: string) => [
     await statusOf(id),
     await cohorts(world.app, world.caller),
@@ -45,7 +45,7 @@ describe.each(stores)('tracking on %s', (store) => {
     await world.pipeline.idle();
   };
 
-  it('an open leaves the time at which the mail was delivered', async () => {
+  it('keeps the time of delivery at an open', async () => {
     const { app, caller, clock, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -57,7 +57,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await deliveryOf()).toMatchObject({ status: 'read', deliveredAt, terminalAt });
   });
 
-  it('the ledger: a repeated open moves nothing, and a machine never does', async () => {
+  it('ignores repeated opens and machines in its ledger', async () => {
     const { app, caller, clock, ask } = world;
     const { id, tracking } = await send(app, caller, 'ada@example.com', { email: html });
     expect(tracking).toEqual(tracked);
@@ -108,7 +108,7 @@ describe.each(stores)('tracking on %s', (store) => {
     ]);
   });
 
-  it('a delivery makes 100 events of engagement at most, and counts what comes later', async () => {
+  it('records 100 events of engagement per delivery, and counts later ones', async () => {
     const { app, caller, clock, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -130,7 +130,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect((await counts.execute(app.store.db)).rows).toEqual([{ opens: 15, automated: 95 }]);
   });
 
-  it('each recipient has links of its own, and the message is read when all have read it', async () => {
+  it('gives each recipient own links, and the message is read once all have read it', async () => {
     const { app, caller, ask } = world;
     const to = ['ada@example.com', 'bob@example.com', 'eve@other.example'];
     const { id } = await send(app, caller, to, { email: html });
@@ -159,7 +159,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
   });
 
-  it('of two recipients the one who has not read it keeps the message from being read', async () => {
+  it('leaves a message unread while one of two recipients has not read it', async () => {
     const { app, caller, ask } = world;
     const to = ['ada@example.com', 'bob@example.com'];
     const { id } = await send(app, caller, to, { email: html });
@@ -171,7 +171,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await statusOf(id)).toBe('read');
   });
 
-  it('an open of what a relay took moves sent to read, and proves the delivery', async () => {
+  it('moves relayed mail from sent to read at an open, which proves the delivery', async () => {
     const { app, caller, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -186,7 +186,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
   });
 
-  it('a click soon after the open that proved the delivery is a person’s', async () => {
+  it("takes a click soon after the proving open for a person's", async () => {
     const { app, caller, clock, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -202,7 +202,7 @@ describe.each(stores)('tracking on %s', (store) => {
     ]);
   });
 
-  it('a click implies an open, but one within two seconds of the delivery is a machine’s', async () => {
+  it('derives an open from a click, except within two seconds of the delivery', async () => {
     const { app, caller, clock, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -228,7 +228,7 @@ describe.each(stores)('tracking on %s', (store) => {
     ]);
   });
 
-  it('only what is tracked is in its cohort; a click of clicks alone reads it too', async () => {
+  it('counts only tracked mail in a cohort, and reads a message by a click alone', async () => {
     const { app, caller, clock, ask } = world;
     const clicks = await send(app, caller, 'a@example.com', {
       email: { html: page, tracking: { clicks: true } },
@@ -246,7 +246,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await engagement(app, caller, clicks.id)).toEqual(['clicked:read']);
   });
 
-  it('what its organization tracks holds where a send says nothing', async () => {
+  it("follows the organization's setting where a send has none", async () => {
     const { app, caller, clock } = world;
     const changed = await updateOrganization(app, caller.organizationId, { trackOpens: true });
     expect(changed.tracking).toEqual({ opens: true, clicks: false });
@@ -261,7 +261,7 @@ describe.each(stores)('tracking on %s', (store) => {
     ]);
   });
 
-  it('a retry and a second message of the same content have the links that were found once', async () => {
+  it('reuses found links for a retry and for another message with the content', async () => {
     const { app, caller, clock, sink } = world;
     sink.on({ verb: 'RCPT', times: 1 }, '451 4.7.1 later');
     await send(app, caller, 'a@example.com', { email: html });
@@ -274,7 +274,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(plain(first?.html)).toBe(plain(second?.html));
   });
 
-  it('a download has the links as they were written', async () => {
+  it('shows the original links in a download', async () => {
     const { app, caller } = world;
     const { id } = await send(app, caller, 'a@example.com', { email: html });
     const { raw } = storageUrls(app, id, 60, { html: null, text: null });
@@ -283,7 +283,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(body.toString()).not.toContain(publicUrl);
   });
 
-  it('the links of what was deleted are gone, its pixel too', async () => {
+  it('ends links and pixel with the deletion of the message', async () => {
     const { app, caller, ask } = world;
     const { id } = await send(app, caller, 'a@example.com', { email: html });
     const [copy] = await world.copies(1);
@@ -294,7 +294,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
   });
 
-  it('the simulator opens what is tracked, and it counts', async () => {
+  it('counts opens by the simulator', async () => {
     const { app, caller } = world;
     const { id } = await send(app, caller, 'opened@simulator.test', { email: html });
     await send(app, caller, 'opened@simulator.test');
@@ -303,7 +303,7 @@ describe.each(stores)('tracking on %s', (store) => {
     expect((await timeline(app, caller, id)).at(-1)).toBe('opened:read');
   });
 
-  it('what is asked for at once is read together', async () => {
+  it('reads concurrent requests together', async () => {
     const { app, caller } = world;
     const to = Array.from({ length: 20 }, (_, index) => `r${index}@example.com`);
     await send(app, caller, to, { email: html });
@@ -318,11 +318,11 @@ describe.each(stores)('tracking on %s', (store) => {
       ...asked.slice(0, 20).map(() => 200),
       ...asked.slice(20).map(() => 302),
     ]);
-    // One of them to know where they lead, a few in the transactions that count them.
+    // One read finds the targets, a few in the transactions count them.
     expect(reads.reduce((sum, { times }) => sum + times, 0)).toBeLessThan(20);
   });
 
-  it('two daemons that hear of one open at once count it once', async () => {
+  it('counts an open once when two daemons receive it', async () => {
     const { app, caller, another } = world;
     await send(app, caller, 'a@example.com', { email: html });
     const [copy] = await world.copies(1);

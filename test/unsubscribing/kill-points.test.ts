@@ -1,7 +1,7 @@
-// A daemon dies while people leave and come back, by link and by mail: whoever got no answer asks again.
-// Each leaving is a block, a line of the timeline and an event of its contact, or nothing of them; once,
-// however often it is asked. Each seed is one death, before, within or after one of the transactions.
-// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while people leave and come back, by link and by mail; a request without an answer is repeated.
+// Each leaving is a block, a line of the timeline and an event of its contact, or none of them; once for any
+// number of requests. Each seed is one death, before, within or after one of the transactions. KILL_POINTS=300
+// is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -13,7 +13,7 @@ import { linkToken, mailToken } from '../../src/unsubscribing/tokens.ts';
 import { send } from '../support/delivery.ts';
 import { type KillPoint, moments, mortal } from '../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { written } from './written.ts';
+import { leaveByMail } from './leave-by-mail.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
@@ -25,7 +25,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 type Way = 'mail' | 'leave' | 'leave-all' | 'return' | 'return-all' | typeof oneClick;
 
-/** Who asks for what, those of one step at once. */
+/** Requests of each person; those of one step run concurrently. */
 const steps: readonly (readonly [who: string, ...ways: Way[]])[] = [
   ['Ada', oneClick],
   ['bob', 'leave-all'],
@@ -35,11 +35,11 @@ const steps: readonly (readonly [who: string, ...ways: Way[]])[] = [
   ['eve', 'leave', 'leave-all'],
   ['cy', 'return'],
 ];
-/** Those that nobody shares, at the least. */
+/** Transactions that at least happen: one for each step. */
 const writes = steps.length;
 const people = [...new Set(steps.map(([who]) => who))];
 
-/** What is blocked in the end. */
+/** Blocks at the end. */
 const ending = [
   ['ada@example.com', 'group'],
   ['dee@example.com', 'group'],
@@ -47,7 +47,7 @@ const ending = [
   ['eve@example.com', 'group'],
 ];
 
-/** Every transaction and moment in turn. */
+/** Chooses every transaction and moment in turn. */
 function pointOf(seed: number): KillPoint {
   const moment = moments[seed % moments.length] ?? 'after';
   return { moment, nth: 1 + (Math.floor(seed / moments.length) % writes) };
@@ -58,7 +58,7 @@ interface Person {
   address: string;
 }
 
-/** Contacts who each got a message of the group. */
+/** Returns contacts with a message of the group each. */
 async function peopleOf(test: TestApp): Promise<Map<string, Person>> {
   const { app, caller } = test;
   const { organizationId } = caller;
@@ -80,7 +80,7 @@ async function peopleOf(test: TestApp): Promise<Map<string, Person>> {
 
 async function ask(app: App, { link, address }: Person, way: Way): Promise<void> {
   if (way === 'mail') {
-    expect(await written(app, address)).toBe('stored 0');
+    expect(await leaveByMail(app, address)).toBe('stored 0');
     return;
   }
   const body = Buffer.from(way === oneClick ? way : `action=${way}`);
@@ -90,7 +90,7 @@ async function ask(app: App, { link, address }: Person, way: Way): Promise<void>
 
 interface Standing {
   blocks: string[][];
-  /** How often each left, by what tells of it. */
+  /** Counts of each leaving, by the records of it. */
   told: Record<'blocks' | 'timeline' | 'contacts', string[]>;
 }
 
@@ -128,7 +128,7 @@ function named(leavings: readonly string[][]): string[] {
   return leavings.map(([address = '', scope]) => `${address.toLowerCase()} ${scope}`).sort();
 }
 
-/** Block, timeline and event of each leaving, or none of them. */
+/** Expects block, timeline and event of each leaving, or none of them. */
 function expectWhole({ told }: Standing, point: string): void {
   expect(told.timeline, point).toEqual(told.blocks);
   expect(told.contacts, point).toEqual(told.blocks.map((one) => one.split(' ')[0]));
@@ -136,7 +136,7 @@ function expectWhole({ told }: Standing, point: string): void {
 }
 
 describe.each(stores)('a daemon that dies while people leave, on %s', (store) => {
-  it.each(seeds)('tells of each leaving whole, and once (KILL_SEED=%i)', async (seed) => {
+  it.each(seeds)('records each leaving completely and once (KILL_SEED=%i)', async (seed) => {
     const point = pointOf(seed);
     const told = JSON.stringify({ seed, ...point });
     const test = await testApp({ store, seed: seed % 1_000 });

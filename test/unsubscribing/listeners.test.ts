@@ -1,4 +1,4 @@
-// Leaving over the listeners of tracking hosts, where the link of a domain with such a host leads.
+// Leaving over the listeners of tracking hosts, for links of a domain with such a host.
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTrackingListeners, type TrackingListeners } from '../../daemon/tracking/listeners.ts';
@@ -34,7 +34,7 @@ describe('a listener of tracking hosts', () => {
     });
   }
 
-  it('takes the POST that leaves, and none that is too large', async () => {
+  it('accepts the POST of a leave and refuses one that is too large', async () => {
     const tracking = { publicUrl: `https://${host}`, http: { host: '127.0.0.1', port: 0 } };
     test = await testApp({ config: { tracking } });
     listeners = await startTrackingListeners(test.app, serveLinks);
@@ -52,7 +52,7 @@ describe('a listener of tracking hosts', () => {
     expect(await standing()).toMatchObject({ group: { id: expect.any(String) }, all: null });
   });
 
-  it('of one organization takes no link of another', async () => {
+  it('of one organization refuses a link of another', async () => {
     test = await testApp();
     listeners = await startTrackingListeners(test.app, serveLinks);
     const { organizationId } = test.caller;

@@ -24,7 +24,7 @@ import {
 import { dkimResolver } from '../support/dkim-resolver.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { written } from './written.ts';
+import { leaveByMail } from './leave-by-mail.ts';
 
 const oneClick = 'List-Unsubscribe=One-Click';
 const form = 'application/x-www-form-urlencoded';
@@ -55,7 +55,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     await sink.close();
   });
 
-  /** What each recipient got, by address; with the two ways to leave. */
+  /** Sends; returns the copy of each recipient by address, with its two ways to leave. */
   const copiesOf = async (to: readonly string[]) => {
     const message = await send(test.app, test.caller, to, {
       email: { unsubscribeGroupId: groupId },
@@ -93,7 +93,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     return [status, deliveries[0]?.errorCode];
   };
 
-  it('each recipient gets a copy alone, its own links inside the signature', async () => {
+  it('sends each recipient a separate copy with own links inside the signature', async () => {
     const { copies } = await copiesOf(['ada@example.com', 'bob@example.com']);
     expect([...copies.keys()].sort()).toEqual(['ada@example.com', 'bob@example.com']);
     const { items } = await listDomains(test.app, test.caller, { page: 1, limit: 20 });
@@ -113,7 +113,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(new Set([...copies.values()].map(({ path }) => path)).size).toBe(2);
   });
 
-  it('a message shows its group; one of none shows none', async () => {
+  it('shows the group with a message', async () => {
     const email = { unsubscribeGroupId: groupId };
     const { id, unsubscribeGroupId } = await send(test.app, test.caller, 'ada@example.com', {
       email,
@@ -124,7 +124,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(plain.unsubscribeGroupId).toBeNull();
   });
 
-  it('who bounced or complained leaves all mail too: it is told, and outlives the other block', async () => {
+  it('blocks a recipient that bounced or complained too, with a block that outlives the other', async () => {
     const { id, path } = await copyTo('ada@example.com');
     const blockFor = (reason: BlockReason) =>
       test.app.store.write((trx) =>
@@ -158,7 +158,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('coming back lifts what leaving made, and neither bounce nor complaint', async () => {
+  it('is undone by coming back, which keeps bounces and complaints', async () => {
     const { id, path } = await copyTo('ada@example.com');
     await post(path, 'action=leave-all');
     const { organizationId } = test.caller;
@@ -175,7 +175,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await standing('ada@example.com')).toEqual(['failed', 'suppressed']);
   });
 
-  it('a mail of no group has no such fields, and may have its own', async () => {
+  it('adds no fields to mail without a group, which may have its own', async () => {
     const headers = { 'List-Unsubscribe': '<https://own.example/u>' };
     await send(test.app, test.caller, 'ada@example.com', { email: { headers } });
     const [mail] = await sink.waitFor(1);
@@ -190,7 +190,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n',
     ],
-  ])('a POST of %s leaves the group: 200, no cookie, no redirect', async (_how, type, body) => {
+  ])('works by a POST of %s: 200, no cookie, no redirect', async (_how, type, body) => {
     const { id, path } = await copyTo('Ada@example.com');
     const { statusCode, headers } = await post(path, body, type);
     expect([statusCode, headers['set-cookie'], headers.location]).toEqual([
@@ -210,7 +210,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await standing('ada@example.com')).toEqual(['pending', null]);
   });
 
-  it('tells of the contact whose address it was, once, and that it left all mail', async () => {
+  it('publishes the contact once, and its leaving of all mail', async () => {
     const contact = await createContact(test.app, test.caller, { email: 'ADA@example.com' });
     const { path } = await copyTo('ada@example.com');
     for (const body of [oneClick, oneClick, 'action=leave-all']) {
@@ -226,7 +226,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     ]);
   });
 
-  it('GET and HEAD change nothing, and show a page without a script', async () => {
+  it('shows a page without a script on GET and HEAD, and changes nothing', async () => {
     const { path } = await copyTo('ada@example.com');
     await server.inject({ method: 'HEAD', url: path });
     const { statusCode, body, headers } = await server.inject({ method: 'GET', url: path });
@@ -242,7 +242,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('from all mail and back: exactly the block that leaving made is lifted', async () => {
+  it('of all mail and coming back lifts exactly its own block', async () => {
     const { path } = await copyTo('ada@example.com');
     await post(path);
     const { body } = await post(path, 'action=leave-all');
@@ -256,30 +256,32 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('a mail to the other address leaves the group, and no message is stored', async () => {
+  it('works by a mail to the other address, which is not stored', async () => {
     const { id, address } = await copyTo('ada@example.com');
-    expect(await written(test.app, address)).toBe('stored 0');
+    expect(await leaveByMail(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
     expect((await timeline(test.app, test.caller, id)).at(-1)).toBe('unsubscribed:sent');
     expect(
-      await written(
+      await leaveByMail(
         test.app,
         address.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0')),
       ),
     ).toBe('550 5.1.1');
-    expect(await written(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
+    expect(await leaveByMail(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe(
+      '550 5.1.1',
+    );
   });
 
-  it.each(['link', 'mail'])('the %s works when message and group are gone', async (way) => {
+  it.each(['link', 'mail'])('works by the %s when message and group are deleted', async (way) => {
     const { id, path, address } = await copyTo('ada@example.com');
     await deleteMessage(test.app, test.caller, id);
     await deleteGroup(test.app, test.caller, groupId);
     if (way === 'link') expect((await post(path)).statusCode).toBe(200);
-    else expect(await written(test.app, address)).toBe('stored 0');
+    else expect(await leaveByMail(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
   });
 
-  it('a forged, a cut and a foreign token are a 404, and change nothing', async () => {
+  it('answers forged, cut and foreign tokens with 404', async () => {
     const { path } = await copyTo('ada@example.com');
     const other = path.at(20) === 'A' ? 'B' : 'A';
     const forged = [
@@ -294,7 +296,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('who leaves while mail of the group is queued gets none of it', async () => {
+  it('stops queued mail of the group', async () => {
     const { path } = await copyTo('ada@example.com');
     const email = { unsubscribeGroupId: groupId };
     await pipeline.stop(0);
@@ -307,7 +309,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(deliveries).toMatchObject([{ status: 'failed', errorCode: 'suppressed' }]);
   });
 
-  it('who leaves before the time of scheduled mail of the group gets none of it', async () => {
+  it('stops scheduled mail of the group', async () => {
     const { path } = await copyTo('ada@example.com');
     const scheduledFor = test.clock.now() + 3_600_000;
     const later = async (email: object) => {
@@ -326,12 +328,15 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await endings(ofNone)).toEqual([null, null]);
   });
 
-  it('what names a group that is not there is a 404, own fields beside one a 422', async () => {
+  it("rejects the sender's own List-Unsubscribe beside a group with 422", () => {
     const email = { subject: 'S', text: 'T', unsubscribeGroupId: groupId };
     const to = [{ email: 'ada@example.com' }];
     const headers = { 'list-unsubscribe': '<https://own.example/u>' };
     const asked = sendPayload.safeParse({ channel: 'email', to, email: { ...email, headers } });
     expect(asked.error?.issues.map(({ path }) => path.join('.'))).toEqual(['email.headers']);
+  });
+
+  it('rejects an unknown group and one of another organization as not found', async () => {
     const unknown = { email: { unsubscribeGroupId: 'usg_06dq2k0qz8h3v5m1r9t4w7xy' } };
     await expect(send(test.app, test.caller, 'ada@example.com', unknown)).rejects.toMatchObject({
       resource: 'unsubscribe-group',

@@ -1,5 +1,5 @@
-// Held sending domains : one is held where its own mail reaches the limits that pause
-// a workspace and the workspace as a whole does not; what is sent from it waits until the review.
+// Held sending domains: a domain is held where its own mail reaches the limits that pause a workspace while the
+// workspace as a whole does not; its mail waits until the review.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, deleteDomain, getDomain, listDomains } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -49,7 +49,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
   const deliverIll = (addresses: string[]) => outcomes.deliver(test.caller, addresses, from);
   const resume = (note?: string) =>
     resumeDomain(test.app, test.operator, id, note === undefined ? {} : { note });
-  /** As if so much mail of a domain had just ended. */
+  /** Counts this much mail of a domain as just ended. */
   const count = (fromDomain: string, attempted: number, hard_bounced = 0) =>
     test.app.store.write((trx) =>
       countHealth(test.app, trx, [
@@ -61,7 +61,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
         },
       ]),
     );
-  /** Enough good mail of another domain that the workspace stays below its limits. */
+  /** Counts enough good mail of another domain to keep the workspace below its limits. */
   const dilute = () => count('sandbox.test', 300);
   async function hold(): Promise<void> {
     await dilute();
@@ -71,7 +71,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
   const waiting = async (messageId: string) =>
     (await getMessage(test.app, test.caller, messageId)).deliveries;
 
-  it('is held at 5 % and 10 bounces of its own, while the workspace goes on, warned', async () => {
+  it('is held at 5 % and 10 bounces of its own, and the workspace is only warned', async () => {
     await dilute();
     await count(ill, 90);
     await deliverIll(many(9, 'dead'));
@@ -108,19 +108,19 @@ describe.each(stores)('a sending domain on %s', (store) => {
   });
 
   it.each([
-    ['99 attempts prove nothing', 99, 10, 'enabled'],
-    ['10 of 201 are below 5 %', 201, 10, 'enabled'],
-    ['10 of 200 are 5 %', 200, 10, 'held'],
-    ['9 of 100 are too few', 100, 9, 'enabled'],
-  ] as const)('%s', async (_name, attempted, bounces, status) => {
+    ['99 attempts are too few', 99, 10, 'enabled'],
+    ['10 bounces of 201 are below 5 %', 201, 10, 'enabled'],
+    ['10 bounces of 200 are 5 %', 200, 10, 'held'],
+    ['9 bounces of 100 are too few', 100, 9, 'enabled'],
+  ] as const)('is held or not by its counts: %s', async (_name, attempted, bounces, status) => {
     await count('sandbox.test', 400);
     await count(ill, attempted, bounces);
     expect([await sendingStatus(), await organizationStatus()]).toEqual([status, 'enabled']);
   });
 
   it.each([
-    ['counts what happened in the 24 whole hours before', 25 * 3_600_000 - 1, 'held'],
-    ['and nothing from before them', 25 * 3_600_000, 'enabled'],
+    ['counts the 24 whole hours before now', 25 * 3_600_000 - 1, 'held'],
+    ['counts no earlier hour', 25 * 3_600_000, 'enabled'],
   ] as const)('%s', async (_name, passedMs, status) => {
     await count(ill, 100, 9);
     await test.clock.advance(passedMs);
@@ -146,17 +146,17 @@ describe.each(stores)('a sending domain on %s', (store) => {
     );
   });
 
-  it('that is all there is of the workspace pauses it instead', async () => {
+  it('with all mail of the workspace pauses that instead', async () => {
     await count(ill, 100, 10);
     expect([await sendingStatus(), await organizationStatus()]).toEqual(['enabled', 'paused']);
-    // What was forgiven to the workspace is forgiven to its domains.
+    // A resume clears the counts of the workspace and of its domains.
     await resumeSending(test.app, 'default');
     await dilute();
     await count(ill, 100, 9);
     expect([await sendingStatus(), await organizationStatus()]).toEqual(['enabled', 'enabled']);
   });
 
-  it('forgiven with its workspace, is judged by what came since, whatever others do then', async () => {
+  it('cleared with its workspace is judged by later mail alone', async () => {
     await count(ill, 100, 10);
     await resumeSending(test.app, 'default');
     await dilute();
@@ -168,7 +168,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect((await domain()).holdReason).toMatch(/^9.9% of the last 101 messages/);
   });
 
-  it('held, takes sends, which wait as domain-health; other domains go on', async () => {
+  it('accepts sends while held, which wait as domain-health, and other domains go on', async () => {
     await hold();
     const [held, other] = [
       await deliverIll(['ok-a@example.org']),
@@ -185,7 +185,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
         command: `svc domains resume ${ill} --org ${test.caller.organizationId}`,
       },
     });
-    // Nor does time let it go: that is for the review.
+    // Time does not release the mail: that takes a review.
     test.clock.set(test.clock.now() + 48 * 3_600_000);
     await test.clock.advance(3_600_000);
     await outcomes.idle();
@@ -194,7 +194,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     ]);
   });
 
-  it('keeps what was put off before it was held', async () => {
+  it('keeps mail deferred before the hold', async () => {
     const [deferred] = await deliverIll(['wait-a@example.org']);
     await hold();
     await test.clock.advance(90_000);
@@ -204,7 +204,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     ]);
   });
 
-  it('resumed, lets go what waits, and begins anew', async () => {
+  it('releases its mail at the resume, and starts clean', async () => {
     await hold();
     const [message] = await deliverIll(['ok-a@example.org']);
     const resumed = await resume('an old list was removed');
@@ -216,7 +216,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
       status: 'enabled',
       metadata: { domain: ill, sendingStatus: 'enabled', note: 'an old list was removed' },
     });
-    // The workspace still remembers what the domain is forgiven.
+    // The workspace still has the counts that were cleared for the domain.
     await dilute();
     await count(ill, 98, 9);
     expect(await sendingStatus()).toBe('enabled');
@@ -225,7 +225,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect((await domain()).holdReason).toMatch(/^10% of the last 100 messages/);
   });
 
-  it('is resumed only where it is held', async () => {
+  it('is resumed only while it is held', async () => {
     await expect(resume()).rejects.toMatchObject({
       _tag: 'ConflictError',
       message: `Sending from ${ill} is not held`,
@@ -236,14 +236,14 @@ describe.each(stores)('a sending domain on %s', (store) => {
     await expect(resume('two\nlines')).rejects.toMatchObject({ _tag: 'ValidationError' });
   });
 
-  it('is not freed by deleting it', async () => {
+  it('stays held after deletion and re-creation', async () => {
     await hold();
     await deleteDomain(test.app, test.operator, id);
     ({ id } = await addDomain(test.app, test.operator, { domain: ill, dkim: 'ed25519' }));
     expect(await sendingStatus()).toBe('held');
   });
 
-  it('of a paused workspace waits for both', async () => {
+  it('of a paused workspace waits for both resumes', async () => {
     await hold();
     const [message] = await deliverIll(['ok-a@example.org']);
     await pauseOrganization(test.app, 'default', {});
@@ -257,7 +257,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect(await waiting(message?.id ?? '')).toMatchObject([{ status: 'delivered' }]);
   });
 
-  it('is held for one organization alone, and its senders say so', async () => {
+  it('is held for one organization alone, and its senders show it', async () => {
     const sender = await createSender(test.app, test.caller, { email: from });
     const status = async () =>
       (await getSender(test.app, test.caller, sender.id)).deliverability.sendingStatus;

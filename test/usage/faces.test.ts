@@ -10,7 +10,7 @@ import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accept } from './fixtures.ts';
 
-describe('over HTTP', () => {
+describe('usage over HTTP', () => {
   let test: TestApp;
   let api: HttpApi;
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('over HTTP', () => {
   });
 });
 
-describe('at the command line', () => {
+describe('usage at the command line', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
     cli = await initializedWorkspace();
@@ -82,14 +82,14 @@ describe('at the command line', () => {
   });
   afterAll(() => cli.close());
 
-  it('svc usage shows the month', async () => {
+  it('svc usage prints the month', async () => {
     expect(await cli.json(['usage'])).toMatchObject({ usage: { emailCount: 1 } });
     const { stdout } = await cli.run(['usage', '--period', '2020-01']);
     expect(stdout).toMatch(/usage\.emailCount +0\n/);
     expect((await cli.run(['usage', '--period', 'soon'])).code).toBe(2);
   });
 
-  it('svc stats shows rates with a line of bars, and tables by day and domain', async () => {
+  it('svc stats prints rates with bars, and tables by day and domain', async () => {
     expect(await cli.json(['stats'])).toMatchObject({ email: { sent: 1 } });
     const { stdout } = await cli.run(['stats']);
     expect(stdout).toMatch(/email\.sent +1\n/);
@@ -100,7 +100,7 @@ describe('at the command line', () => {
     expect((await cli.run(['stats', '--by', 'year'])).code).toBe(2);
   });
 
-  it('svc domains show says why a domain is held, svc domains resume lets it go', async () => {
+  it('svc domains show explains a hold, and resume ends it', async () => {
     const domain = 'sandbox.test';
     expect((await cli.run(['domains', 'resume', domain])).code).toBe(5);
     await holdDomain(domain);
@@ -119,7 +119,7 @@ describe('at the command line', () => {
     expect(items).toMatchObject([{ details: { domain, note: 'An old list was removed' } }]);
   });
 
-  /** As if the domain had bounced, and another had not. */
+  /** Counts bounces of the domain, and good mail of another. */
   async function holdDomain(fromDomain: string): Promise<void> {
     const { config } = loadConfig({ env: { ...cli.env }, cwd: cli.directory });
     const app = await openService(config, await createLogger({ level: 'silent', pretty: false }));

@@ -1,5 +1,5 @@
-// Mail whose outcome the test says: a pipeline with the real claim and settle, and an attempt that
-// reads what becomes of it from the recipient's local part.
+// Mail with outcomes of the test's choice: a pipeline with the real claim and settle, and an attempt that takes
+// its outcome from the recipient's local part.
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -24,7 +24,7 @@ const reply = (code: number, enhancedCode: string, text: string) => ({
   verb: 'RCPT',
 });
 
-/** By the first word of the local part. */
+/** Replies by the first word of the local part. */
 const replies = {
   ok: reply(250, '2.0.0', 'OK'),
   dead: reply(550, '5.1.1', 'User unknown'),
@@ -54,7 +54,7 @@ function outcomeFor(app: App, email: string): Outcome {
 }
 
 export interface Outcomes {
-  /** Accepts one message to each address, and settles all there is to attempt. */
+  /** Accepts one message for each address, and settles all due deliveries. */
   deliver(caller: Caller, addresses: readonly string[], fromEmail?: string): Promise<Message[]>;
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -115,12 +115,12 @@ export async function startOutcomes(app: App, { relay = false } = {}): Promise<O
   };
 }
 
-/** So many addresses whose outcome is the same. */
+/** Returns `count` addresses with this outcome. */
 export function many(count: number, word: keyof typeof replies, domain = 'example.com'): string[] {
   return Array.from({ length: count }, (_, index) => `${word}-${index}@${domain}`);
 }
 
-/** Tells of a message what a report said. */
+/** Records the outcome in a late report about a message. */
 export async function late(app: App, messageId: string, outcome: LateOutcome): Promise<boolean> {
   const [delivery] = await findDeliveries(app.store.db, [messageId]);
   if (!delivery) throw new Error(`${messageId} has no delivery`);
@@ -145,7 +145,7 @@ export interface WorkspaceEventRow {
   metadata: Record<string, unknown> | null;
 }
 
-/** The events on organizations, in order. */
+/** Reads the events of organizations, in order. */
 export async function workspaceEventRows(app: App): Promise<WorkspaceEventRow[]> {
   const query = sql<{ event_type: string; data: string; facts: string | null }>`
     select event_type, data, facts from resource_events
@@ -157,7 +157,7 @@ export async function workspaceEventRows(app: App): Promise<WorkspaceEventRow[]>
   }));
 }
 
-/** Their kinds. */
+/** Lists the kinds of these events. */
 export async function workspaceEvents(app: App): Promise<string[]> {
   return (await workspaceEventRows(app)).map(({ type }) => type);
 }

@@ -1,4 +1,4 @@
-// Automatic pause (specification 3 and 7 rule 4): each threshold exactly where it stands.
+// Automatic pause (specification 3 and 7 rule 4): each threshold at its exact value.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import {
@@ -49,11 +49,14 @@ describe('findingOf', () => {
     ['5 complaints of 1,666 are above 0.3 %', 1_666, 0, 5, 'pause'],
     ['5 complaints of 1,667 are below 0.3 %', 1_667, 0, 5, 'warning'],
     ['6 complaints of 2,000 are 0.3 %', 2_000, 0, 6, 'pause'],
-  ] as const)('%s', (_name, attempted, bounces, complaints, level) => {
-    expect(levelOf(attempted, bounces, complaints)).toBe(level);
-  });
+  ] as const)(
+    'judges by attempts, bounces and complaints: %s',
+    (_name, attempted, bounces, complaints, level) => {
+      expect(levelOf(attempted, bounces, complaints)).toBe(level);
+    },
+  );
 
-  it('says the rate, how many, and the limit', () => {
+  it('gives the rate, the count, and the limit', () => {
     const words = (attempted: number, hard_bounced: number, complained: number) => {
       const finding = findingOf(limits, { attempted, hard_bounced, complained });
       return finding && findingInWords(finding);
@@ -77,11 +80,11 @@ describe.each(stores)('the health of an organization on %s', (store) => {
 
   const organization = () => getOrganization(test.app, test.caller.organizationId);
   const status = async () => (await organization()).sendingStatus;
-  /** At once: the queue looks each minute, which makes days of them dear. */
+  /** Moves the clock at once: the queue polls each minute, which makes days expensive. */
   const pass = (ms: number) => test.clock.set(test.clock.now() + ms);
   const deliver = (...addresses: string[][]) => outcomes.deliver(test.caller, addresses.flat());
 
-  it('warns at 5 of 100, pauses with the tenth bounce, and says why', async () => {
+  it('warns at 5 of 100, and pauses with a reason at the tenth bounce', async () => {
     await deliver(many(95, 'ok'), many(4, 'dead'));
     expect(await workspaceEvents(test.app)).toEqual([]);
     await deliver(['dead-a@example.com']);
@@ -108,7 +111,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     });
   });
 
-  it('is not that of another organization, however badly it does', async () => {
+  it('is separate from other organizations', async () => {
     const { app, clock } = test;
     const { id } = await createOrganization(app, { name: 'acme', plan: 'free' });
     const bad = { organization_id: id, bucket_start: clock.now(), scope: '' };
@@ -118,34 +121,34 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect([await status(), await workspaceEvents(app)]).toEqual(['enabled', []]);
   });
 
-  it('waits for the hundredth attempt, whatever its outcome', async () => {
+  it('waits for the hundredth attempt, with any outcome', async () => {
     await deliver(many(89, 'ok'), many(10, 'dead'));
     expect(await status()).toBe('enabled');
     await deliver(['ok-a@example.com']);
     expect(await status()).toBe('paused');
   });
 
-  it('counts no refusal that the address did not cause, and nothing that waits', async () => {
+  it('ignores refusals that the address did not cause, and waiting mail', async () => {
     const others = ['full', 'policy', 'reputation', 'spam', 'ours', 'wait'] as const;
     await deliver(many(60, 'ok'), ...others.map((word) => many(20, word)));
     await deliver(many(9, 'dead'));
     expect(await status()).toBe('enabled');
-    // 60 sent, 80 refused softly, 9 dead: 149 attempts; the failures of our own are not among them.
+    // 60 sent, 80 refused softly, 9 dead: 149 attempts, without our own failures.
     await deliver(['dead-last@example.com']);
     expect((await organization()).pauseReason).toMatch(/^6.7% of the last 150 messages bounced/);
   });
 
-  it('counts simulator mail on neither side', async () => {
+  it('ignores simulator mail on both sides', async () => {
     const simulated = (word: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${word}+${index}@simulator.test`);
     await deliver(simulated('bounced', 50), simulated('complained', 50));
     expect([await status(), await workspaceEvents(test.app)]).toEqual(['enabled', []]);
-    // Nor do they make up the minimum.
+    // Simulator mail does not count towards the minimum either.
     await deliver(many(10, 'dead'), many(89, 'ok'));
     expect(await status()).toBe('enabled');
   });
 
-  it('counts late bounces and complaints once, however often reported', async () => {
+  it('counts late bounces and complaints once for any number of reports', async () => {
     const messages = await deliver(many(100, 'ok'));
     for (const { id } of messages.slice(0, 4)) {
       expect(await late(test.app, id, complaint)).toBe(true);
@@ -161,7 +164,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     );
   });
 
-  it('a late bounce counts when it comes', async () => {
+  it('counts a late bounce in the hour of its arrival', async () => {
     const messages = await deliver(many(100, 'ok'));
     for (const { id } of messages.slice(0, 9)) await late(test.app, id, lateBounce);
     expect(await status()).toBe('enabled');
@@ -169,7 +172,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(await status()).toBe('paused');
   });
 
-  it('warns once per episode: again only after it was healthy', async () => {
+  it('warns once per episode, and again only after a healthy time', async () => {
     await deliver(many(95, 'ok'), many(5, 'dead'));
     await deliver(['dead-x@example.com']);
     expect(await workspaceEvents(test.app)).toEqual(['workspace.warning']);
@@ -180,7 +183,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(await workspaceEvents(test.app)).toEqual(['workspace.warning', 'workspace.warning']);
   });
 
-  it('what left the window counts no more', async () => {
+  it('ignores outcomes outside the window', async () => {
     await deliver(many(91, 'ok'), many(9, 'dead'));
     pass(25 * hour);
     await deliver(many(99, 'ok', 'example.net'), ['dead-z@example.com']);
@@ -194,14 +197,14 @@ describe.each(stores)('the health of an organization on %s', (store) => {
   it.each([
     ['24 hours and 59 minutes later it counts', 24 * 60 + 59, 'paused'],
     ['a minute after that no more', 25 * 60, 'enabled'],
-  ] as const)('an outcome is of the hour in which it came: %s', async (_, minutes, then) => {
+  ] as const)('counts an outcome in the hour of its arrival: %s', async (_, minutes, then) => {
     await deliver(many(91, 'ok'), many(9, 'dead'));
     pass(minutes * minute);
     await deliver(['dead-z@example.com']);
     expect(await status()).toBe(then);
   });
 
-  it('keeps the queue of a paused organization until the resume, which forgives', async () => {
+  it('keeps the queue of a paused organization until the resume, which clears the counts', async () => {
     await deliver(many(90, 'ok'), many(10, 'dead'));
     expect(await status()).toBe('paused');
     await resumeSending(test.app, 'default');
@@ -213,7 +216,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     });
   });
 
-  it('what comes in the hour of a resume, after it, counts anew', async () => {
+  it('counts outcomes after a resume within its hour', async () => {
     await test.clock.advance(20 * minute);
     await deliver(many(90, 'ok'), many(10, 'dead'));
     await test.clock.advance(20 * minute);
@@ -224,7 +227,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect((await organization()).pauseReason).toMatch(/^9.9% of the last 101 messages bounced/);
   });
 
-  it('queued mail waits as tenant-health and goes when it is resumed', async () => {
+  it('holds queued mail as tenant-health until the resume', async () => {
     const [message] = await deliver(['wait-a@example.com']);
     await pauseOrganization(test.app, 'default', { note: 'a look' });
     await test.clock.advance(90_000);
@@ -245,7 +248,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     });
   });
 
-  it('a sender says how its mail of the last day did, and how much of it there was', async () => {
+  it('shows with a sender the results and the amount of its mail of the last day', async () => {
     const sender = await createSender(test.app, test.caller, { email: 'news@sandbox.test' });
     const from = 'News@sandbox.test';
     await outcomes.deliver(test.caller, many(3, 'ok'), from);

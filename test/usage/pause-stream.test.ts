@@ -1,6 +1,6 @@
 // The limits of health against a plain model: a seeded stream of outcomes, one at a time through claim and
-// settle, with reports that come late, noise that counts nowhere, and hours that pass. After each step
-// the workspace and its domains stand exactly where the model says: warned, held, paused, resumed.
+// settle, with late reports, irrelevant mail, and passing hours. After each step the workspace and its domains
+// must match the model: warned, held, paused, resumed.
 import { afterEach, describe, expect, it } from 'vitest';
 import { addDomain, listDomains } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -33,7 +33,7 @@ interface Counted {
   complained: number;
 }
 
-/** The limits, in plain sums over a list of all that was counted. */
+/** The limits as plain sums over a list of all counted mail. */
 class Model {
   readonly events: string[] = [];
   readonly held = new Map<DomainName, string>();
@@ -90,7 +90,7 @@ function sumOf(all: readonly Counted[]) {
   const [attempted, bounced, complained] = [sum('attempted'), sum('bounced'), sum('complained')];
   return {
     isEnough: attempted >= 100,
-    /** The text where either count and its rate are reached, bounces first. */
+    /** Returns the text where either count and its rate are reached, bounces first. */
     reaches(bounces: number, bounceRate: number, complaints: number, complaintRate: number) {
       const of = (count: number, did: string, limit: string) => {
         const percent = (count * 100) / attempted;
@@ -108,8 +108,8 @@ function sumOf(all: readonly Counted[]) {
 }
 
 /**
- * Stretches of the stream: how likely each kind of mail is, the rest being delivered; from the ill
- * domain; how large the bulks of good mail are, and how often hours pass.
+ * Stretches of the stream: the shares of each kind of mail, the rest being delivered and of the ill domain; the
+ * size of bulks of good mail, and the frequency of passing hours.
  */
 const stretches = [
   { dead: 0.2, complaint: 0.05, noise: 0.1, bulk: 0.3, size: 60, ill: 0.3, jump: 0.3 },
@@ -168,7 +168,7 @@ class Stream {
     }
   }
 
-  /** At once: the queue looks each minute, which makes hours of them dear. */
+  /** Moves the clock at once: the queue polls each minute, which makes hours expensive. */
   #pass(ms: number): void {
     const { clock } = this.#test;
     clock.set(clock.now() + ms);
@@ -201,7 +201,7 @@ class Stream {
     return message.id;
   }
 
-  /** So much good mail as it counts when it ends. */
+  /** Counts this much good mail in one step. */
   async #bulk(fromDomain: DomainName, attempted: number): Promise<void> {
     const { app, caller, clock } = this.#test;
     const { organizationId } = caller;
@@ -210,7 +210,7 @@ class Stream {
     this.model.count(clock.now(), fromDomain, { attempted });
   }
 
-  /** A report on one that was delivered; the second on it changes nothing. */
+  /** Reports on delivered mail; a second report on it changes nothing. */
   async #report(kind: 'complained' | 'bounced'): Promise<void> {
     const message = this.#delivered.pop();
     if (!message) return;
@@ -222,7 +222,7 @@ class Stream {
 
   async #noise(domain: DomainName): Promise<void> {
     const dice = this.#chance();
-    // Our own faults and the simulator count nowhere; soft refusals are attempts and no bounces.
+    // Our own faults and the simulator do not count; soft refusals are attempts without a bounce.
     if (dice < 0.2) return void (await this.#deliver(domain, 'ours'));
     if (dice < 0.5) {
       const word = this.#pick(['bounced', 'complained', 'delivered']);
@@ -238,7 +238,7 @@ class Stream {
     const { pausedFor, held: expected, events } = this.model;
     const { app, caller, operator } = this.#test;
     expect({ step, events: await workspaceEvents(app) }).toEqual({ step, events });
-    // Every change is told by an event; the rest is read when there was one, and now and then.
+    // Every change has an event; the rest is read after events, and at times.
     if (events.length === this.#compared && step % 10 > 0) return;
     this.#compared = events.length;
     const { sendingStatus, pauseReason } = await getOrganization(app, caller.organizationId);
@@ -256,7 +256,7 @@ class Stream {
     );
   }
 
-  /** Sees that what is paused or held behaves so, then resumes it. */
+  /** Checks the effect of a pause or hold, then resumes. */
   async #review(): Promise<void> {
     const { app, caller, operator } = this.#test;
     if (this.model.pausedFor !== null) {
@@ -289,7 +289,7 @@ describe.each(stores)('a stream of outcomes on %s', (store) => {
     await test.close();
   });
 
-  it(`warns, holds and pauses exactly where the limits are (seed ${seed})`, async () => {
+  it(`warns, holds and pauses exactly at the limits (seed ${seed})`, async () => {
     test = await testApp({ store });
     outcomes = await startOutcomes(test.app);
     const ids = new Map<DomainName, string>();
@@ -300,7 +300,7 @@ describe.each(stores)('a stream of outcomes on %s', (store) => {
     }
     const stream = new Stream(test, outcomes, seededRandom(seed), ids);
     await stream.run(stretches.length * stretchSteps);
-    // Another seed may miss one of them.
+    // Another seed may miss one of the changes.
     if (seed !== usualSeed) return;
     expect([...stream.reached].sort()).toEqual([
       'hold: bounces',

@@ -41,13 +41,13 @@ describe.each(stores)('stats on %s', (store) => {
   const series = (query = {}) => timeseries(test.app, test.caller, timeseriesQuery.parse(query));
   const domains = async (query = {}) =>
     (await domainStats(test.app, test.caller, domainStatsQuery.parse(query))).items;
-  /** The pipeline does it: who asked beside it would pass over what it has just locked. */
+  /** Lets the pipeline confirm: a query beside it would skip the rows that it has just locked. */
   const confirmAll = async () => {
     await test.clock.advance(241 * 60_000);
     await outcomes.idle();
   };
 
-  it('counts every accepted message; rates are over what was attempted to its end', async () => {
+  it('count every accepted message, with rates over finished attempts', async () => {
     await outcomes.deliver(test.caller, [...many(6, 'ok'), ...many(2, 'dead'), ...many(2, 'wait')]);
     expect(await stats()).toMatchObject({ sent: 10, deliveryRate: 0, bounceRate: 0.25 });
     await confirmAll();
@@ -64,14 +64,14 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
-  it('a blocked address is accepted and failed, but was not attempted', async () => {
+  it('count a blocked address as accepted and failed, but not as attempted', async () => {
     await createBlock(test.app, test.caller, { address: 'ada@example.com', reason: 'manual' });
     await outcomes.deliver(test.caller, ['ada@example.com', ...many(1, 'dead')]);
     expect(await stats()).toMatchObject({ sent: 2, bounceRate: 1 });
     expect(await domains()).toMatchObject([{ emails: 2, attempted: 1, failed: 1, bounced: 1 }]);
   });
 
-  it('an outcome belongs to the day of its message; a late bounce takes the delivery back', async () => {
+  it('assign an outcome to the day of its message, and a late bounce cancels the delivery', async () => {
     const [bounces, complains] = await outcomes.deliver(test.caller, many(2, 'ok'));
     await confirmAll();
     expect(await stats()).toMatchObject({ deliveryRate: 1, bounceRate: 0 });
@@ -93,7 +93,7 @@ describe.each(stores)('stats on %s', (store) => {
     ]);
   });
 
-  it('each recipient is one email of one message; a complaint before the delivery proves it', async () => {
+  it('count each recipient as one email of one message, and a complaint proves the delivery', async () => {
     const [message] = await outcomes.deliver(test.caller, ['ok-1@example.com']);
     await late(test.app, message?.id ?? '', complaint);
     await confirmAll();
@@ -101,13 +101,13 @@ describe.each(stores)('stats on %s', (store) => {
     expect((await usage()).usage).toMatchObject({ emailCount: 1, totalMessages: 1 });
   });
 
-  it('simulator mail counts as mail', async () => {
+  it('count simulator mail', async () => {
     await accept(test.app, test.caller, ['delivered@simulator.test']);
     expect(await stats()).toMatchObject({ sent: 1 });
     expect((await usage()).usage.emailCount).toBe(1);
   });
 
-  it('a month is one of UTC, and turns at its midnight', async () => {
+  it('of a month follow UTC and turn at its midnight', async () => {
     await updateOrganization(test.app, 'default', { timezone: 'America/New_York' });
     test.clock.set(Date.UTC(2026, 0, 31, 23, 59, 59, 999));
     await accept(test.app, test.caller, many(2, 'wait'));
@@ -127,7 +127,7 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
-  it('costs nothing when self-hosted, what is over at the price of the plan, and knows the quota', async () => {
+  it('bill nothing when self-hosted, and the excess over the quota of a plan', async () => {
     await accept(test.app, test.caller, many(5, 'wait'));
     expect((await usage()).billing).toEqual({
       currency: 'USD',
@@ -150,7 +150,7 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
-  it('days are those of the time zone, short and long ones too', async () => {
+  it('follow the days of the time zone, short and long ones too', async () => {
     await updateOrganization(test.app, 'default', { timezone: 'America/New_York' });
     // 2026-03-08 has 23 hours in New York: from 05:00Z until 04:00Z of the next day.
     const times = [
@@ -159,7 +159,7 @@ describe.each(stores)('stats on %s', (store) => {
       Date.UTC(2026, 2, 9, 3, 59),
     ];
     for (const time of [...times, Date.UTC(2026, 2, 9, 4)]) {
-      // Set, as the queue looks at its clock each minute that passes: no test has the time for days.
+      // Sets the clock, because the queue polls each minute that passes, which makes days expensive.
       test.clock.set(time);
       await accept(test.app, test.caller, ['wait@example.com']);
     }
@@ -181,7 +181,7 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
-  it('by domain, of the days of the range alone', async () => {
+  it('by domain cover the days of the range alone', async () => {
     await accept(test.app, test.caller, many(1, 'wait', 'monday.example'));
     await test.clock.advance(24 * hour);
     await accept(test.app, test.caller, many(1, 'wait', 'tuesday.example'));
@@ -192,14 +192,14 @@ describe.each(stores)('stats on %s', (store) => {
     expect(await names({})).toEqual(['monday.example', 'tuesday.example']);
   });
 
-  it('by domain, the largest first; beyond 200 of a day they share a line', async () => {
+  it('by domain list the largest first, and sum up those beyond 200 of a day', async () => {
     const strangers = Array.from({ length: 205 }, (_, index) => `wait@d${index}.example`);
     await outcomes.deliver(test.caller, [...many(3, 'dead'), ...strangers]);
     const items = await domains({ limit: 1_000 });
     expect(items).toHaveLength(201);
     expect(items[0]).toMatchObject({ domain: '*', emails: 6 });
     expect(items[1]).toMatchObject({ domain: 'example.com', emails: 3, bounced: 3, bounceRate: 1 });
-    // Another process keeps to the same line.
+    // Another process respects the same limit.
     const another = await test.another();
     await accept(another, test.caller, ['wait@one-more.example', 'wait@d0.example']);
     const after = await domains({ limit: 1_000 });

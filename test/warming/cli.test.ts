@@ -1,5 +1,4 @@
-// `svc warming`: the same objects as over HTTP, the ramp drawn before it is started, the plan against what was
-// sent, exit codes.
+// `svc warming`: the objects of HTTP, the ramp before its start, the plan beside the sent mail, and exit codes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../src/warming/ramp.ts';
 import type { Warming } from '../../src/warming/schema.ts';
@@ -21,7 +20,7 @@ describe('svc warming', () => {
   });
   afterEach(() => cli.close());
 
-  it('draws the ramp with its dates, and starts nothing', async () => {
+  it('draws the ramp with its dates without starting it', async () => {
     const drawn = await cli.json<Simulation>([...start, '--simulate']);
     expect(drawn.windows.map((one) => one.allowanceRecipients)).toEqual([50, 65, 85, 100]);
     for (const [index, { sequence, startsAt, endsAt }] of drawn.windows.entries()) {
@@ -64,7 +63,7 @@ describe('svc warming', () => {
     ]);
   });
 
-  it('shows the plan against what was sent', async () => {
+  it('shows the plan beside the sent mail', async () => {
     await cli.json([...start]);
     await sendTo(test.app, test.operator, 30);
     const { stdout } = await cli.run(['warming', 'show', warm]);
@@ -81,7 +80,7 @@ describe('svc warming', () => {
     expect(beyond.stdout).toMatch(/^1 +open +\S+Z +50 +60 +█{31}\+$/m);
   });
 
-  it('ends with the exit code of what it is refused for', async () => {
+  it('ends with the exit code of the refusal', async () => {
     const codes = async (...args: string[]) => (await cli.run(['warming', ...args])).code;
     expect(await codes('show', warm)).toBe(3);
     expect(await codes('start', 'unknown.example', ...words)).toBe(3);

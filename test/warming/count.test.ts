@@ -1,5 +1,5 @@
-// What counts in the open window of a domain: the recipients of every send from it, in the transaction that
-// accepts them, and nothing else; whichever process started the plan.
+// The count in the open window of a domain: the recipients of every send from it, in the transaction that accepts
+// them, under a plan started by any process.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -16,7 +16,7 @@ import { dayMs, hourMs, inShort, outcomes, provenDomain, ramp, sendTo, warm } fr
 
 const from = { email: `news@${warm}` };
 
-describe.each(stores)('recipients in the window of a domain on %s', (store) => {
+describe.each(stores)('the count of recipients in the window of a domain on %s', (store) => {
   const { test, api } = eachApi({ store });
   let domainId: string;
   beforeEach(async () => {
@@ -32,7 +32,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
   const post = (body: unknown, headers = {}) =>
     api.post<Message>('/v1/messages', body, { headers });
 
-  it('are those of each send, folded, blocked ones too', async () => {
+  it('includes those of each send, deduplicated, blocked ones too', async () => {
     await begin();
     await createBlock(test.app, test.operator, { address: 'b@example.com', reason: 'manual' });
     expect((await post(payload({}, three))).status).toBe(201);
@@ -43,7 +43,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([5, 0]);
   });
 
-  it('are those of a batch, without what it refuses', async () => {
+  it('includes those of a batch, without refused entries', async () => {
     await begin();
     const refused = payload({}, { from: { email: 'news@unknown.example' } });
     const batch = [payload({}, three), refused, payload({}, { from }), payload()];
@@ -51,7 +51,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([3, 0]);
   });
 
-  it('are counted once where a request is repeated', async () => {
+  it('includes a repeated request once', async () => {
     await begin();
     const headers = { 'idempotency-key': 'once' };
     const [first, again] = [
@@ -62,7 +62,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([1, 0]);
   });
 
-  it('are none of another domain, of another organization, or of none', async () => {
+  it('excludes other domains and other organizations', async () => {
     await begin();
     await provenDomain(test.app, test.operator, 'other.example');
     await post(payload({}, { from: { email: 'news@other.example' } }));
@@ -70,7 +70,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([0, 0]);
   });
 
-  it('are those of scheduled mail once it goes, in the window of that time', async () => {
+  it('includes scheduled mail at its time, in the window of that time', async () => {
     await begin();
     const scheduledFor = new Date(test.clock.now() + dayMs + hourMs).toISOString();
     const { status } = await api.post(
@@ -91,7 +91,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([0, 2, 0]);
   });
 
-  it('are never refused beyond the allowance, nor delayed', async () => {
+  it('neither refuses nor delays mail beyond the allowance', async () => {
     await begin();
     await sendTo(test.app, test.operator, 250);
     expect(await accepted()).toEqual([250, 0]);
@@ -99,14 +99,14 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['pending']));
   });
 
-  it('are those of sends right behind the start of the plan in this process', async () => {
+  it('includes sends right after the start of the plan in this process', async () => {
     await sendTo(test.app, test.operator, 3);
     await begin();
     await sendTo(test.app, test.operator, 4);
     expect(await accepted()).toEqual([4, 0]);
   });
 
-  it('count within a second where another process starts the plan, and ends it', async () => {
+  it('begins and ends within a second after another process starts or ends the plan', async () => {
     await sendTo(test.app, test.operator, 3);
     const other = await test.another();
     await begin(other);
@@ -124,7 +124,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([6, 0]);
   });
 
-  it('are asked of the store for no domain without a plan, once that is known', async () => {
+  it('costs no query for a domain without a plan, once that is known', async () => {
     const other = await provenDomain(test.app, test.operator, 'other.example');
     await startWarming(test.app, test.operator, other, ramp);
     const queries = watchQueries();
@@ -137,7 +137,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
       await asked();
       expect(await asked()).toBe(0);
       await test.clock.advance(500);
-      // The counter of changes.
+      // The read of the counter of changes.
       expect(await asked()).toBe(1);
       expect(await asked()).toBe(0);
     } finally {
@@ -145,7 +145,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     }
   });
 
-  it('are one statement for all sends of a transaction', async () => {
+  it('costs one statement for all sends of a transaction', async () => {
     await begin();
     await sendTo(test.app, test.operator, 1);
     const queries = watchQueries();
@@ -159,7 +159,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
     expect(await accepted()).toEqual([501, 0]);
   });
 
-  it('are counted nowhere while the plan is held: no window is open', async () => {
+  it('stops while the plan is held without an open window', async () => {
     await begin();
     await outcomes(test.app, test.operator, { attempted: 100, hard_bounced: 4 + 1 });
     await test.clock.advance(dayMs);
@@ -172,7 +172,7 @@ describe.each(stores)('recipients in the window of a domain on %s', (store) => {
   });
 
   it.runIf(store === 'postgres')(
-    'count in the window that opened while their transaction waited for the close of another',
+    'goes to the window that opened while the transaction waited for the close of another',
     async () => {
       await begin();
       await sendTo(test.app, test.operator, 1);

@@ -1,4 +1,4 @@
-// What the warming tests share: a verified domain, mail from it, and what became of that mail.
+// Shared by the warming tests: a verified domain, mail from it, and the outcomes of that mail.
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -24,7 +24,7 @@ export const ramp: StartWarming = {
   targetDailyRecipients: 500,
 };
 
-/** A domain that is verified. */
+/** Adds a verified domain. */
 export async function provenDomain(app: App, caller: Caller, domain = warm): Promise<string> {
   const { id } = await addDomain(app, caller, { domain, dkim: 'ed25519' });
   await verifyDomain(app, caller, id, { force: true });
@@ -33,7 +33,7 @@ export async function provenDomain(app: App, caller: Caller, domain = warm): Pro
 
 const mostRecipients = 50;
 
-/** Has so many recipients accepted in one transaction, as a group of sends does. */
+/** Accepts this many recipients in one transaction, as a group of sends does. */
 export async function sendTo(app: App, caller: Caller, recipients: number, domain = warm) {
   const all = Array.from({ length: recipients }, (_, index) => `u${index}@example.com`);
   const from = { email: `news@${domain}` };
@@ -48,7 +48,7 @@ export async function sendTo(app: App, caller: Caller, recipients: number, domai
   for (const result of results) if ('error' in result) throw result.error;
 }
 
-/** As if so much mail of a domain had just ended. */
+/** Counts this much mail of a domain as just ended. */
 export function outcomes(
   app: App,
   { organizationId }: Caller,
@@ -59,7 +59,7 @@ export function outcomes(
   return app.store.write((trx) => countHealth(app, trx, [observation]));
 }
 
-/** Windows in short: `1 closed 100 7` is the first, its allowance and what was accepted. */
+/** Lists windows in short: `1 closed 100 7` is the first, with its allowance and its accepted count. */
 export function inShort({ batches }: Warming): string[] {
   return batches.map(
     ({ sequence, state, allowanceRecipients, acceptedRecipients }) =>
@@ -67,7 +67,7 @@ export function inShort({ batches }: Warming): string[] {
   );
 }
 
-/** Decisions in short, of whom they are. */
+/** Lists decisions in short, with their actors. */
 export function decided({ decisions }: Warming): string[] {
   return decisions.map(({ kind, actor }) => `${kind} ${actor}`);
 }
@@ -79,7 +79,7 @@ export interface ToldRow {
   facts: Record<string, unknown> | null;
 }
 
-/** The events on warming, in order. */
+/** Reads the events of warming, in order. */
 export async function warmingEvents({ store }: App): Promise<ToldRow[]> {
   const query = sql<{ event_type: string; subject: string; data: string; facts: string | null }>`
     select event_type, subject, data, facts from resource_events

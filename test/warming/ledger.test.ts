@@ -1,5 +1,5 @@
-// Sixty days of one plan, as a ledger to be read: what each window allowed, what was accepted in it, how its
-// mail fared, and what came of that. Healthy traffic, then thin, then unhealthy twice, then recovering.
+// Sixty days of one plan as a readable ledger: the allowance of each window, the accepted mail, its outcomes, and
+// the verdict. Healthy traffic, then thin, then unhealthy twice, then recovering.
 import { describe, expect, it } from 'vitest';
 import type { Warming } from '../../src/warming/schema.ts';
 import { getWarming, resumeWarming, startWarming } from '../../src/warming/warming.ts';
@@ -8,19 +8,19 @@ import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { dayMs, outcomes, provenDomain, sendTo, warmingEvents } from './fixtures.ts';
 
-/** Sends of a day, and how many of them bounced and were reported. */
+/** Sends of a day, with their bounces and complaints. */
 type Traffic = readonly [sends: number, bounced: number, complained: number];
 
 const nothing: Traffic = [0, 0, 0];
 const healthy: Traffic = [150, 2, 0];
-/** Fewer than the hundred that prove something, however bad. */
+/** Fewer than the hundred that count as evidence, at a bad rate. */
 const thin: Traffic = [40, 4, 2];
 const bouncing: Traffic = [150, 5, 0];
 const reported: Traffic = [150, 0, 2];
-/** A little less than three percent, and one complaint: their counts are as much as rates. */
+/** Nearly three percent and one complaint: the limits are counts as much as rates. */
 const recovering: Traffic = [170, 5, 1];
 
-/** What is sent on a day, and what a person does at its end. */
+/** Returns the mail of a day, and the decision of a person at its end. */
 function dayOf(day: number): { traffic: Traffic; note?: string } {
   if (day <= 20) return { traffic: healthy };
   if (day <= 28) return { traffic: thin };
@@ -101,7 +101,7 @@ day 60: no window, completed
 describe.each(stores)('sixty days of warming on %s', (store) => {
   const test = eachApp({ store });
 
-  it('grow after safe windows, stand still after unsafe ones, and end at the target', async () => {
+  it('grow after safe windows, stop after unsafe ones, and end at the target', async () => {
     const { app, caller, clock } = test;
     const domainId = await provenDomain(app, test.operator);
     await startWarming(app, caller, domainId, {
@@ -134,7 +134,7 @@ describe.each(stores)('sixty days of warming on %s', (store) => {
   }, 60_000);
 });
 
-/** Day, window, allowance, accepted, verdict, and what the plan is then. */
+/** Writes day, window, allowance, accepted count, verdict, and the state of the plan. */
 function lineOf(day: number, before: Warming, after: Warming): string {
   const open = before.batches.find(({ state }) => state === 'open');
   const closed = after.batches.find(({ id }) => id === open?.id);

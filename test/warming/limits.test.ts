@@ -1,5 +1,4 @@
-// The limits of a warming plan (specification 8.3) by table, the ramp they allow, and the rates
-// that make a window unsafe.
+// The limits of a warming plan (specification 8.3) by table, its ramp, and the rates that make a window unsafe.
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { warmingFindingOf } from '../../src/usage/health-finding.ts';
@@ -28,7 +27,7 @@ describe('a plan', () => {
     { identity: 'new' },
     { identity: 'migrating' },
     { identity: 'returning' },
-  ])('is taken with %j', async (field) => {
+  ])('is accepted with %j', async (field) => {
     const { status, body } = await start({ ...ramp, ...field });
     expect(status).toBe(201);
     expect(body.plan).toMatchObject({ ...ramp, ...field });
@@ -52,12 +51,12 @@ describe('a plan', () => {
     { identity: 'old' },
     { identity: '' },
     { allowanceRecipients: 5 },
-  ])('is refused with %j, by the name of the field', async (field) => {
+  ])('is refused with %j, naming the field', async (field) => {
     const { status, body } = await start({ ...ramp, ...field });
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, Object.keys(field)]);
   });
 
-  it('is refused without any of its fields, each named', async () => {
+  it('is refused without its fields, naming each', async () => {
     const { status, body } = await start({});
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, Object.keys(ramp)]);
   });
@@ -80,7 +79,7 @@ describe('the allowance of the next window', () => {
     expect(nextAllowance(previous, growth)).toBe(next);
   });
 
-  it('is the whole number that is not less, whatever the numbers', () => {
+  it('is rounded up for any numbers', () => {
     const seed = 16;
     const random = seededRandom(seed);
     const upTo = (most: number) => Math.floor(random.float() * (most + 1));
@@ -94,16 +93,16 @@ describe('the allowance of the next window', () => {
     }
   });
 
-  it('is never beyond the target, the first neither', () => {
+  it('never exceeds the target, not even the first', () => {
     expect(firstAllowance({ ...ramp, initialDailyRecipients: 900 })).toBe(500);
   });
 });
 
-describe('the ramp drawn ahead', () => {
+describe('the simulated ramp', () => {
   const allowances = (growth: Partial<typeof ramp>) =>
     simulateRamp({ ...ramp, ...growth }, testStart).windows.map((one) => one.allowanceRecipients);
 
-  it('has each window with its dates, and the end', () => {
+  it('lists each window with its dates, and the end', () => {
     expect(simulateRamp(ramp, testStart)).toEqual({
       windows: [
         ['2026-01-05T12:00:00.000Z', '2026-01-06T12:00:00.000Z', 100],
@@ -125,7 +124,7 @@ describe('the ramp drawn ahead', () => {
     expect(allowances({ initialDailyRecipients: 600, dailyGrowthPercent: 0 })).toEqual([500]);
   });
 
-  it('is whole where it is the longest there is', () => {
+  it('is complete at its greatest length', () => {
     const longest = { initialDailyRecipients: 1, dailyGrowthPercent: 1 };
     const { windows, completesAt } = simulateRamp(
       { ...longest, targetDailyRecipients: 1_000_000 },
@@ -135,7 +134,7 @@ describe('the ramp drawn ahead', () => {
     expect([windows.length, completesAt]).toEqual([984, windows.at(-1)?.endsAt]);
   });
 
-  it('has no end without growth, and says so', () => {
+  it('is marked as endless without growth', () => {
     const { windows, completesAt } = simulateRamp({ ...ramp, dailyGrowthPercent: 0 }, testStart);
     expect([windows.length, windows.at(-1)?.allowanceRecipients]).toEqual([30, 100]);
     expect(completesAt).toBeNull();
@@ -151,7 +150,7 @@ describe('a window', () => {
   };
 
   it.each([
-    // Sent, bounced, complained.
+    // Columns: sent, bounced, complained.
     [0, 0, 0, null],
     [99, 50, 50, null],
     [100, 4, 1, null],

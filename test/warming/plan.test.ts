@@ -1,5 +1,5 @@
-// The warming of a domain over HTTP (specification 2.11, 4.7): every field, who decided what,
-// what is refused, and what else holds the mail of the domain.
+// The warming of a domain over HTTP (specification 2.11, 4.7): every field, the actors of decisions, refusals,
+// and other holds on the mail of the domain.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditPage } from '../../src/audit/schema.ts';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -46,7 +46,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
   const verb = (name: Verb, body?: DecideWarming) =>
     api.request<Warming & Refusal>('POST', `${path()}/${name}`, body === undefined ? {} : { body });
   const show = async () => (await api.get<Warming>(path())).body;
-  /** A plan that stands still, held by 5 % bounces. */
+  /** Makes a plan that 5 % bounces hold. */
   async function hold(): Promise<void> {
     await begin();
     await outcomes(test.app, test.operator, { attempted: 100, hard_bounced: 5 });
@@ -54,7 +54,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     await moveWindows(test.app);
   }
 
-  it('has every field of specification 2.11, and its first window is open at once', async () => {
+  it('has every field of specification 2.11, with its first window open at once', async () => {
     const { status, body } = await begin();
     expect(status).toBe(201);
     const nothing = { sent: 0, bounced: 0, complained: 0 };
@@ -108,7 +108,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect(await show()).toEqual(body);
   });
 
-  it('shows how the mail of the domain fared, by the hour, the running one last', async () => {
+  it("shows the outcomes of the domain's mail by the hour, the present one last", async () => {
     await begin();
     await outcomes(test.app, test.operator, { attempted: 60 });
     await test.clock.advance(2 * hourMs);
@@ -128,7 +128,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     });
   });
 
-  it('is a 409 for a domain that is not verified, and beside a plan that is not over', async () => {
+  it('is a 409 for an unverified domain and beside an unfinished plan', async () => {
     const pending = await addDomain(test.app, test.operator, {
       domain: 'pending.example',
       dkim: 'ed25519',
@@ -147,7 +147,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
       const { status, body } = await begin();
       return [status, body.resource, body.message];
     };
-    const text = `${warm} has a plan that is not over: cancel it first`;
+    const text = `${warm} has a plan that has not ended: cancel it first`;
     expect(await beside()).toEqual([409, 'warming', text]);
     await verb('pause');
     expect(await beside()).toEqual([409, 'warming', text]);
@@ -156,13 +156,13 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     );
   });
 
-  it('is started once where two ask at once', async () => {
+  it('is started once by concurrent requests', async () => {
     const answers = await Promise.all([begin(), begin(), begin()]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
     expect(decided(await show())).toHaveLength(2);
   });
 
-  it('is a 404 where the domain never had a plan, or is not there', async () => {
+  it('is a 404 without a plan or for an unknown domain', async () => {
     for (const [of, resource] of [
       [domainId, 'warming'],
       [test.app.newId('domain'), 'domain'],
@@ -176,7 +176,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect((await api.get(path('dom_no'))).status).toBe(422);
   });
 
-  /** What is answered, by the state of the plan. */
+  /** Expected statuses by the state of the plan. */
   const table = {
     active: { pause: 200, resume: 409, cancel: 200 },
     paused: { pause: 409, resume: 200, cancel: 200 },
@@ -198,7 +198,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
   const cases = Object.entries(table).flatMap(([state, verbs]) =>
     Object.entries(verbs).map(([name, status]) => [state, name, status] as const),
   );
-  it.each(cases)('%s: %s answers %i', async (state, name, status) => {
+  it.each(cases)('when %s, answers %s with %i', async (state, name, status) => {
     await make[state as keyof typeof make]();
     const before = await show();
     expect(before.plan.status).toBe(state);
@@ -215,7 +215,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect(await show()).toEqual(before);
   });
 
-  it('can be started anew once it is over; the plan that is not over is shown', async () => {
+  it('can be started again when it is over, and the unfinished plan is shown', async () => {
     await begin();
     await verb('cancel');
     const again = await begin();
@@ -224,7 +224,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect(inShort(await show())[0]).toBe('1 open 100 0');
   });
 
-  it('is resumed with a note where it is held, and every field of the hold is gone', async () => {
+  it('is resumed with a note after a hold, and all fields of the hold are cleared', async () => {
     await hold();
     const held = await show();
     expect(held.plan).toMatchObject({
@@ -233,20 +233,20 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
       holdReason: '5% of the last 100 messages bounced (limit 3%).',
     });
     const refused = await verb('resume');
-    const text = 'is needed where the plan is held: what did the review find?';
+    const text = 'is required if the plan is held: give the findings of the review';
     expect([refused.status, refused.body.fields]).toEqual([422, { note: [text] }]);
     expect(await show()).toEqual(held);
     const { plan } = (await verb('resume', { note: 'A list was bought' })).body;
     expect(plan).toMatchObject({ status: 'active', heldAt: null, holdReason: null });
   });
 
-  it.each(['', 'a\nb', 'x'.repeat(501), 5])('takes no note such as %j', async (note) => {
+  it.each(['', 'a\nb', 'x'.repeat(501), 5])('refuses the note %j', async (note) => {
     await begin();
     const { status, body } = await verb('pause', { note } as DecideWarming);
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, ['note']]);
   });
 
-  it('tells who decided what, with the notes, in its decisions and in the audit', async () => {
+  it('records actors and notes in its decisions and in the audit', async () => {
     await begin();
     await verb('pause', { note: 'Holidays' });
     await verb('resume');
@@ -280,7 +280,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     ]);
   });
 
-  it('tells of a hold and of its end by events, to webhooks too', async () => {
+  it('publishes a hold and its end, to webhooks too', async () => {
     const { id: hookId } = await endpoint(test, { events: ['warming.*'] });
     await hold();
     await verb('resume', { note: 'Cleaned' });
@@ -304,7 +304,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect(items.map(({ eventType }) => eventType)).toEqual(['warming.completed', 'warming.held']);
   });
 
-  it('shows what else holds the mail: a pause of the organization, a hold of the domain', async () => {
+  it('shows other holds: a pause of the organization and a hold of the domain', async () => {
     await begin();
     const observe = (fromDomain: string, attempted: number, hard_bounced = 0) =>
       test.app.store.write((trx) =>
@@ -332,7 +332,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     });
   });
 
-  it('shows the last hundred windows and two hundred decisions of one that never ends', async () => {
+  it('shows the last hundred windows and two hundred decisions of an endless plan', async () => {
     await begin(domainId, { ...ramp, dailyGrowthPercent: 0 });
     for (let i = 0; i < 120; i++) {
       await test.clock.advance(dayMs);

@@ -1,5 +1,5 @@
-// Windows when something is amiss: the store fails between close and open, nobody looked for days, the clock
-// is set, two daemons look at once, the domain goes.
+// Windows under trouble: the store fails between close and open, no daemon runs for days, the clock is set, two
+// daemons work at once, the domain is deleted.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -46,7 +46,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
   }
   const day = (from: number) => [isoTime(from), isoTime(from + dayMs)];
 
-  it('are left alone until the open one is over', async () => {
+  it('stay until the open one is over', async () => {
     expect(await moveWindows(test.app)).toBe(0);
     await test.clock.advance(dayMs - 1);
     expect(await moveWindows(test.app)).toBe(0);
@@ -57,7 +57,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(await moveWindows(test.app)).toBe(0);
   });
 
-  it('end with the target: none is scheduled behind it, and the plan is completed', async () => {
+  it('end at the target without a further one, and the plan is completed', async () => {
     for (let i = 0; i < 4; i++) {
       await test.clock.advance(dayMs);
       await moveWindows(test.app);
@@ -79,10 +79,10 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(await moveWindows(test.app)).toBe(0);
   });
 
-  it('of a crash between close and open: neither, and both at the next look', async () => {
+  it('after a crash between close and open are both unchanged, and move at the next run', async () => {
     await test.clock.advance(dayMs);
     const before = await show();
-    // The close is written down; that the next one opened cannot be.
+    // The close can be written, the opening of the next one cannot.
     await run('create unique index no_second on warming_decisions (plan_id, kind)');
     expect(await moveWindows(test.app)).toBe(0);
     expect(await show()).toEqual(before);
@@ -96,7 +96,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     ]);
   });
 
-  it('of one plan that cannot be moved keep no other from it', async () => {
+  it('of a failing plan do not stop those of another', async () => {
     const other = await provenDomain(test.app, test.operator, 'other.example');
     await startWarming(test.app, test.operator, other, ramp);
     await test.clock.advance(dayMs);
@@ -110,7 +110,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(inShort(await getWarming(test.app, test.operator, other))[0]).toBe('1 closed 100 0');
   });
 
-  it('are moved once where two daemons look at once', async () => {
+  it('are moved once by two concurrent daemons', async () => {
     const other = await test.another();
     for (let i = 0; i < 3; i++) {
       await test.clock.advance(dayMs);
@@ -126,13 +126,13 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(decided(await show()).filter((one) => one.startsWith('window-opened'))).toHaveLength(4);
   });
 
-  it('follow one another without a gap where the look comes some minutes late', async () => {
+  it('follow one another without a gap after a late run', async () => {
     await test.clock.advance(dayMs + 59 * 60_000);
     await moveWindows(test.app);
     expect(await times()).toEqual([day(start), day(start + dayMs), day(start + 2 * dayMs)]);
   });
 
-  it('grow once where no daemon ran for ten days, and begin when one looks again', async () => {
+  it('grow once after ten days without a daemon, from the time of the next run', async () => {
     await test.clock.advance(10 * dayMs);
     expect(await moveWindows(test.app)).toBe(1);
     expect(inShort(await show())).toEqual(['1 closed 100 0', '2 open 200 0', '3 scheduled 400 0']);
@@ -140,7 +140,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(await moveWindows(test.app)).toBe(0);
   });
 
-  it('are judged by what was sent in them, also where the look comes days late', async () => {
+  it('are judged by their own mail, also days later', async () => {
     await test.clock.advance(hourMs);
     await outcomes(test.app, test.operator, { attempted: 100, hard_bounced: 5 });
     await test.clock.advance(10 * dayMs);
@@ -153,7 +153,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(evidence.verdict).toBe('insufficient-evidence');
   });
 
-  it('begin anew where the clock was set back before their start', async () => {
+  it('start again when the clock was set back before their start', async () => {
     await sendTo(test.app, test.operator, 7);
     const back = start - 3 * dayMs;
     test.clock.set(back);
@@ -166,14 +166,14 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(inShort(await show())[1]).toBe('2 open 200 0');
   });
 
-  it('lose nothing where the clock is set back within them, or a little', async () => {
+  it('keep their counts when the clock is set back within them', async () => {
     await test.clock.advance(20 * hourMs);
     test.clock.set(start - 4_000);
     expect(await moveWindows(test.app)).toBe(0);
     expect(await times()).toEqual([day(start), day(start + dayMs)]);
   });
 
-  it('count bounces as evidence that were counted before the clock was set back', async () => {
+  it('keep the bounces counted before the clock was set back', async () => {
     await test.clock.advance(2 * hourMs);
     await outcomes(test.app, test.operator, { attempted: 100, hard_bounced: 5 });
     test.clock.set(start - 30 * dayMs);
@@ -183,7 +183,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(hourly.at(-1)).toEqual({ sent: 100, bounced: 5, complained: 0 });
   });
 
-  it('close once more than they should where the clock is set forward by mistake', async () => {
+  it('close once too often when the clock is set forward by mistake', async () => {
     test.clock.set(start + 5 * dayMs);
     expect(await moveWindows(test.app)).toBe(1);
     test.clock.set(start);
@@ -192,7 +192,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect((await times())[1]).toEqual(day(start));
   });
 
-  it('wait while the plan is paused: the open one ends, the next opens at the resume', async () => {
+  it('pause with the plan: the open one ends, and the next opens at the resume', async () => {
     await test.clock.advance(hourMs);
     await pauseWarming(test.app, test.operator, domainId, {});
     await test.clock.advance(dayMs);
@@ -207,7 +207,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect((await times())[1]).toEqual(day(now));
   });
 
-  it('go on where the plan is paused and resumed within one', async () => {
+  it('go on when the plan is paused and resumed within one', async () => {
     await pauseWarming(test.app, test.operator, domainId, {});
     await test.clock.advance(hourMs);
     const resumed = await resumeWarming(test.app, test.operator, domainId, {});
@@ -215,7 +215,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(await times()).toEqual([day(start), day(start + dayMs)]);
   });
 
-  it('hold a paused plan too where one closes unsafe', async () => {
+  it('hold a paused plan too when one closes unsafe', async () => {
     await pauseWarming(test.app, test.operator, domainId, {});
     await outcomes(test.app, test.operator, { attempted: 100, hard_bounced: 5 });
     await test.clock.advance(dayMs);
@@ -225,7 +225,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect(inShort(await show())).toEqual(['1 closed 100 0', '2 cancelled 200 0']);
   });
 
-  it('try again, after a hold, the one that was not safe, by what is sent from then on', async () => {
+  it('repeat the unsafe one after a hold, judged by later mail', async () => {
     await outcomes(test.app, test.operator, { attempted: 100, complained: 2 });
     await test.clock.advance(dayMs);
     await moveWindows(test.app);
@@ -246,7 +246,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     ]);
   });
 
-  it('end with the plan, and go with the domain', async () => {
+  it('end with the plan and are deleted with the domain', async () => {
     await test.clock.advance(hourMs);
     const cancelled = await cancelWarming(test.app, test.operator, domainId, {});
     expect(inShort(cancelled)).toEqual(['1 cancelled 100 0', '2 cancelled 200 0']);

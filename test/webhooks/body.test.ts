@@ -25,7 +25,7 @@ import {
 
 const dayMs = 24 * 3600_000;
 
-describe.each(stores)('a body, on %s', (store) => {
+describe.each(stores)('the body of an event on %s', (store) => {
   let test: TestApp;
   let app: App;
   let presented: number;
@@ -46,7 +46,7 @@ describe.each(stores)('a body, on %s', (store) => {
   });
   afterEach(() => test.close());
 
-  /** A message, an event of it, and its delivery. */
+  /** Makes a message with an event and the delivery of that. */
   async function ofMessage() {
     const { id } = await send(app, test.caller, 'a@sandbox.test');
     const { organizationId } = test.caller;
@@ -76,7 +76,7 @@ describe.each(stores)('a body, on %s', (store) => {
 
   const shown = ({ id, status, subject }: Record<string, unknown>) => ({ id, status, subject });
 
-  it('is made once and kept', async () => {
+  it('is made once and stored', async () => {
     const { message, delivery } = await ofMessage();
     const bodies = [await bodyOf(app, delivery), await bodyOf(app, delivery)];
     expect(new Set(bodies).size).toBe(1);
@@ -88,7 +88,7 @@ describe.each(stores)('a body, on %s', (store) => {
     });
   });
 
-  it.each(['before', 'after'])('says only the id where its message is deleted %s', async (when) => {
+  it.each(['before', 'after'])('has only the id when its message is deleted %s', async (when) => {
     const { message, delivery } = await ofMessage();
     const first = when === 'after' ? await bodyOf(app, delivery) : null;
     await deleteMessage(app, test.caller, message);
@@ -117,7 +117,7 @@ describe.each(stores)('a body, on %s', (store) => {
     expect((await bodiesOf(app, deliveries, budget)).size).toBe(5);
   });
 
-  it('is posted where it did not fit into the budget of its claim', async () => {
+  it('is posted even when it did not fit into the budget of its claim', async () => {
     const to = await receiver();
     const data = { text: 'x'.repeat(250 * 1024) };
     for (let i = 0; i < 20; i++) {
@@ -135,7 +135,7 @@ describe.each(stores)('a body, on %s', (store) => {
     await to.close();
   });
 
-  it('says only the id where its message is deleted while it is made', async () => {
+  it('has only the id when its message is deleted during its making', async () => {
     const { message, delivery } = await ofMessage();
     const presentUndisturbed = present;
     present = async (...asked) => {
@@ -146,7 +146,7 @@ describe.each(stores)('a body, on %s', (store) => {
     expect(JSON.parse(await bodyOf(app, delivery)).data).toEqual({ id: message, deleted: true });
   });
 
-  it('goes after 90 days with delivery and attempts, what has not ended stays', async () => {
+  it('is deleted with its ended delivery and attempts after 90 days', async () => {
     const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
     const ended = { status: 'delivered', due_at: null } as const;
     const old = await makeDeliveries(test, endpoint, 1_200, ended);
@@ -175,20 +175,20 @@ describe.each(stores)('a body, on %s', (store) => {
     expect(quarters.map(({ n }) => n)).toEqual([1, 1]);
   });
 
-  it('goes with the count of its quarter hour, once nothing of that is left', async () => {
+  it('is deleted with the count of its quarter hour, once that is empty', async () => {
     const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
     const ended = { status: 'exhausted', due_at: null } as const;
     await makeDeliveries(test, endpoint, 3, ended);
     test.clock.set(test.clock.now() + 91 * dayMs);
     await makeDeliveries(test, endpoint, 1, ended);
     await sweepWebhooks(app);
-    // Those that this sweep emptied go with the next: each is found empty or left.
+    // The next sweep deletes those that this one emptied, after checking each again.
     await sweepWebhooks(app);
     const { rows } = await sql`select exhausted from webhook_counters`.execute(app.store.db);
     expect(rows).toEqual([{ exhausted: 1 }]);
   });
 
-  it('goes with its event after 90 days, and the steps of a message stay', async () => {
+  it('is deleted with its event after 90 days, and the steps of a message stay', async () => {
     const { message } = await ofMessage();
     const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
     await makeDeliveries(test, endpoint, 1_200);
@@ -211,7 +211,7 @@ describe.each(stores)('a body, on %s', (store) => {
   });
 });
 
-describe('a body of an event', () => {
+describe('the size of a body', () => {
   const event = { type: 'webhook.test', timestamp: 0, organizationId: 'org_1' };
 
   it.each([
@@ -220,14 +220,14 @@ describe('a body of an event', () => {
     ['many fields', Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i]))],
     ['deep', JSON.parse(`${'{"a":'.repeat(2_000)}"${'x'.repeat(300_000)}"${'}'.repeat(2_000)}`)],
     ['escapes', { id: 'msg_1', a: Array(100).fill('\u0000'.repeat(60_000)) }],
-  ])('has 256 KB at most: %s', (_name, data) => {
+  ])('is at most 256 KB with %s', (_name, data) => {
     const body = eventBody({ ...event, data });
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(mostBodyBytes);
     expect(JSON.parse(body).data.truncated).toBe(true);
     expect(body).not.toMatch(/\\ud83d"/);
   });
 
-  it('is whole at 256 KB', () => {
+  it('may be exactly 256 KB', () => {
     const around = Buffer.byteLength(eventBody({ ...event, data: { a: '' } }));
     const data = { a: 'x'.repeat(mostBodyBytes - around) };
     expect(JSON.parse(eventBody({ ...event, data })).data).toEqual(data);

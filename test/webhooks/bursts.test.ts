@@ -13,7 +13,7 @@ import {
   until,
 } from './engine.ts';
 
-describe('webhooks beside a burst of sends', () => {
+describe('the next claim of webhooks during a burst of sends', () => {
   let test: TestApp;
   let to: Receiver;
   let endpoint: string;
@@ -47,7 +47,7 @@ describe('webhooks beside a burst of sends', () => {
     await loop.idle();
   };
 
-  it('the next claim is a second after the last', async () => {
+  it('is a second after the last', async () => {
     await first();
     const next = await due();
     await loop.idle();
@@ -58,13 +58,13 @@ describe('webhooks beside a burst of sends', () => {
     await until(() => isDelivered(next));
   });
 
-  it('the next claim is at once where what was due had waited for ten seconds', async () => {
+  it('is at once when a due delivery had waited for ten seconds', async () => {
     await first(10_000);
     const next = await due();
     await until(() => isDelivered(next));
   });
 
-  it('the next claim is at once where the burst is over', async () => {
+  it('is at once after the burst', async () => {
     await first();
     isPressing = false;
     const next = await due();

@@ -15,7 +15,7 @@ import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { counterSums, deliveryRows, endpoint, happen } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, publishEvent } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -28,7 +28,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
   const replay = (id: string, body: object) =>
     api.post<WebhookReplay>(`/v1/webhooks/${id}/replay`, body);
 
-  it('a test is queued for its endpoint alone, whatever it subscribes to', async () => {
+  it('of a test are queued for its endpoint alone, under any subscriptions', async () => {
     const { id } = await endpoint(test, { events: ['domain.failed'] });
     await endpoint(test);
     const data = { order: 7, of: 'Żółw' };
@@ -53,7 +53,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     ['null', { data: null }, 201],
     ['a text', { data: 'x' }, 422],
     ['65 KB', { data: { x: 'x'.repeat(65 * 1024) } }, 422],
-  ])('a test with %s: %#', async (_what, body, expected) => {
+  ])('of a test with %s: %#', async (_what, body, expected) => {
     const { id } = await endpoint(test);
     const url = `/v1/webhooks/${id}/test`;
     const options = body === undefined ? {} : { body };
@@ -62,11 +62,11 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('are listed by status, kind and time, newest first', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     const since = test.clock.now() + hourMs;
     await test.clock.advance(hourMs);
-    await happen(test, 'delivered');
+    await publishEvent(test, 'delivered');
     const [first, second, third] = (await deliveryRows(test.app)).map((row) => row.id);
     await run(sql`update webhook_deliveries set status = 'delivered', due_at = null
       where id = ${second}`);
@@ -91,9 +91,9 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     });
   });
 
-  it('have no next time while they are tried: the end of a lease is none', async () => {
+  it('have no next time while they are attempted', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const shown = async () => (await list(id)).items.map((item) => item.nextAttemptAt);
     expect(await shown()).toEqual([iso(test.clock.now())]);
     const leaseEnds = test.clock.now() + 90_000;
@@ -101,13 +101,13 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect(await shown()).toEqual([null]);
   });
 
-  it('are counted alike by what moves them and by their rows', async () => {
+  it('have counters equal to their rows', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     await updateWebhook(test.app, test.operator, id, { status: 'disabled' });
     await updateWebhook(test.app, test.operator, id, { status: 'active' });
-    await happen(test, 'sent');
+    await publishEvent(test, 'sent');
     const total = async (query: string) => (await list(id, query)).pagination.total;
     expect(await total('')).toBe(3);
     expect(await total('?status=cancelled')).toBe(2);
@@ -119,7 +119,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
   });
 
   it.each(['status=sent', 'eventType=nonsense', 'since=yesterday', 'limit=0'])(
-    'are not listed by %s',
+    'cannot be listed by %s',
     async (query) => {
       const { id } = await endpoint(test);
       const { status, body } = await api.get<{ fields: object }>(
@@ -129,10 +129,10 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     },
   );
 
-  it('show their attempts, and are not there under another endpoint', async () => {
+  it('show their attempts, and are a 404 under another endpoint', async () => {
     const { id } = await endpoint(test);
     const other = await endpoint(test, { events: ['domain.failed'] });
-    await happen(test);
+    await publishEvent(test);
     const [row] = await deliveryRows(test.app);
     const at = test.clock.now();
     await run(sql`insert into webhook_attempts
@@ -164,13 +164,13 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     }
   });
 
-  it('a replay queues logged events again, under their ids, behind what is live', async () => {
-    await happen(test, 'sent');
+  it('of a replay queue logged events again under their ids, behind live ones', async () => {
+    await publishEvent(test, 'sent');
     await test.clock.advance(hourMs);
     const since = test.clock.now();
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
-    await happen(test, 'queued');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
+    await publishEvent(test, 'queued');
     const { id } = await endpoint(test, { events: ['message.sent'] });
     const logged = await sql<{ id: string; event_type: string; message_id: string }>`
       select id, event_type, message_id from events order by id`.execute(test.app.store.db);
@@ -189,10 +189,10 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect(await counterSums(test.app)).toEqual({ [id]: [6, 0, 0, 0] });
   });
 
-  it('a replay of what was given up takes each event once, also at the command line', async () => {
+  it('of a replay of exhausted ones include each event once, also at the command line', async () => {
     const { id } = await endpoint(test);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     await run(sql`update webhook_deliveries set status = 'exhausted', due_at = null
       where event_type = 'message.sent'`);
     const [given] = await deliveryRows(test.app);
@@ -217,7 +217,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     }
   });
 
-  it('a replay takes the oldest 10,000, and says that there are more', async () => {
+  it('of a replay are the oldest 10,000, with a mark that more exist', async () => {
     const { id } = await endpoint(test);
     const { organizationId } = test.operator;
     const numbers = Array.from({ length: 10_001 }, (_, i) => String(i).padStart(20, '0'));
@@ -244,14 +244,14 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect((await replay(id, { status: 'exhausted' })).body.deliveries).toBe(7);
   });
 
-  it('a replay is refused beside another one of its endpoint', async () => {
+  it('of a replay are refused beside another replay of the endpoint', async () => {
     const { id } = await endpoint(test);
     const both = await Promise.all([replay(id, {}), replay(id, {})]);
     expect(both.map((one) => one.status).sort()).toEqual([200, 409]);
     expect((await replay(id, {})).status).toBe(200);
   });
 
-  it('a replay has its place while another organization replays all it may', async () => {
+  it('of a replay have a place while another organization replays as much as it may', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => endpoint(test)));
     const { id: organizationId } = await createOrganization(test.app, {
       name: 'Other',
@@ -272,7 +272,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     ['events', { events: [] }],
     ['events.0', { events: ['nonsense'] }],
     ['since', { since: 'yesterday' }],
-  ])('no replay with a bad %s', async (field, body) => {
+  ])('of a replay are refused for a bad %s', async (field, body) => {
     const { id } = await endpoint(test);
     const answer = await api.post<{ fields: object }>(`/v1/webhooks/${id}/replay`, body);
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);

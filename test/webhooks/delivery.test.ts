@@ -46,7 +46,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await test.close();
   });
 
-  /** Lets time pass until the attempt of this number was made and settled. */
+  /** Advances the clock until the attempt of this number was made and settled. */
   async function attempted(id: string, number: number): Promise<void> {
     const { attempt_count, due_at } = await deliveryRow(app, id);
     if (attempt_count < number && due_at !== null && (await isUnclaimed(id))) {
@@ -56,11 +56,11 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await loop.idle();
   }
 
-  /** Hours by the wall clock alone: there are 17,000 timers of a PostgreSQL store in a day. */
+  /** Advances hours by the wall clock alone, because a PostgreSQL store has 17,000 timers a day. */
   async function passTime(ms: number): Promise<void> {
     if (ms <= hourMs / 2) await test.clock.advance(Math.max(0, ms));
     else test.clock.set(test.clock.now() + ms);
-    // A step that was reading while the time passed has its timer in the past: it is woken.
+    // A step under way as time passed has its timer in the past: it has to be woken.
     await loop.idle();
   }
 
@@ -74,7 +74,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     return { endpoint, id };
   }
 
-  it('is delivered by a 2xx, signed, with its body', async () => {
+  it('succeeds with a 2xx, signed, with its body', async () => {
     const headers = { 'x-own': 'yes' };
     const endpoint = await makeEndpoint(test, to.url, { plainHeaders: headers });
     const [id = ''] = await makeDeliveries(test, endpoint, 1);
@@ -102,10 +102,10 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(counted).toEqual(byRows);
   });
 
-  it('goes through the whole schedule with jitter within a fifth, then is exhausted', async () => {
+  it('passes the whole schedule with jitter within a fifth, then is exhausted', async () => {
     to.answer = status(500, {}, 'no\u0007room');
     const { endpoint, id } = await one();
-    // Two days and more without a success, within the five after which it would be disabled.
+    // Over two days without a success, within the five that would disable it.
     await attempted(id, 1);
     const factors: number[] = [];
     for (let made = 1; made < schedule.length; made++) {
@@ -141,7 +141,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     ['the least', 0, 0.8],
     ['the middle', 0.5, 1],
     ['the most', 1 - 2 ** -32, 1.2],
-  ])('waits as its jitter has it: %s', async (_name, float, factor) => {
+  ])('is delayed by its jitter: %s', async (_name, float, factor) => {
     to.answer = status(500);
     vi.spyOn(app.random, 'float').mockReturnValue(float);
     const { id } = await one();
@@ -156,7 +156,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     ['seconds of a 503', 503, ' 7200 ', 7_200_000],
     ['more than a day', 503, '999999999', dayMs],
     ['a date', 429, 'Mon, 05 Jan 2026 13:00:00 GMT', hourMs],
-  ])('waits for the Retry-After: %s', async (_name, code, header, waitMs) => {
+  ])('is delayed by the Retry-After: %s', async (_name, code, header, waitMs) => {
     to.answer = status(code, { 'retry-after': header });
     const { id } = await one();
     await attempted(id, 1);
@@ -166,9 +166,9 @@ describe.each(stores)('a delivery, on %s', (store) => {
   it.each([
     ['is sooner than the schedule', 503, '1'],
     ['is a date of the past', 503, 'Mon, 05 Jan 2026 11:00:00 GMT'],
-    ['is no time', 429, 'soon'],
+    ['is malformed', 429, 'soon'],
     ['comes with another status', 500, '7200'],
-  ])('keeps to the schedule where the Retry-After %s', async (_name, code, header) => {
+  ])('follows the schedule when the Retry-After %s', async (_name, code, header) => {
     to.answer = status(code, { 'retry-after': header });
     vi.spyOn(app.random, 'float').mockReturnValue(0.5);
     const { id } = await one();
@@ -176,7 +176,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect((await deliveryRow(app, id)).due_at).toBe(test.clock.now() + 5_000);
   });
 
-  it('fails by a redirect, which is not followed', async () => {
+  it('fails at a redirect, which is not followed', async () => {
     const other = await receiver();
     to.answer = status(307, { location: other.url });
     const { id } = await one();
@@ -190,7 +190,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await other.close();
   });
 
-  it('is exhausted by a 410, which disables the endpoint and cancels what is behind it', async () => {
+  it('is exhausted by a 410, which disables the endpoint and cancels queued ones', async () => {
     const warn = vi.spyOn(app.log, 'warn');
     const endpoint = await makeEndpoint(test, to.url);
     const later = { due_at: test.clock.now() + hourMs };
@@ -229,13 +229,13 @@ describe.each(stores)('a delivery, on %s', (store) => {
     ]);
   });
 
-  it('disables an endpoint that fails for days without a success, not one that had one', async () => {
+  it('disables an endpoint that fails for days without a success', async () => {
     to.answer = status(500);
     const { endpoint, id } = await one();
     await attempted(id, 1);
     const since = test.clock.now();
     expect((await endpointRow(app, endpoint)).failing_since).toBe(since);
-    // One success begins the days anew.
+    // One success restarts the count of days.
     to.answer = status(200);
     await passTime(4 * dayMs);
     await until(async () => (await deliveryRow(app, id)).status === 'delivered');
@@ -256,7 +256,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(counted).toEqual(byRows);
   });
 
-  it('starts clean once its endpoint is enabled again: what was pending before is cancelled', async () => {
+  it('of an endpoint enabled again starts clean: earlier pending ones are cancelled', async () => {
     const now = test.clock.now();
     const before = { status: 'active', cancel_before: now, failing_since: null } as const;
     const endpoint = await makeEndpoint(test, to.url, before);
@@ -269,7 +269,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(counted).toEqual(byRows);
   });
 
-  it('on the wire while its endpoint is disabled and enabled says nothing of the time after', async () => {
+  it('under way across disabling and enabling does not count for the time after', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(500).end());
     const { endpoint, id } = await one();
@@ -286,7 +286,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     });
   });
 
-  it('is tried again under its id where a daemon died with it', async () => {
+  it('is tried again under its id after its daemon died', async () => {
     await loop.stop(0);
     const leaseEnds = test.clock.now() + 90_000;
     const dead = { claimed_by: 'wrk_dead', due_at: leaseEnds };
@@ -303,7 +303,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(to.received.map(({ headers }) => headers['webhook-id'])).toEqual([event_id]);
   });
 
-  it('is cancelled where a daemon died with it and its endpoint was disabled', async () => {
+  it('is cancelled when its daemon died and its endpoint was disabled', async () => {
     await loop.stop(0);
     const dead = { claimed_by: 'wrk_dead', due_at: test.clock.now() + 90_000 };
     const { endpoint, id } = await one(dead);
@@ -317,7 +317,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(to.received).toEqual([]);
   });
 
-  it('is not changed by the end of an attempt whose lease another daemon has by now', async () => {
+  it('is not changed by an attempt after another daemon took its lease', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(200).end());
     const { id } = await one();
@@ -337,7 +337,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(await attemptRows(app, id)).toEqual([]);
   });
 
-  it('is handed back when the daemon stops, without an attempt counted', async () => {
+  it('is handed back at a stop without counting an attempt', async () => {
     to.answer = () => {};
     const { id } = await one();
     await until(() => to.received.length === 1);
@@ -359,7 +359,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     ['delivered', { status: 'delivered', due_at: null, attempt_count: 1 }],
     ['exhausted', { status: 'exhausted', due_at: null, attempt_count: 10 }],
     ['cancelled', { status: 'cancelled', due_at: null, attempt_count: 2 }],
-  ] as const)('stays as it was when it is redelivered: %s', async (_name, columns) => {
+  ] as const)('keeps its state when it is redelivered: %s', async (_name, columns) => {
     const endpoint = await makeEndpoint(test, to.url, { status: 'disabled' });
     await loop.stop(0);
     const [id = ''] = await makeDeliveries(test, endpoint, 1, columns);
@@ -380,7 +380,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     loop = createWebhookLoop(app);
   });
 
-  it('that succeeds when it is redelivered ends the days of failing of its endpoint', async () => {
+  it('ends the failing days of its endpoint by a successful redelivery', async () => {
     to.answer = status(500);
     const { endpoint, id } = await one();
     await attempted(id, 1);
@@ -393,7 +393,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(await failingSince()).toBe(null);
   });
 
-  it('is two attempts when it is redelivered twice at once, while the loop has it too', async () => {
+  it("has two attempts when redelivered twice at once, beside the loop's own", async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(200).end());
     const { endpoint, id } = await one();
@@ -411,7 +411,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(made.filter(({ trigger }) => trigger === 'automatic')).toHaveLength(1);
   });
 
-  it('is redelivered while another organization redelivers all it may', async () => {
+  it('is redelivered while another organization redelivers as much as it may', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(500).end());
     const endpoint = await makeEndpoint(test, to.url, { status: 'disabled' });
@@ -438,7 +438,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(await redeliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('that cannot be signed leaves its place when it is redelivered', async () => {
+  it('that cannot be signed returns its place at a redelivery', async () => {
     await loop.stop(0);
     const { endpoint, id } = await one();
     await app.store.write((trx) =>
@@ -456,7 +456,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     loop = createWebhookLoop(app);
   });
 
-  it('is not found by another organization, nor under another endpoint', async () => {
+  it('is a 404 for another organization and under another endpoint', async () => {
     const { endpoint, id } = await one();
     const other = await makeEndpoint(test, to.url);
     const stranger = { ...test.caller, organizationId: 'org_0000000000000000000000' };
@@ -464,7 +464,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await expect(redeliverNow(app, test.caller, other, id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('of a million to a dead endpoint holds back none of the others', async () => {
+  it('is not held back by a million deliveries to a dead endpoint', async () => {
     const dead = await makeEndpoint(test, to.url.replace('/hook', '/dead'));
     const held: unknown[] = [];
     to.answer = (request, response) => {
@@ -478,7 +478,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(held).toHaveLength(5);
   });
 
-  it('goes before replays', async () => {
+  it('precedes replays', async () => {
     await loop.stop(0);
     const endpoint = await makeEndpoint(test, to.url);
     const replays = await makeDeliveries(test, endpoint, 10, { is_replay: 1 });

@@ -10,7 +10,7 @@ import type { Webhook, WebhookStats } from '../../src/webhooks/schema.ts';
 import { openHeaders, openSecrets } from '../../src/webhooks/secrets.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { counterSums, deliveryRows, endpoint, happen, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
 const path = '/v1/webhooks';
 const hourMs = 3_600_000;
@@ -27,7 +27,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     openSecrets(test.app, row).flatMap(({ secret, until }) => (at < until ? secret : []));
   const rowOf = (id: string) => endpoints.get(test.app.store.db, test.operator.organizationId, id);
 
-  it('are made with a secret that is shown once, and stored encrypted', async () => {
+  it('are created with a secret that is shown once and stored encrypted', async () => {
     const { status, body: made } = await api.post<Webhook>(path, input);
     expect(status).toBe(201);
     expect(made).toMatchObject({
@@ -44,7 +44,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     expect(signing(row, test.clock.now())).toEqual([made.secret]);
   });
 
-  it('show the values of headers to who may write them alone, and store them encrypted', async () => {
+  it('show the values of headers to their writers alone, and store them encrypted', async () => {
     const headers = { 'X-Token': 'very secret', 'X-Team': 'billing' };
     const { body: made } = await api.post<Webhook>(path, { ...input, headers });
     expect(made.headers).toEqual(headers);
@@ -100,7 +100,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     ['headers.x-a', { headers: { 'X-A': '1', 'x-a': '2' } }],
     ['headers', { headers: Object.fromEntries([...Array(21)].map((_, i) => [`X-${i}`, ''])) }],
     ['name', { name: 'two\nlines' }],
-  ])('are not made, nor changed, with a bad %s: %j', async (field, bad) => {
+  ])('cannot be created or changed with a bad %s: %j', async (field, bad) => {
     const made = await api.post<Refusal>(path, { ...input, ...bad });
     expect([made.status, Object.keys(made.body.fields)]).toEqual([422, [field]]);
     const { id } = await endpoint(test);
@@ -108,18 +108,18 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     expect([changed.status, Object.keys(changed.body.fields)]).toEqual([422, [field]]);
   });
 
-  it('are 50 in an organization, also where several are made at once', async () => {
+  it('are limited to 50 in an organization, also when created concurrently', async () => {
     for (let i = 0; i < 48; i++) await endpoint(test);
     const made = await Promise.all([...Array(4)].map(() => api.post<Refusal>(path, input)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409]);
   });
 
-  it('disabled by hand, they get nothing, and what waited is cancelled; then they start clean', async () => {
+  it('lose their queue when disabled by hand, and start clean afterwards', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const disabled = await patch<Webhook>(`${path}/${id}`, { status: 'disabled' });
     expect(disabled.body.status).toBe('disabled');
-    await happen(test);
+    await publishEvent(test);
     expect(await deliveryRows(test.app)).toMatchObject([{ status: 'cancelled', due_at: null }]);
     expect(await counterSums(test.app)).toEqual({ [id]: [0, 0, 0, 1] });
     const failing = sql`update webhook_endpoints set failing_since = 1, disabled_reason = 'x'`;
@@ -128,17 +128,17 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     const enabled = await patch<Webhook>(`${path}/${id}`, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', disabledReason: null });
     expect(await rowOf(id)).toMatchObject({ failing_since: null });
-    await happen(test);
+    await publishEvent(test);
     expect((await deliveryRows(test.app)).map(({ status }) => status)).toEqual([
       'cancelled',
       'pending',
     ]);
   });
 
-  it('are deleted with deliveries, attempts and statistics, more than go at once', async () => {
+  it('are deleted with deliveries, attempts and statistics, in several steps', async () => {
     const kept = await endpoint(test);
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const { app } = test;
     const many = Array.from(
       { length: 2_300 },

@@ -224,12 +224,12 @@ export async function countsOf({ store }: App, endpointId: string) {
 
 const longestWaitMs = 20_000;
 
-/** Waits for real input and output, while the virtual clock stands. */
+/** Waits for real input and output with the virtual clock standing. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < longestWaitMs) {
     if (await holds()) return;
     await nextTurn();
   }
-  throw new Error('what was waited for did not come');
+  throw new Error('the condition did not come true');
 }

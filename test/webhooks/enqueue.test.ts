@@ -1,5 +1,5 @@
-// From an event to its deliveries: in one transaction, for each active endpoint that wants
-// it, from endpoints that are known in memory.
+// From an event to its deliveries: in one transaction, for each active endpoint that subscribes to it, from a
+// cache of the endpoints.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { WebhookEnqueueError } from '../../src/errors.ts';
@@ -12,13 +12,13 @@ import { noRows, otherOrganization, payload, rowCounts, send } from '../messages
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';
-import { counterSums, deliveryRows, endpoint, happen, hookUrl } from './fixtures.ts';
+import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
-describe.each(stores)('enqueuing on %s', (store) => {
+describe.each(stores)('enqueuing a delivery on %s', (store) => {
   const { test, api } = eachApi({ store });
   const kinds = async () => (await deliveryRows(test.app)).map(({ event_type }) => event_type);
 
-  it('makes one delivery for each active endpoint that wants the event, and for no other', async () => {
+  it('happens for each active endpoint that subscribes to the event, and for no other', async () => {
     const all = await endpoint(test);
     const some = await endpoint(test, { events: ['message.sent', 'domain.*'] });
     const none = await endpoint(test, { events: ['mailbox.*', 'message.delivered'] });
@@ -26,8 +26,8 @@ describe.each(stores)('enqueuing on %s', (store) => {
     await updateWebhook(test.app, test.operator, off.id, { status: 'disabled' });
     const { caller: foreign } = await otherOrganization(test.app);
     await createWebhook(test.app, foreign, { url: hookUrl, events: ['*'] });
-    await happen(test, 'sent');
-    await happen(test, 'queued');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'queued');
     const rows = await deliveryRows(test.app);
     expect(new Set(rows.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([all.id, some.id]));
     expect(rows).toHaveLength(2);
@@ -54,7 +54,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     expect(await counterSums(test.app)).not.toHaveProperty(none.id);
   });
 
-  it('tells of a send in its transaction', async () => {
+  it('happens in the transaction of a send', async () => {
     await endpoint(test, { events: ['message.accepted'] });
     const { id } = await send(api);
     expect(await deliveryRows(test.app)).toMatchObject([
@@ -62,7 +62,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     ]);
   });
 
-  it('fails a send with WebhookEnqueueError where it fails, and stores nothing of it', async () => {
+  it('fails the send with WebhookEnqueueError and stores nothing of it', async () => {
     await endpoint(test);
     const rename = (from: string, to: string) =>
       test.app.store.write((trx) =>
@@ -76,22 +76,22 @@ describe.each(stores)('enqueuing on %s', (store) => {
     ]);
     expect(headers['x-service-error-layer']).toBe('webhooks');
     expect(await rowCounts(test.app)).toEqual(noRows);
-    await expect(happen(test)).rejects.toThrow(WebhookEnqueueError);
+    await expect(publishEvent(test)).rejects.toThrow(WebhookEnqueueError);
     expect(await rowCounts(test.app)).toEqual(noRows);
     await rename('away', 'webhook_deliveries');
     await send(api);
     expect(await kinds()).toEqual(['message.accepted']);
   });
 
-  it('asks the store nothing for an organization without endpoints', async () => {
-    await happen(test);
+  it('costs no query for an organization without endpoints', async () => {
+    await publishEvent(test);
     const watched = watchQueries();
     try {
-      await happen(test);
+      await publishEvent(test);
       const asked = () => watched.take().filter(({ text }) => text.includes('webhook'));
       expect(asked()).toEqual([]);
       await test.clock.advance(500);
-      await happen(test);
+      await publishEvent(test);
       expect(asked().map(({ text, times }) => [/from "(\w+)"/.exec(text)?.[1], times])).toEqual([
         ['webhook_changes', 1],
       ]);
@@ -100,35 +100,35 @@ describe.each(stores)('enqueuing on %s', (store) => {
     }
   });
 
-  it('sees a change by this process at once, by another within a second', async () => {
-    await happen(test);
+  it('follows a change by this process at once, by another within a second', async () => {
+    await publishEvent(test);
     const { id } = await endpoint(test, { events: ['message.sent'] });
-    await happen(test);
+    await publishEvent(test);
     expect(await kinds()).toEqual(['message.sent']);
     const other = { app: await test.another(), operator: test.operator };
     await updateWebhook(other.app, test.operator, id, { events: ['message.delivered'] });
     await test.clock.advance(500);
-    await happen(test, 'sent');
-    await happen(test, 'delivered');
+    await publishEvent(test, 'sent');
+    await publishEvent(test, 'delivered');
     expect(await kinds()).toEqual(['message.sent', 'message.delivered']);
   });
 
-  it('queues nothing for an endpoint that another process has deleted or disabled meanwhile', async () => {
+  it('skips an endpoint that another process has deleted or disabled meanwhile', async () => {
     const gone = await endpoint(test);
     const off = await endpoint(test);
     const stays = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const other = await test.another();
     await deleteWebhook(other, test.operator, gone.id);
     await updateWebhook(other, test.operator, off.id, { status: 'disabled' });
-    await happen(test);
+    await publishEvent(test);
     const rows = await deliveryRows(test.app);
     const of = ({ id }: { id: string }) =>
       rows.filter((row) => row.endpoint_id === id).map(({ status }) => status);
     expect([of(gone), of(off), of(stays)]).toEqual([[], ['cancelled'], ['pending', 'pending']]);
   });
 
-  it('keeps nothing that a transaction read of a change of its own, which fails', async () => {
+  it('caches nothing that a failed transaction read of its own change', async () => {
     const { id } = await endpoint(test);
     await test.clock.advance(500);
     const { app, operator } = test;
@@ -140,13 +140,13 @@ describe.each(stores)('enqueuing on %s', (store) => {
       throw new RangeError('no');
     };
     await expect(app.store.write(disable)).rejects.toThrow(RangeError);
-    await happen(test);
+    await publishEvent(test);
     expect(await kinds()).toEqual(['message.sent']);
   });
 
-  it('tells the others of a disabled endpoint, and not itself', async () => {
+  it('notifies the other endpoints of a disabled one', async () => {
     const { id } = await endpoint(test);
-    const told_ = await endpoint(test, { events: ['webhook.disabled'] });
+    const listener = await endpoint(test, { events: ['webhook.disabled'] });
     const { app, operator } = test;
     await app.store.write(async (trx) => {
       endpointChanges.note(trx);
@@ -155,6 +155,6 @@ describe.each(stores)('enqueuing on %s', (store) => {
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });
     });
     const rows = await deliveryRows(app);
-    expect(rows).toMatchObject([{ endpoint_id: told_.id, event_type: 'webhook.disabled' }]);
+    expect(rows).toMatchObject([{ endpoint_id: listener.id, event_type: 'webhook.disabled' }]);
   });
 });

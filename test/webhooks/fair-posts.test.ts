@@ -55,11 +55,11 @@ describe.each(stores)('a second organization, on %s', (store) => {
     test.clock.after(slowMs, end);
   }
 
-  /** An endpoint at an origin of its own: each name below localhost is one. */
+  /** Returns a URL with a separate origin for each name below localhost. */
   const at = (name: string, path: string) =>
     to.url.replace('127.0.0.1', `${name}.localhost`).replace('/hook', path);
 
-  /** Slow endpoints of the first organization, each at an origin of its own. */
+  /** Makes slow endpoints of the first organization, each at a separate origin. */
   async function slowOnes(count: number, origin = 'slow'): Promise<string[]> {
     const ids: string[] = [];
     for (let i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     for (const id of ids) await makeDeliveries(test, id, count);
   }
 
-  /** Waits until the first organization has taken all it gets. */
+  /** Waits until the first organization holds its whole share. */
   async function saturated(): Promise<void> {
     for (let last = 0; last === 0 || last !== held; ) {
       last = held;
@@ -87,7 +87,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     return delivered > 0;
   };
 
-  /** Waits for real input and output while the clock goes on by less than a second. */
+  /** Waits for real input and output while the clock advances by less than a second. */
   async function withinASecond(holds: () => Promise<boolean>): Promise<void> {
     let passedMs = 0;
     await until(async () => {
@@ -98,7 +98,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     });
   }
 
-  it('has its post while the first has 50 slow endpoints', async () => {
+  it('gets its post while the first has 50 slow endpoints', async () => {
     await queueEach(await slowOnes(50), 10);
     await loop.start();
     await saturated();
@@ -107,7 +107,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its post while endpoints of the first hang that were quick', async () => {
+  it('gets its post while formerly quick endpoints of the first hang', async () => {
     const ids = await slowOnes(10);
     isQuickNow = true;
     await queueEach(ids, 1);
@@ -121,7 +121,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its post at the origin at which the first has 50 slow endpoints', async () => {
+  it('gets its post at the origin of 50 slow endpoints of the first', async () => {
     await queueEach(await slowOnes(50, 'shared'), 2);
     await loop.start();
     await saturated();
@@ -130,7 +130,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its test event while the first has 50 slow endpoints', async () => {
+  it('gets its test event while the first has 50 slow endpoints', async () => {
     await queueEach(await slowOnes(50), 10);
     await loop.start();
     await saturated();
@@ -139,7 +139,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await withinASecond(() => isDelivered(quick));
   });
 
-  it('has its replay while the first replays to 50 slow endpoints', async () => {
+  it('gets its replay while the first replays to 50 slow endpoints', async () => {
     const ids = await slowOnes(50);
     await queueEach(ids, 10);
     for (const id of ids) await makeDeliveries(test, id, 10, { is_replay: 1 });

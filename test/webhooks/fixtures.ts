@@ -37,7 +37,7 @@ export async function counterSums({ store }: App): Promise<Record<string, number
 let serial = 0;
 
 /** Publishes an event about a message that does not exist. */
-export async function happen(
+export async function publishEvent(
   { app, operator }: Pick<TestApp, 'app' | 'operator'>,
   eventType: 'sent' | 'delivered' | 'queued' = 'sent',
 ): Promise<void> {

@@ -35,7 +35,7 @@ const stepMs = 50;
 /** Count of the moments of each stage before all has ended. */
 const mostOf = { enqueue: events, claim: 6, body: 4, post: 2 * events, settle: 6 };
 
-/** Every stage and moment in turn, and one of those there are of it. */
+/** Chooses every stage and moment in turn, and a random occurrence of it. */
 function pointOf(seed: number): KillPoint {
   const stage = stages[seed % stages.length] ?? 'post';
   const moment = moments[Math.floor(seed / stages.length) % moments.length] ?? 'after';
@@ -95,7 +95,7 @@ async function oneDeath(
   const death = mortal(victim, createPoster(victim), point);
   const dying = createWebhookLoop(victim, { poster: death.poster });
   await dying.start();
-  // On PostgreSQL another daemon was there all the time; SQLite has one.
+  // On PostgreSQL another daemon ran all the time; SQLite has one daemon.
   const survivor = createWebhookLoop(test.app);
   if (store === 'postgres') {
     loops.push(survivor);
@@ -103,7 +103,7 @@ async function oneDeath(
   }
 
   const acknowledged: string[] = [];
-  /** Half of them are steps of messages. */
+  /** Publishes the event with this number; half of the events are steps of messages. */
   async function enqueueOne(index: number): Promise<void> {
     const app = death.isDead ? test.app : victim;
     const subject = `${index % 2 === 0 ? 'dom' : 'msg'}_kill${index}`;
@@ -127,23 +127,23 @@ async function oneDeath(
       isOver = true;
     });
     // Work of the dead daemon never ends; work of another one does.
-    await comes(test, () => isOver || (isVictims && death.isDead));
+    await waitUntil(test, () => isOver || (isVictims && death.isDead));
     let isIdle = index % 3 !== 2;
     if (!isIdle) {
       void dying.idle().then(() => {
         isIdle = true;
       });
     }
-    await comes(test, () => isIdle || death.isDead);
+    await waitUntil(test, () => isIdle || death.isDead);
   }
 
-  await comes(test, async () => death.isDead || (await isQuiet(test)));
+  await waitUntil(test, async () => death.isDead || (await isQuiet(test)));
   if (store === 'sqlite') {
     loops.push(survivor);
     await survivor.start();
   }
   await passTimeUntilAllEnded(test, survivor);
-  await comes(test, () => death.isAtRest);
+  await waitUntil(test, () => death.isAtRest);
   await passTimeUntilAllEnded(test, survivor);
   // A dead loop does not stop.
   if (!death.isDead) loops.push(dying);
@@ -173,7 +173,7 @@ async function oneDeath(
   for (const { received } of [good, bad]) expectOneIdEach(received, logged, told);
 }
 
-/** Each event came under its id, and always as the same bytes. */
+/** Expects each event under its id, always as the same bytes. */
 function expectOneIdEach(
   received: Receiver['received'],
   logged: ReadonlyMap<string, string>,
@@ -193,8 +193,8 @@ function expectOneIdEach(
   ).toEqual([]);
 }
 
-/** Waits, while time passes slowly: a transaction that must run again waits by the clock. */
-async function comes(test: TestApp, holds: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits while the clock advances slowly, because a repeated transaction waits by the clock. */
+async function waitUntil(test: TestApp, holds: () => boolean | Promise<boolean>): Promise<void> {
   let turns = 0;
   await until(async () => {
     if (++turns % turnsPerStep === 0) await test.clock.advance(stepMs);
@@ -221,7 +221,7 @@ async function passTimeUntilAllEnded(test: TestApp, loop: WebhookLoop): Promise<
     void loop.idle().then(() => {
       isIdle = true;
     });
-    await comes(test, () => isIdle);
+    await waitUntil(test, () => isIdle);
     const due = await nextDue(test);
     if (due === null) return;
     await test.clock.advance(Math.max(stepMs, due - test.clock.now()));

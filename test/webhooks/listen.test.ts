@@ -9,7 +9,7 @@ import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { type Receiver, receiver, until } from './engine.ts';
 
-describe.each(stores)('listening, on %s', (store) => {
+describe.each(stores)('listening for events on %s', (store) => {
   let test: TestApp;
   let to: Receiver;
   beforeEach(async () => {
@@ -21,7 +21,7 @@ describe.each(stores)('listening, on %s', (store) => {
     await test.close();
   });
 
-  it('posts each event once, signed, as it happens in any process', async () => {
+  it('posts each event once, signed, from any process', async () => {
     const { app, caller } = test;
     const { organizationId } = caller;
     await send(app, caller, 'old@example.com');
@@ -56,7 +56,7 @@ describe.each(stores)('listening, on %s', (store) => {
   });
 
   it.each(['http://example.com/', 'http://10.0.0.1/', 'ftp://localhost/', 'localhost:3000', ''])(
-    'posts to nothing but this machine: %s',
+    'refuses a target outside this machine: %s',
     (url) => {
       expect(() => checkLoopback(url)).toThrow(/of this machine/);
     },
@@ -70,7 +70,7 @@ describe('svc webhooks verify', () => {
   });
   afterEach(() => workspace.close());
 
-  it('says whether what was received is ours', async () => {
+  it('tells our requests from others', async () => {
     const secret = secretFrom('a');
     const body = '{"a":"ü"}';
     const headers = signatureHeaders([secret], 'evt_1', Date.now(), body);
@@ -97,7 +97,7 @@ describe('svc webhooks verify', () => {
 });
 
 describe('svc webhooks listen', () => {
-  it('posts to this machine what happens, with no daemon, and ends in order', async () => {
+  it('posts events to this machine without a daemon, and ends cleanly', async () => {
     const workspace = await initializedWorkspace();
     const to = await receiver();
     try {

@@ -26,7 +26,7 @@ interface Posted {
   organizationId: string;
 }
 
-describe.each(stores)('events of a mailbox, posted, on %s', (store) => {
+describe.each(stores)('posted events of a mailbox on %s', (store) => {
   const world = eachApi({ store, config: { ...config, ...loopbackConfig } });
   const { test, api } = world;
   let to: Receiver;
@@ -59,7 +59,7 @@ describe.each(stores)('events of a mailbox, posted, on %s', (store) => {
     await deleteMailbox(app, operator, desk.id);
   }
 
-  it('each once, verified, as the log has it', async () => {
+  it('come once each, verified, equal to the log', async () => {
     const { app, operator } = test;
     const { secret } = await createWebhook(app, operator, { url: to.url, events: ['mailbox.*'] });
     await live(await deskOf(world));

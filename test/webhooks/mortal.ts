@@ -12,7 +12,7 @@ export const moments = ['before', 'inside', 'after'] as const;
 export interface KillPoint {
   stage: Stage;
   moment: (typeof moments)[number];
-  /** The how manyeth of its stage. */
+  /** Position within the writes of its stage. */
   nth: number;
 }
 

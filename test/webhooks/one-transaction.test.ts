@@ -1,6 +1,6 @@
-// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not
-// at all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds
-// that wait for their area are those of src/events/awaited-kinds.ts.
+// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
+// all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds that
+// wait for their area are in src/events/awaited-kinds.ts.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
@@ -110,7 +110,7 @@ async function warmingOf(world: World, initialDailyRecipients: number): Promise<
 const mailboxOf = ({ app, operator }: World) =>
   createMailbox(app, operator, { slug: 'ada', address: 'ada@sandbox.test' });
 
-/** Mail from a mailbox; of a program that may only propose, an action. */
+/** Sends from a mailbox; a program that may only propose makes an action. */
 const mailFrom = async (world: World, by: Caller) => {
   const { id } = await mailboxOf(world);
   const mail = { to: ['ada@example.com'], subject: 'Hi', text: 'Hi' };
@@ -132,7 +132,7 @@ const proposal = async (world: World) => {
 const contactOf = ({ app, caller }: World) =>
   createContact(app, caller, { email: 'ada@example.com' });
 
-/** Lets a recipient of mail leave all of it. */
+/** Makes a recipient leave all mail. */
 const leaving = async ({ app, caller }: World) => {
   const { id: groupId } = await createGroup(app, caller, { name: 'News' });
   const { id: messageId } = await send(app, caller, 'ada@example.com');
@@ -354,7 +354,7 @@ async function stateOf({ app }: World, kind: string): Promise<unknown> {
 
 const kinds = Object.keys(causes);
 
-it('is caused for each kind that something tells', () => {
+it('a cause exists for each published kind', () => {
   const untold = [
     ...awaitedKinds.map(({ type }) => type as string),
     // Many transactions, the event in the last one.
@@ -367,7 +367,7 @@ it('is caused for each kind that something tells', () => {
   expect([...kinds].sort()).toEqual(told.sort());
 });
 
-describe.each(stores)('a kind that is told, on %s', (store) => {
+describe.each(stores)('a published kind on %s', (store) => {
   let dns: DnsServer;
   let to: Receiver;
   let world: World;
@@ -397,7 +397,7 @@ describe.each(stores)('a kind that is told, on %s', (store) => {
   });
 
   it.runIf(store === 'sqlite').each(kinds)(
-    'is posted as its schema has it, always as the same bytes: %s',
+    'is posted by its schema, always as the same bytes: %s',
     async (kind) => {
       const act = await causes[kind]?.(world);
       const { app, clock, endpoint } = world;

@@ -13,7 +13,7 @@ import {
   until,
 } from './engine.ts';
 
-describe('an endpoint that hangs', () => {
+describe('a hanging endpoint', () => {
   const test = eachApp({ config: loopbackConfig });
   let to: Receiver;
   let loop: WebhookLoop;
@@ -42,9 +42,9 @@ describe('an endpoint that hangs', () => {
     return id;
   }
 
-  it('holds two of the connections of its origin while others ask for them', async () => {
+  it('holds two connections of its origin while others need them', async () => {
     await queued('/hang', 20);
-    // It waits for its answer until the end, so that its origin is always in use.
+    // This request waits for its answer until the end, so that its origin is always in use.
     await queued('/slow', 1);
     const others = [await queued('/ok1', 40), await queued('/ok2', 40), await queued('/ok3', 40)];
     await loop.start();

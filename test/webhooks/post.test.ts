@@ -1,5 +1,5 @@
-// One POST against receivers that mean harm or are broken: each is a failed attempt of bounded time and
-// memory (src/webhooks/post.ts).
+// One POST against hostile or broken receivers: each is a failed attempt of bounded time and memory
+// (src/webhooks/post.ts).
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -31,11 +31,11 @@ describe('a post', () => {
 
   const post = (url: string, body = '{}') => poster.post({ url, headers: {}, body });
 
-  /** Answers with these bytes once something of the request has come. */
+  /** Answers with these bytes once part of the request has arrived. */
   const answering = (answer: string | Buffer) =>
     raw((socket) => socket.once('data', () => socket.write(answer)));
 
-  it('to one that hangs ends after the time', async () => {
+  it('to a hanging receiver ends after the time limit', async () => {
     const { url, sockets } = await raw((socket) => socket.resume());
     const outcome = post(url);
     await until(() => sockets.size === 1);
@@ -43,13 +43,13 @@ describe('a post', () => {
     expect(await outcome).toMatchObject({
       isSuccess: false,
       errorClass: 'timeout',
-      response: 'no whole answer within 15 s',
+      response: 'no complete answer within 15 s',
       durationMs: 15_000,
     });
     await until(() => [...sockets].every((socket) => socket.destroyed));
   });
 
-  it('to one that drips a byte a second ends after the same time', async () => {
+  it('to a receiver that drips a byte a second ends after the same limit', async () => {
     let drip = () => {};
     const { url } = await raw((socket) => {
       socket.once('data', () => {
@@ -72,7 +72,7 @@ describe('a post', () => {
     expect(seconds).toBeLessThanOrEqual(16);
   });
 
-  it('to one that sends a gigabyte reads 64 KB of it', async () => {
+  it('to a receiver that sends a gigabyte reads 64 KB of it', async () => {
     let written = 0;
     const megabyte = Buffer.alloc(1024 * 1024, 'x');
     const { url } = await raw((socket) => {
@@ -96,7 +96,7 @@ describe('a post', () => {
     expect(written).toBeLessThan(50);
   });
 
-  it('to one with a gzip bomb unpacks nothing', async () => {
+  it('to a receiver with a gzip bomb unpacks nothing', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
     expect(bomb.length).toBeGreaterThan(64 * 1024);
     const head = `${ok}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;
@@ -113,19 +113,19 @@ describe('a post', () => {
       'a length and chunks',
       `${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
-  ])('to one that answers with %s fails', async (_name, answer) => {
+  ])('to a receiver that answers with %s fails', async (_name, answer) => {
     const { url } = await answering(answer);
     const outcome = await post(url);
     expect(outcome).toMatchObject({ isSuccess: false, errorClass: 'response' });
     expect(outcome.response).toMatch(/[a-z]/);
   });
 
-  it('to one that resets the connection fails', async () => {
+  it('to a receiver that resets the connection fails', async () => {
     const { url } = await raw((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await post(url)).toMatchObject({ isSuccess: false, errorClass: 'response' });
   });
 
-  it('to one that closes within its answer fails', async () => {
+  it('to a receiver that closes within its answer fails', async () => {
     const { url } = await answeringAndClosing(`${ok}content-length: 10\r\n\r\nabc`);
     expect(await post(url)).toMatchObject({ isSuccess: false, errorClass: 'response' });
   });
@@ -133,7 +133,7 @@ describe('a post', () => {
   const answeringAndClosing = (answer: string) =>
     raw((socket) => socket.once('data', () => socket.end(answer)));
 
-  it('to one that answers before it was asked ends within the time', async () => {
+  it('to a receiver that answers before the request ends within the limit', async () => {
     let connections = 0;
     const { url } = await raw((socket) => {
       connections += 1;
@@ -150,11 +150,11 @@ describe('a post', () => {
   });
 
   it.each([204, 500])(
-    'to one that answers %i before the body was sent takes that answer',
+    'to a receiver that answers %i before the body was sent takes that answer',
     async (code) => {
       const { url } = await raw((socket) => {
         socket.once('data', () => {
-          // It never reads the rest.
+          // The receiver never reads the rest.
           socket.pause();
           socket.write(`HTTP/1.1 ${code} Early\r\ncontent-length: 0\r\n\r\n`);
         });
@@ -167,7 +167,7 @@ describe('a post', () => {
     },
   );
 
-  it('to a name that nobody answers for ends after the time', async () => {
+  it('to a name without a DNS answer ends after the limit', async () => {
     const silence = new Promise<never>(() => {});
     const dns = { ...test.app.dns, addresses: () => silence };
     const lost = createPoster({ ...test.app, dns });
@@ -193,7 +193,7 @@ describe('a post', () => {
     expect(Buffer.byteLength(response ?? '')).toBeGreaterThan(4090);
   });
 
-  it('keeps its connection for the next', async () => {
+  it('keeps its connection for the next one', async () => {
     const to: Receiver = await receiver();
     closes.push(to.close);
     let connections = 0;
@@ -204,11 +204,11 @@ describe('a post', () => {
     };
     const seen = new Set<unknown>();
     for (let i = 0; i < 20; i++) expect((await post(to.url)).isSuccess).toBe(true);
-    // One may not be free yet when the next post begins.
+    // One connection may still be in use when the next post begins.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  it('over TLS to one whose certificate proves nothing fails before a byte is sent', async () => {
+  it('over TLS with an unproven certificate fails before a byte is sent', async () => {
     let requests = 0;
     const server = createTlsServer({ key: testKey, cert: testCert }, (_request, response) => {
       requests += 1;
@@ -222,14 +222,14 @@ describe('a post', () => {
     expect(requests).toBe(0);
   });
 
-  it('to a port where nobody listens fails to connect', async () => {
+  it('to a closed port fails to connect', async () => {
     expect(await post('http://127.0.0.1:1/')).toMatchObject({
       isSuccess: false,
       errorClass: 'connect',
     });
   });
 
-  it('over TLS asks for the name of the endpoint (SNI), at the address that was checked', async () => {
+  it('over TLS asks for the name of the endpoint (SNI) at the checked address', async () => {
     const asked: string[] = [];
     const server = createTlsServer({
       key: testKey,
@@ -255,7 +255,7 @@ describe('a post', () => {
     await named.close();
   });
 
-  it('reads no proxy variable', async () => {
+  it('ignores proxy variables', async () => {
     const to = await receiver();
     const proxy = await receiver();
     closes.push(to.close, proxy.close);

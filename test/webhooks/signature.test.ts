@@ -73,7 +73,7 @@ describe('a signature', () => {
     expect(signatureProblem(fresh, stale, body)).toBe(null);
   });
 
-  it('is of now within five minutes, before and after', () => {
+  it('is valid for five minutes before and after', () => {
     const body = '{"a":1}';
     const secondsOff = (seconds: number) =>
       verifies(fresh, signatureHeaders([fresh], id, at + seconds * 1_000, body), body);

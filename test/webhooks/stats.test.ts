@@ -9,13 +9,13 @@ import { webhookStats } from '../../src/webhooks/stats.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { endpoint, happen } from './fixtures.ts';
+import { endpoint, publishEvent } from './fixtures.ts';
 
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
 const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'exhausted', 'cancelled'];
 
-/** The day in the zone, as another library of dates would have it. */
+/** Returns the day in the zone, by another library. */
 function dayOf(timeMs: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(timeMs);
 }
@@ -26,7 +26,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
   const inZone = (timezone: string) =>
     updateOrganization(test.app, test.operator.organizationId, { timezone });
 
-  /** Moves, at once, as many as are given. */
+  /** Counts a delivery for each of these times, all in one transaction. */
   const count = (endpointId: string, times: readonly number[]) =>
     test.app.store.write(async (trx) => {
       moveCounts(
@@ -43,14 +43,14 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
     ['Australia/Lord_Howe', '2026-04-05', '2026-10-04'],
     ['Asia/Kathmandu', '2026-03-29', '2026-10-25'],
     ['America/Santiago', '2026-04-05', '2026-09-06'],
-  ])('in %s, where clocks change on %s and %s', async (timezone, ...changes) => {
+  ])('follow the days of %s, where clocks change on %s and %s', async (timezone, ...changes) => {
     const { id } = await endpoint(test);
     await inZone(timezone);
     for (const change of changes) {
       const at = Date.parse(`${change}T12:00:00Z`);
       test.clock.set(at + 3 * dayMs);
       const times: number[] = [];
-      // One in each quarter hour, in each of the four states in turn.
+      // One delivery in each quarter hour, in each of the four states in turn.
       for (let t = at - 3 * dayMs; t <= at + 3 * dayMs; t += quarterMs) times.push(t + 1);
       await count(id, times);
       const { daily } = await webhookStats(test.app, test.operator, id, 7);
@@ -68,7 +68,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
     }
   });
 
-  it('another zone cuts other days from the same counts, and loses none', async () => {
+  it('are cut into other days after a change of zone, and lose nothing', async () => {
     const { id } = await endpoint(test);
     // 12:00 UTC: the day before 03:00 in Kathmandu is 21:15 UTC.
     const now = test.clock.now();
@@ -84,12 +84,12 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
     expect(await days()).toEqual([2, [1, 1]]);
   });
 
-  it('counts a delivery on the day on which it was made, whatever becomes of it when', async () => {
+  it('count a delivery on the day of its creation, whenever it ends', async () => {
     const { id } = await endpoint(test);
     const madeAt = test.clock.now();
-    await happen(test);
+    await publishEvent(test);
     await test.clock.advance(dayMs);
-    await happen(test);
+    await publishEvent(test);
     await test.app.store.write(async (trx) => {
       moveCounts(trx, [{ endpointId: id, madeAt, from: 'pending', to: 'delivered' }]);
     });
@@ -104,7 +104,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
   });
 
   it.each(['', '?period=7', '?period=30', '?period=90'])(
-    'has as many days as asked: "%s"',
+    'have the requested number of days: "%s"',
     async (query) => {
       const { id } = await endpoint(test);
       const { body } = await api.get<WebhookStats>(`/v1/webhooks/${id}/stats${query}`);
@@ -114,7 +114,7 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
   );
 
   it.each(['0', '1', '31', '-7', '7.5', 'week', '', '1e1'])(
-    'has no period of "%s"',
+    'refuse the period "%s"',
     async (period) => {
       const { id } = await endpoint(test);
       const url = `/v1/webhooks/${id}/stats?period=${period}`;
@@ -123,9 +123,9 @@ describe.each(stores)('statistics of a webhook on %s', (store) => {
     },
   );
 
-  it('has bars at the command line, and the same object', async () => {
+  it('have bars at the command line, and the same object as JSON', async () => {
     const { id } = await endpoint(test);
-    await happen(test);
+    await publishEvent(test);
     const { dataDir, database } = test.app.config;
     const cli = cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });
     try {

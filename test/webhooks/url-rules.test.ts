@@ -10,7 +10,7 @@ import { urlProblem } from '../../src/webhooks/url-rules.ts';
 import { eachApp } from '../support/each-app.ts';
 import { testApp } from '../support/test-app.ts';
 
-/** Refused as text, or as an address that is written in it. */
+/** URLs that are refused by their text, or by the address in it. */
 const hostileUrls = [
   'ftp://example.com/',
   'file:///etc/passwd',
@@ -102,7 +102,7 @@ const hostileAnswers: readonly (readonly string[])[] = [
   ['93.184.216.34', '::1'],
 ];
 
-/** Answers in turn; the last one for ever. */
+/** Answers in turn, then with the last one for ever. */
 function resolving(app: App, answers: readonly (readonly string[])[]): App {
   let asked = 0;
   const addresses = async () => {
@@ -116,7 +116,7 @@ function resolving(app: App, answers: readonly (readonly string[])[]): App {
   return { ...app, dns: { ...app.dns, addresses } };
 }
 
-describe('an endpoint', () => {
+describe('the URL of an endpoint', () => {
   const test = eachApp();
 
   function dialling(app: App) {
@@ -128,7 +128,7 @@ describe('an endpoint', () => {
     return { app: { ...app, connect }, dialled };
   }
 
-  it('is refused in every spelling of what is not public', async () => {
+  it('is refused in every spelling of a private address', async () => {
     const accepted: string[] = [];
     for (const url of hostileUrls) {
       if ((await urlProblem(test.app, url)) === null) accepted.push(url);
@@ -144,20 +144,17 @@ describe('an endpoint', () => {
     'http://93.184.216.34/',
     'http://[2606:2800:220:1::1]/',
     'https://bücher.example/',
-  ])('is accepted: %s, whose name may be resolved later', async (url) => {
+  ])('is accepted with a name to be resolved later: %s', async (url) => {
     expect(await urlProblem(test.app, url)).toBe(null);
   });
 
-  it.each(hostileAnswers)(
-    'is refused at registration where its name leads to %s',
-    async (...to) => {
-      const app = resolving(test.app, [to]);
-      expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not a public address/);
-    },
-  );
+  it.each(hostileAnswers)('is refused at registration when its name leads to %s', async (...to) => {
+    const app = resolving(test.app, [to]);
+    expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not public/);
+  });
 
   it.each(hostileAnswers)(
-    'is refused at each connect, undialled, where it leads to %s',
+    'is refused at each connect, undialled, when it leads to %s',
     async (...to) => {
       const { app, dialled } = dialling(resolving(test.app, [to]));
       const poster = createPoster(app);
@@ -168,7 +165,7 @@ describe('an endpoint', () => {
     },
   );
 
-  it('is refused undialled where it came past registration', async () => {
+  it('is refused undialled when it was stored without a check', async () => {
     const { app, dialled } = dialling(test.app);
     const poster = createPoster(app);
     const urls = [
@@ -185,7 +182,7 @@ describe('an endpoint', () => {
     await poster.close();
   });
 
-  it('is dialled at the address that was checked, whatever its name leads to a moment later', async () => {
+  it('is dialled at the checked address after any later answer of the DNS', async () => {
     const { app, dialled } = dialling(resolving(test.app, [['93.184.216.34'], ['127.0.0.1']]));
     const poster = createPoster(app);
     const request = { url: 'http://hooks.example/', headers: {}, body: '{}' };
@@ -195,7 +192,7 @@ describe('an endpoint', () => {
     await poster.close();
   });
 
-  it('is refused where it was public at its registration and is not at the connect', async () => {
+  it('is refused when it was public at registration and is not at the connect', async () => {
     const { app, dialled } = dialling(resolving(test.app, [['93.184.216.34'], ['10.0.0.1']]));
     expect(await urlProblem(app, 'http://hooks.example/')).toBe(null);
     const poster = createPoster(app);
@@ -205,7 +202,7 @@ describe('an endpoint', () => {
     await poster.close();
   });
 
-  it('is refused where it is this service', async () => {
+  it('is refused for this service itself', async () => {
     const ours = await testApp({ config: { http: { publicUrl: 'https://mail.example' } } });
     expect(await urlProblem(ours.app, 'https://mail.example/v1/messages')).toBe(
       'is the address of this service',
@@ -216,7 +213,7 @@ describe('an endpoint', () => {
     await ours.close();
   });
 
-  it('may be on this machine where private addresses are allowed', async () => {
+  it('may name this machine where private addresses are allowed', async () => {
     const config = { webhooks: { allowPrivateAddresses: true } };
     const local = await testApp({ config });
     expect(await urlProblem(local.app, 'http://localhost:3000/')).toBe(null);
@@ -224,7 +221,7 @@ describe('an endpoint', () => {
     await local.close();
   });
 
-  describe('at a listener of ours, private addresses allowed', () => {
+  describe('at a listener of ours, with private addresses allowed,', () => {
     const config = {
       webhooks: { allowPrivateAddresses: true },
       http: { port: 4025 },
@@ -269,7 +266,7 @@ describe('an endpoint', () => {
       }
     });
 
-    it('is refused at the port that the system gave a listener', async () => {
+    it('is refused at a port that the system assigned to a listener', async () => {
       const on = { config: { webhooks: { allowPrivateAddresses: true } } };
       const free = await testApp(on);
       const smtp = createSmtpListener(free.app);

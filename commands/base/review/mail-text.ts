@@ -77,7 +77,7 @@ function read(typed: string): Read {
  * proposed ones. @throws UsageError for an empty mail, or an unknown field above the words.
  */
 export function editsFrom(mail: ProposedMail, typed: string): Edits {
-  if (typed.trim() === '') throw new UsageError('the edited mail is empty: nothing is taken');
+  if (typed.trim() === '') throw new UsageError('the edited mail is empty: the edit was discarded');
   const [before, after] = [read(editableText(mail)), read(typed)];
   const edits: Edits = {};
   for (const kind of recipientKinds) {
@@ -128,6 +128,6 @@ export function changesIn(proposed: ProposedMail, edited: ProposedMail): string[
       ? []
       : [`subject: ${proposed.subject || '-'} → ${edited.subject || '-'}`]),
     ...(proposed.text === edited.text ? [] : ['text: changed']),
-    ...(proposed.html === edited.html ? [] : ['html: left out, since the text is another']),
+    ...(proposed.html === edited.html ? [] : ['html: left out, because the text changed']),
   ];
 }

@@ -33,7 +33,7 @@ function shownText(text: string, { lines, characters }: Room, more: string): str
 /** The messages before a proposal, oldest first, `all` in number. */
 export function threadBefore(messages: readonly ThreadMessage[], threadId: string | null): string {
   const [first] = messages;
-  if (!first || threadId === null) return 'It begins a thread.';
+  if (!first || threadId === null) return 'It is the first message of a thread.';
   const earlier = first.threadPosition > 0 ? ` (${first.threadPosition} earlier ones)` : '';
   const shown = messages.map(({ from, createdAt, newContent, preview, id }) => {
     const head = emphasize(`${inWords(from)}, ${createdAt}`);
@@ -66,11 +66,11 @@ export function proposalShown(
     ),
     digest: action.digest,
   };
-  const more = 'more: e opens the whole of it';
+  const more = 'more: press e to open all of it';
   const parts = [card(head, Object.keys(head)), shownText(wordsOf(edited), shownOfIt, more)];
   const htmlText = html === null ? '' : textOfHtml(html);
   if (text !== null && html !== null && !sameWords(text, htmlText)) {
-    parts.push(`Its HTML reads:\n\n${shownText(htmlText, shownOfIt, more)}`);
+    parts.push(`Its HTML as text:\n\n${shownText(htmlText, shownOfIt, more)}`);
   }
   if (attachments.length > 0) {
     parts.push(`Save a file: svc mailboxes actions show ${action.id} --attachment N`);

@@ -92,7 +92,7 @@ function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
   if (action.state === 'proposed' && !isOver) return true;
   const by = action.decidedBy ? ` by ${inWords(action.decidedBy.displayName)}` : '';
   const state = action.state === 'proposed' ? 'expired' : action.state;
-  reviewer.show(`${action.id} is ${state} meanwhile${by}.`);
+  reviewer.show(`${action.id} is already ${state}${by}.`);
   return false;
 }
 
@@ -175,7 +175,7 @@ export async function reviewProposals(
   for (;;) {
     const left = (await openProposals(walk)).filter(({ id }) => !seen.has(id));
     const [next] = left;
-    if (!next && seen.size === 0) reviewer.show('Nothing waits for a decision here.');
+    if (!next && seen.size === 0) reviewer.show('No proposal waits for a decision here.');
     if (!next) return reviewed;
     seen.add(next.id);
     const action = await read(walk, next.id);

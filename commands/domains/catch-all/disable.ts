@@ -6,11 +6,11 @@ import { runRoute } from '../../base/route.ts';
 import { withCaller } from '../../base/session.ts';
 
 export default class DomainsCatchAllDisable extends BaseCommand {
-  static override summary = 'End the catch-all of a domain';
+  static override summary = 'Disable the catch-all of a domain';
 
   static override examples = [
     {
-      description: 'Mail for unknown addresses is refused again',
+      description: 'Refuse mail for unknown addresses again',
       command: 'svc domains catch-all disable example.com',
     },
   ];
@@ -23,7 +23,7 @@ export default class DomainsCatchAllDisable extends BaseCommand {
       const { catchAllRoutes } = await import('../../../src/mailboxes/routes.ts');
       const domainId = await idOf(app, caller, args.domain);
       const answer = await runRoute(app, caller, catchAllRoutes.disable, { body: { domainId } });
-      await print(flags, answer, () => `Unknown addresses of ${args.domain} are refused`);
+      await print(flags, answer, () => `Mail for unknown addresses of ${args.domain} is refused`);
     });
   }
 }

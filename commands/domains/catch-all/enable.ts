@@ -7,12 +7,11 @@ import { runRoute } from '../../base/route.ts';
 import { withCaller } from '../../base/session.ts';
 
 export default class DomainsCatchAllEnable extends BaseCommand {
-  static override summary =
-    'Have a mailbox take mail for all addresses of a domain that nothing else has';
+  static override summary = 'Deliver mail for unknown addresses to a mailbox';
 
   static override examples = [
     {
-      description: 'Whatever is misspelt comes to it',
+      description: 'Deliver mail for misspelt addresses to a mailbox',
       command: 'svc domains catch-all enable example.com --mailbox mbx_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
@@ -30,7 +29,7 @@ export default class DomainsCatchAllEnable extends BaseCommand {
       const domainId = await idOf(app, caller, args.domain);
       const body = { domainId, mailboxId: flags.mailbox };
       const answer = await runRoute(app, caller, catchAllRoutes.enable, { body });
-      const words = `${flags.mailbox} takes what comes for no other address of ${args.domain}`;
+      const words = `${flags.mailbox} gets the mail for unknown addresses of ${args.domain}`;
       await print(flags, answer, () => words);
     });
   }

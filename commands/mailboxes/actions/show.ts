@@ -8,23 +8,23 @@ import { print, writeBytes } from '../../base/output.ts';
 const fileColumns = ['n', 'filename', 'contentType', 'size', 'digest'];
 
 export default class MailboxesActionsShow extends BaseCommand {
-  static override summary = 'Show an action, and the whole mail that a proposal would send';
+  static override summary = 'Show an action, with the whole mail of a proposal';
 
   static override description =
-    '--raw and --attachment write bytes as they are, for a file or another program, while the proposal ' +
-    'waits. The SHA-256 of the raw mail is its digest.';
+    '--raw and --attachment write the bytes unchanged, for a file or another program, ' +
+    'while the proposal waits. The SHA-256 of the raw mail is its digest.';
 
   static override examples = [
     {
-      description: 'Who would send what to whom',
+      description: 'Show a proposal with its sender, recipients and text',
       command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy',
     },
     {
-      description: 'The mail as it would go, but for Date, Message-ID and signature',
+      description: 'Write the mail without Date, Message-ID and signature',
       command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy --raw > mail.eml',
     },
     {
-      description: 'The first file that is attached to it',
+      description: 'Write the first attachment to a file',
       command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy --attachment 1 > offer.pdf',
     },
   ];

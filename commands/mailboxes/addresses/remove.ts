@@ -6,14 +6,14 @@ import { callRoute } from '../../base/route.ts';
 import { card, args as mailboxArg } from '../show.ts';
 
 export default class MailboxesAddressesRemove extends BaseCommand {
-  static override summary = 'Take an address from a mailbox';
+  static override summary = 'Remove an address from a mailbox';
 
   static override description =
-    'The next oldest takes the place of a primary one. The last address stays with its mailbox.';
+    'The next oldest address replaces a primary one. A mailbox keeps its last address.';
 
   static override examples = [
     {
-      description: 'Ids of addresses: svc mailboxes show MBX --json',
+      description: 'Remove an address by its id: svc mailboxes show MBX --json',
       command:
         'svc mailboxes addresses remove mbx_06dq2k0qz8h3v5m1r9t4w7xy mba_06dq2k0qz8h3v5m1r9t4w7xy',
     },

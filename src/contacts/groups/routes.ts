@@ -24,7 +24,7 @@ import {
 } from './schema.ts';
 
 const at = area('contact-groups', {
-  about: 'Contacts that belong together, put there by hand',
+  about: 'Groups of contacts, with members added by hand',
   resource: 'contacts',
   noun: contactGroupNoun,
 });
@@ -55,8 +55,10 @@ export const contactGroupRoutes = {
   }),
   add: at.post(`${path}/{id}/members`, {
     name: 'addContactGroupMembers',
-    summary: 'Add contacts to a group, keeping those that are in it',
-    description: 'Up to 10,000. Where one of them does not exist none is added.',
+    summary: 'Add contacts to a group',
+    description:
+      'Takes up to 10,000; existing members stay. If one of them does not exist, none is ' +
+      'added.',
     params,
     body: membersInput,
     output: contactGroupOutput,
@@ -65,7 +67,7 @@ export const contactGroupRoutes = {
   }),
   remove: at.delete(`${path}/{id}/members`, {
     name: 'removeContactGroupMembers',
-    summary: 'Take contacts out of a group; one that is not in it is ignored',
+    summary: 'Remove contacts from a group; others are ignored',
     permission: 'contacts:write',
     params,
     body: membersInput,

@@ -43,14 +43,14 @@ export class Api {
     });
   }
 
-  /** The object that a path answers with. */
+  /** Returns the object at a path. */
   async json<T>(path: string, key: string): Promise<T> {
     const { status, text } = await this.ask(path, { key });
     if (status !== 200) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
     return JSON.parse(text) as T;
   }
 
-  /** Begins a request of `contentType` and writes `bytes` each `everyMs`; resolves when it was ended. */
+  /** Begins a request of `contentType` and writes `bytes` each `everyMs`; resolves when the daemon ends it. */
   trickle(path: string, key: string, contentType: string, bytes: string, everyMs: number) {
     return new Promise<string>((resolve) => {
       const sent = request({
@@ -69,7 +69,7 @@ export class Api {
     });
   }
 
-  /** Holds an answer open and reads nothing of it after its head; resolves when it was ended. */
+  /** Opens an answer and reads only its head; resolves when the daemon ends it. */
   hold(path: string, key: string): Promise<string> {
     return new Promise((resolve) => {
       const sent = request(

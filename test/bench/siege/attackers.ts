@@ -15,7 +15,7 @@ export type Attack = () => Promise<string>;
 const siege = JSON.parse(process.argv[2] ?? '{}') as Siege;
 const random = seededRandom(siege.seed);
 const api = new Api(siege.httpPort);
-/** Between two of the same attack: 0 to this. */
+/** Longest random pause between two of the same attack, in ms. */
 const restMs = 1000;
 
 const seeded = await seedContents(siege, api);
@@ -26,7 +26,7 @@ const attacks: Record<string, Attack> = {
 };
 const counts = new Map<string, Map<string, number>>();
 
-/** Attacks that differ by their number alone are of one kind. */
+/** Removes the number of an attack, which leaves its kind. */
 const kindOf = (name: string) => name.replace(/ \d+$/, '');
 /** Counts the starts and stops, so that an attack under way at a stop is not repeated after the next start. */
 let round = 0;

@@ -9,7 +9,7 @@ const trickles = 8;
 const trickleMs = 1000;
 const proposalBytes = 5_000_000;
 
-/** The same attack side by side. */
+/** Runs several of the same attack side by side. */
 export function times(count: number, name: string, attack: (n: number) => Promise<string>) {
   const all = Array.from({ length: count }, (_, n) => [`${name} ${n}`, () => attack(n)] as const);
   return Object.fromEntries(all);

@@ -9,7 +9,7 @@ import { type BenchService, bodyOf, textOf } from '../svc-contender.ts';
 
 const sendEachMs = 100;
 const mailEachMs = 1000;
-/** Longest measured time; a request still open by then counts as refused. */
+/** Longest measured time in ms; a request open for longer counts as refused. */
 const deadlineMs = 60_000;
 const missingAfterMs = 5000;
 /** Address in another /24 than the attackers. */
@@ -22,7 +22,7 @@ export interface NeighbourFigures {
   sendP50Ms: number;
   sendP99Ms: number;
   hooks: number;
-  /** Accepted five seconds ago, and not posted yet. */
+  /** Counts messages accepted over five seconds ago and not posted yet. */
   hooksMissing: number;
   hookP99Ms: number;
   hookLongestMs: number;

@@ -8,14 +8,14 @@ const attacker = '127.0.1.1';
 const folds = 64_000;
 const marks = 50_000;
 const heldTransactions = 20;
-/** Together they fill the memory for mail that comes in. */
+/** Bytes of an unfinished DATA: several of them fill the memory for incoming mail. */
 const heldBytes = 12_800_000;
 const trickleMs = 1000;
 
 const head = (siege: Siege, subject: string) =>
   `From: x@attacker.example\r\nTo: ${siege.address}\r\nSubject: ${subject}\r\n`;
 
-/** Up to the 354. */
+/** Opens a session and leads it up to the 354. */
 async function begin({ smtpPort, address }: Siege): Promise<Dialogue> {
   const dialogue = await smtpDialogue(smtpPort, attacker);
   await dialogue.reply();
@@ -29,7 +29,7 @@ async function begin({ smtpPort, address }: Siege): Promise<Dialogue> {
   return dialogue;
 }
 
-/** Hands a mail over; resolves with the code of its answer. */
+/** Sends a mail; resolves with the code of the reply. */
 export async function deliver(siege: Siege, text: string): Promise<string> {
   const dialogue = await begin(siege);
   try {

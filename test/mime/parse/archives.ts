@@ -5,7 +5,7 @@ export interface ZipFile {
   name: string;
   content: Buffer;
   method?: 0 | 8;
-  /** Lies about the unpacked size. */
+  /** A false unpacked size. */
   bytes?: number;
   flags?: number;
 }

@@ -1,5 +1,5 @@
-// Which mails count as sent by a machine in answer to another, and why.
-import { describe, expect, test } from 'vitest';
+// Mails that count as automatic replies, with the reason.
+import { describe, expect, it } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { fixture, fixtureNames, mail, sane } from './fixture.ts';
 
@@ -10,7 +10,7 @@ async function reasonOf(lines: string[], envelopeFrom?: string | null) {
   return parsed.autoReplyReason;
 }
 
-describe('the reason is', () => {
+describe('the reason of an automatic reply', () => {
   const reasons: Record<string, string> = {
     'out-of-office-exchange': 'out-of-office',
     'vacation-gmail': 'out-of-office',
@@ -19,15 +19,15 @@ describe('the reason is', () => {
     'bounce-postfix': 'delivery-status',
     'bounce-qmail': 'delivery-status',
   };
-  test.each(fixtureNames)('right for %s', async (name) => {
+  it.each(fixtureNames)('is right for %s', async (name) => {
     const parsed = await parseMime(fixture(name));
     expect(parsed.autoReplyReason).toBe(reasons[name] ?? null);
     expect(parsed.isAutoReply).toBe(name in reasons);
   });
 });
 
-describe('one sure sign is enough', () => {
-  test.each([
+describe('one sure sign of an automatic reply', () => {
+  it.each([
     [['Auto-Submitted: auto-replied'], 'auto-response'],
     [['Auto-Submitted: auto-generated; owner-email="x"'], 'auto-response'],
     [['Auto-Submitted: auto-replied (vacation)'], 'out-of-office'],
@@ -36,52 +36,52 @@ describe('one sure sign is enough', () => {
     [['X-Autorespond: Plan'], 'auto-response'],
     [['Precedence: auto_reply'], 'auto-response'],
     [['X-Failed-Recipients: nobody@example.org'], 'delivery-status'],
-  ])('%j', async (lines, reason) => {
+  ])('is enough: %j', async (lines, reason) => {
     expect(await reasonOf(lines)).toBe(reason);
   });
 });
 
-describe('a weak sign needs a second one', () => {
-  test.each([
+describe('a weak sign of an automatic reply', () => {
+  it.each([
     [['Precedence: bulk']],
     [['X-Auto-Response-Suppress: All']],
     [['Subject: Out of office next week?']],
     [['Auto-Submitted: no']],
     [['X-Autoreply: no']],
     [['Precedence: list', 'X-Auto-Response-Suppress: All', 'List-Id: <x.example>']],
-  ])('%j is a person or a list', async (lines) => {
+  ])('is not enough alone: %j', async (lines) => {
     expect(await reasonOf(lines, 'bob@example.net')).toBeNull();
   });
 
-  test.each([
+  it.each([
     [['Precedence: bulk', 'X-Auto-Response-Suppress: OOF'], 'bob@example.net', 'auto-response'],
     [['Subject: Abwesenheitsnotiz: Plan'], '', 'out-of-office'],
     [['Subject: Re: Absence du bureau'], null, 'out-of-office'],
     [['Subject: 自動返信: Plan', 'Precedence: junk'], 'bob@example.net', 'out-of-office'],
-  ])('%j from %j', async (lines, envelopeFrom, reason) => {
+  ])('is enough with a second one: %j from %j', async (lines, envelopeFrom, reason) => {
     expect(await reasonOf(lines, envelopeFrom)).toBe(reason);
   });
 });
 
 describe('a bounce without a report', () => {
-  test.each([
+  it.each([
     'Unzustellbar: Plan',
     'Échec de la remise : Plan',
     'No se puede entregar: Plan',
     '配信不能: Plan',
     'Warning: message 1abc delayed 24 hours',
-  ])('is known by %j', async (subject) => {
+  ])('is recognized by %j', async (subject) => {
     expect(await reasonOf([`Subject: ${subject}`], '')).toBe('delivery-status');
   });
 
-  test.each([
+  it.each([
     ['Out of Office: Delivery problem', 'out-of-office'],
     ['Re: Delivery problem', null],
-  ])('is not an answer to one, as %j', async (subject, reason) => {
+  ])('is not recognized in an answer: %j', async (subject, reason) => {
     expect(await reasonOf([`Subject: ${subject}`], '')).toBe(reason);
   });
 
-  test('needs the words and the null return path', async () => {
+  it('needs the words and the null return path', async () => {
     expect(await reasonOf(['Subject: Undelivered mail'], '')).toBe('delivery-status');
     expect(await reasonOf(['Subject: Undelivered mail'], 'bob@example.net')).toBeNull();
     expect(await reasonOf(['Subject: Hello'], '')).toBeNull();

@@ -1,7 +1,7 @@
-// DMARC aggregate reports: as XML, gzip and zip, alone and in the mails that carry them; bombs.
+// DMARC aggregate reports: as XML, gzip and zip, alone and inside mails; bombs.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDmarcMail } from '../../../src/mime/parse/dmarc/dmarc-mail.ts';
 import { type DmarcReport, readDmarcReport } from '../../../src/mime/parse/dmarc/dmarc-report.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
@@ -80,7 +80,7 @@ const name = 'example.net!example.com!1741046400!1741132799.xml';
 const packed = zip([{ name, content: xml }]);
 
 describe('an aggregate report', () => {
-  test.each([
+  it.each([
     ['as XML', xml],
     ['as XML with a byte order mark', Buffer.concat([Buffer.from('\ufeff'), xml])],
     ['as XML in UTF-16', Buffer.from(`\ufeff${xml}`, 'utf16le')],
@@ -98,15 +98,15 @@ describe('an aggregate report', () => {
           .replace('4711.example', '<![CDATA[4711.example]]>'),
       ),
     ],
-  ])('%s is read', (_form, bytes) => {
+  ])('is read from %s', (_form, bytes) => {
     expect(readDmarcReport(bytes)).toEqual(expected);
   });
 
-  test('without records is a report all the same', () => {
+  it('may have no records', () => {
     expect(readDmarcReport(Buffer.from(feedback('')))).toEqual({ ...expected, records: [] });
   });
 
-  test('leaves out records without an address or a count', () => {
+  it('leaves out records without an address or a count', () => {
     const records = [record('no address'), record('2001:db8::1', 7), record('192.0.2.1', -1)];
     const report = readDmarcReport(Buffer.from(feedback(records.join(''))));
     expect(report?.records.map(({ sourceIp, count }) => [sourceIp, count])).toEqual([
@@ -114,7 +114,7 @@ describe('an aggregate report', () => {
     ]);
   });
 
-  test('keeps the first 10,000 records', () => {
+  it('keeps the first 10,000 records', () => {
     const report = readDmarcReport(gzipSync(feedback(record().repeat(10_001))));
     expect(report?.records).toHaveLength(10_000);
     expect(report?.isTruncated).toBe(true);
@@ -123,12 +123,12 @@ describe('an aggregate report', () => {
   });
 });
 
-describe('refused is', () => {
+describe('a refused report', () => {
   const doctype = '<!DOCTYPE feedback [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>';
   const nested = `${'<a>'.repeat(40)}${'</a>'.repeat(40)}`;
-  test.each([
+  it.each([
     ['a DTD', feedback(record(), doctype)],
-    ['an entity that is not built in', feedback(record()).replace('4711.example', '&b;')],
+    ['a custom entity', feedback(record()).replace('4711.example', '&b;')],
     ['an entity without its end', feedback(record()).replace('4711.example', 'a & b')],
     ['a character beyond Unicode', feedback(record()).replace('4711', '&#x110000;')],
     ['elements 40 deep', feedback(nested)],
@@ -139,14 +139,14 @@ describe('refused is', () => {
     ['a record of 1,000 elements', feedback(`<record>${'<a/>'.repeat(1000)}</record>`)],
     ['no policy', feedback(record()).replace(/<policy_published>.*<\/policy_published>/s, '')],
     ['no report id', feedback(record()).replace(/<report_id>.*<\/report_id>/, '')],
-    ['a date that is none', feedback(record()).replace('1741046400', 'yesterday')],
+    ['an invalid date', feedback(record()).replace('1741046400', 'yesterday')],
     ['nothing', ''],
     ['HTML', '<html><body>Report</body></html>'],
-  ])('%s', (_what, source) => {
+  ])('has %s', (_what, source) => {
     expect(readDmarcReport(Buffer.from(source))).toBeNull();
   });
 
-  test.each([
+  it.each([
     [
       'a zip with two files',
       zip([
@@ -157,21 +157,21 @@ describe('refused is', () => {
     ['a zip with no file', zip([])],
     ['an encrypted zip', zip([{ name, content: xml, flags: 1 }])],
     ['a zip that lies about the size', zip([{ name, content: xml, bytes: 10 }])],
-    ['a zip whose content changed', flip(zip([{ name, content: xml, method: 0 }]), 200)],
+    ['a zip with changed content', flip(zip([{ name, content: xml, method: 0 }]), 200)],
     ['a zip without its end', packed.subarray(0, -30)],
     ['a gzip without its end', gzipSync(xml).subarray(0, -10)],
     ['a zip bomb', zip([{ name, content: Buffer.alloc(11 * 1024 * 1024) }])],
     ['a zip bomb that lies', zip([{ name, content: Buffer.alloc(11 * 1024 * 1024), bytes: 100 }])],
     ['a gzip bomb', gzipSync(Buffer.alloc(200 * 1024 * 1024))],
     ['more than 10 MB', Buffer.alloc(10 * 1024 * 1024 + 1, 0x20)],
-  ])('%s', (_what, bytes) => {
+  ])('is %s', (_what, bytes) => {
     const started = startWork();
     expect(readDmarcReport(bytes)).toBeNull();
     expect(workedMs(started)).toBeLessThan(500);
   });
 
-  test.each(['<', '<a ', '<a b="', '&', '&amp;', '<a>', '<!--', '<a/>', 'x', ']]>', '<?', '< '])(
-    '10 MB of %j, in time',
+  it.each(['<', '<a ', '<a b="', '&', '&amp;', '<a>', '<!--', '<a/>', 'x', ']]>', '<?', '< '])(
+    'is 10 MB of %j, within bounded time',
     (piece) => {
       const bytes = Buffer.from(`<feedback>${piece.repeat(10_000_000 / piece.length)}`);
       const started = startWork();
@@ -180,7 +180,7 @@ describe('refused is', () => {
     },
   );
 
-  test('a million elements beside those of a report', () => {
+  it('has a million elements beside those of a report', () => {
     const padded = (count: number) =>
       readDmarcReport(
         Buffer.from(xml.toString().replace('</feedback>', `${'<a/>'.repeat(count)}</feedback>`)),
@@ -206,12 +206,12 @@ describe('a mail with a report', () => {
   ];
   const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/(.{76})/g, '$1\r\n');
 
-  test.each([
+  it.each([
     ['application/zip', `${name}.zip`, packed],
     ['application/gzip', `${name}.gz`, gzipSync(xml)],
     ['application/octet-stream', `${name}.gz`, gzipSync(xml)],
     ['text/xml', name, xml],
-  ])('that is nothing but %s', async (type, filename, bytes) => {
+  ])('may be a single part of type %s', async (type, filename, bytes) => {
     const lines = [
       ...header,
       `Content-Type: ${type}; name="${filename}"`,
@@ -222,7 +222,7 @@ describe('a mail with a report', () => {
     expect(await readDmarcMail(raw, await parseMime(raw))).toEqual(expected);
   });
 
-  test('that has other parts', async () => {
+  it('may have other parts', async () => {
     const part = (lines: string[], body: string) =>
       `--b\r\n${lines.join('\r\n')}\r\n\r\n${body}\r\n`;
     const attached = (type: string, filename: string, bytes: Buffer) =>
@@ -246,14 +246,14 @@ describe('a mail with a report', () => {
     expect(await readDmarcMail(raw, await parseMime(raw))).toEqual(expected);
   });
 
-  test('none in a mail without attachments', async () => {
+  it('without attachments has no report', async () => {
     const raw = Buffer.from(`${header.join('\r\n')}\r\n\r\n${xml}`);
     expect(await readDmarcMail(raw, await parseMime(raw))).toBeNull();
   });
 });
 
-describe(`damaged reports (seed ${seed})`, () => {
-  test('never throw', () => {
+describe(`a damaged report (seed ${seed})`, () => {
+  it('never makes the reader throw', () => {
     const damaged = fc
       .record({
         source: fc.constantFrom(

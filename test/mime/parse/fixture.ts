@@ -47,12 +47,12 @@ export function fixture(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/inbound/${name}.eml`, import.meta.url));
 }
 
-/** A mail of header lines and a body, CRLF between. */
+/** Builds a mail of header lines and a body, with CRLF. */
 export function mail(lines: string[], body = 'text\r\n'): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** The header lines that no fault is reported for, before `lines`. */
+/** Puts the header lines of a faultless mail before `lines`. */
 export function sane(...lines: string[]): string[] {
   return ['From: Bob <bob@example.net>', 'Message-ID: <sane@example.net>', ...lines];
 }

@@ -1,8 +1,8 @@
 // The library runs only on texts in which it may find something: the shortcut never loses a result.
 import EmailReplyParser from 'email-reply-parser';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-// Not among its exports: the list itself decides which texts may skip the library.
+import { describe, expect, it } from 'vitest';
+// Not exported by the library: this list decides which texts may skip it.
 import expressions from '../../../node_modules/email-reply-parser/dist/regex.js';
 import {
   findForeignAttribution,
@@ -21,9 +21,9 @@ const isQuotedBy = (text: string) =>
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-describe(`email-reply-parser is asked (seed ${seed})`, () => {
-  test.each(quoteHeaders.map((expression) => [expression.source, expression] as const))(
-    'for what %s matches',
+describe(`the shortcut before email-reply-parser (seed ${seed})`, () => {
+  it.each(quoteHeaders.map((expression) => [expression.source, expression] as const))(
+    'asks the library for matches of %s',
     (_, expression) => {
       const { source, flags } = expression;
       fc.assert(
@@ -35,7 +35,7 @@ describe(`email-reply-parser is asked (seed ${seed})`, () => {
     },
   );
 
-  test('wherever it finds an attribution', () => {
+  it('asks the library wherever that finds an attribution', () => {
     const pieces = [
       'On 4 March Alice <a@b> wrote:',
       'Am 4. schrieb',
@@ -72,7 +72,7 @@ describe(`email-reply-parser is asked (seed ${seed})`, () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  test('and not for a text that introduces nothing', () => {
+  it('skips the library for a text without an introduction', () => {
     expect(mayHoldAttribution(textOf(4_000))).toBe(false);
     expect(mayHoldAttribution('Hi Bob,\n\nsee you at 10:30 - or later?\n\n-- \nAlice\n')).toBe(
       false,

@@ -1,7 +1,7 @@
 // Hostile and damaged mails: the parser always answers, within its bounds and its deadline.
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CapacityError } from '../../../src/errors.ts';
 import { wordsOfMail } from '../../../src/mime/parse/mail-words.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
@@ -13,7 +13,7 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture, fixtureNames, mail, sane } from './fixture.ts';
 
-/** A mail as the worker gives it: parsed, with the words that it is found by. */
+/** Parses a mail as the worker does, with the words for its search. */
 async function wholeOf(raw: Buffer) {
   const parsed = await parseMime(raw);
   return { ...parsed, words: wordsOfMail(parsed) };
@@ -34,13 +34,13 @@ function parser(options: Partial<MimeParserOptions> = {}) {
   return created;
 }
 
-test('every fixture is named in the list that the other tests walk', () => {
+it('the list of fixtures is complete', () => {
   const files = readdirSync(new URL('../../fixtures/inbound', import.meta.url));
   expect(files.map((file) => file.replace(/\.eml$/, '')).sort()).toEqual([...fixtureNames].sort());
 });
 
-describe('bounds', () => {
-  test('1 MB of nested <div> is parsed within the deadline, text and all', async () => {
+describe('the bounds of the parser', () => {
+  it('allow 1 MB of nested <div> within the deadline, with its text', async () => {
     const html = `<p>Hello</p>${'<div>'.repeat(200_000)}`;
     const raw = mail(sane('Content-Type: text/html'), html);
     const parsed = await parser({ deadlineMs: 10_000 }).parse(raw);
@@ -49,7 +49,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['split-truncated']);
   });
 
-  test('of 100,000 parts the first 500 are read', async () => {
+  it('read the first 500 of 100,000 parts', async () => {
     const body = Array.from({ length: 100_000 }, (_, at) => `--b\r\n\r\npart ${at}\r\n`).join('');
     const parsed = await parseMime(mail(multipart, body));
     expect(parsed.text).toMatch(/^part 0\npart 1\n/);
@@ -57,7 +57,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('too-many-parts');
   });
 
-  test('of 100,000 attachments the first 500 are listed', async () => {
+  it('list the first 500 of 100,000 attachments', async () => {
     const body = '--b\r\nContent-Type: a/b\r\n\r\nx\r\n'.repeat(100_000);
     const parsed = await parseMime(mail(multipart, body));
     expect(parsed.attachments.length).toBeGreaterThan(490);
@@ -65,7 +65,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('too-many-parts');
   });
 
-  test('parts deeper than 20 levels are left out', async () => {
+  it('leave out parts deeper than 20 levels', async () => {
     const nested = (levels: number) => {
       let body = '--b0\r\n';
       for (let at = 1; at <= levels; at += 1) {
@@ -80,13 +80,13 @@ describe('bounds', () => {
     expect(codes(deep)).toContain('nested-too-deep');
   });
 
-  test('a base64 bomb is counted, not held', async () => {
+  it('count a base64 bomb without holding it', async () => {
     const lines = sane('Content-Type: application/zip', 'Content-Transfer-Encoding: base64');
     const parsed = await parser().parse(mail(lines, 'QUFB'.repeat(5_000_000)));
     expect(parsed.attachments).toMatchObject([{ size: 15_000_000 }]);
   });
 
-  test('text and HTML are cut at 2 MB each', async () => {
+  it('cut text and HTML at 2 MB each', async () => {
     const part = (type: string) =>
       `--b\r\nContent-Type: text/${type}\r\n\r\n${'wordy text\r\n'.repeat(250_000)}`;
     const parsed = await parser({ deadlineMs: 10_000 }).parse(
@@ -97,7 +97,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['text-truncated', 'html-truncated', 'split-truncated']);
   });
 
-  test('of 20,000 header fields the first 1,000 are read, and the body', async () => {
+  it('read the first 1,000 of 20,000 header fields, and the body', async () => {
     const lines = sane(...Array.from({ length: 20_000 }, (_, at) => `X-${at}: y`));
     const parsed = await parseMime(mail(lines));
     expect(parsed.headers).toHaveLength(1000);
@@ -105,14 +105,14 @@ describe('bounds', () => {
     expect(codes(parsed)).toEqual(['too-many-header-fields']);
   });
 
-  test('a header block of 20 MB is cut at 256 KB, and the body is found', async () => {
+  it('cut a header block of 20 MB at 256 KB, and find the body', async () => {
     const lines = sane(...Array.from({ length: 20 }, () => `X: ${'y'.repeat(1_000_000)}`));
     const parsed = await parseMime(mail(lines));
     expect(parsed).toMatchObject({ from: { email: 'bob@example.net' }, newContent: 'text' });
     expect(codes(parsed)).toEqual(['header-too-large']);
   });
 
-  test('a part with an endless header ends the reading there', async () => {
+  it('end the reading at a part with an endless header', async () => {
     const kept = `--b\r\nContent-Type: a/b\r\n\r\n${'x'.repeat(2_000_000)}\r\n`;
     const bomb = `${kept}--b\r\nX: ${'y'.repeat(4_000_000)}\r\n\r\nlost\r\n`;
     const parsed = await parseMime(mail(multipart, bomb));
@@ -121,7 +121,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('part-header-too-large');
   });
 
-  test('a mail over 50 MB is read as far as its header', async () => {
+  it('read only the header of a mail over 50 MB', async () => {
     const raw = Buffer.alloc(50 * 1024 * 1024 + 1, 'x');
     raw.write('From: a@b.example\r\nSubject: big\r\n\r\n');
     const parsed = await parseMime(raw);
@@ -129,7 +129,7 @@ describe('bounds', () => {
     expect(codes(parsed)).toContain('mail-too-large');
   });
 
-  test.each([
+  it.each([
     ['From', '<a@b.c>,'],
     ['To', '('],
     ['To', '"'],
@@ -142,15 +142,15 @@ describe('bounds', () => {
     ['Date', '1 '],
     ['List-Unsubscribe', '<https:'],
     ['Content-Type', 'multipart/mixed; boundary*0=a;'],
-  ])('%s full of %j takes time linear in its length', (name, piece) => {
+  ])('keep the time linear for %s full of %j', (name, piece) => {
     const raw = Buffer.from(`${name}: ${piece.repeat(Math.floor(200_000 / piece.length))}\r\n\r\n`);
     const start = startWork();
-    // Quadratic in 200,000 characters would be minutes.
+    // A quadratic algorithm would take minutes for 200,000 characters.
     readHeader(raw);
     expect(workedMs(start)).toBeLessThan(1000);
   });
 
-  test.each([
+  it.each([
     ['Op a schreef\n'],
     ['On a b '],
     ['On a b wrote\n'],
@@ -163,7 +163,7 @@ describe('bounds', () => {
     [' \n'],
     ['---\n'],
     ['> '],
-  ])('a text of 256 KB of %j is split in time', async (piece) => {
+  ])('keep the time for splitting 256 KB of %j short', async (piece) => {
     const raw = mail(sane(), piece.repeat(Math.floor(256_000 / piece.length)));
     const start = startWork();
     const parsed = await parseMime(raw);
@@ -172,21 +172,21 @@ describe('bounds', () => {
   });
 });
 
-describe('the worker', () => {
-  test('gives what the parser gives', async () => {
+describe('the parse worker', () => {
+  it('has the results of the parser', async () => {
     const { parse } = parser();
     for (const name of fixtureNames) {
       expect(await parse(fixture(name))).toEqual(await wholeOf(fixture(name)));
     }
   });
 
-  test('leaves the buffer of the caller alone', async () => {
+  it('leaves the buffer of the caller unchanged', async () => {
     const raw = fixture('gmail-reply-en');
     await parser().parse(raw);
     expect(raw).toEqual(fixture('gmail-reply-en'));
   });
 
-  test('that overruns is ended; its mail keeps the header, the next mails are parsed', async () => {
+  it('ends at an overrun; its mail keeps the header, and the next mails are parsed', async () => {
     const clock = virtualClock();
     const { parse } = parser({ clock });
     const next = fixture('gmail-reply-en');
@@ -205,12 +205,12 @@ describe('the worker', () => {
     expect((await waiting).newContent).toBe('Sounds good, see you at noon.');
   });
 
-  test('that overruns on a small mail is ended for it alone: those with it are parsed', async () => {
+  it('ends at an overrun of a small mail, and the mails beside it are parsed', async () => {
     const clock = virtualClock();
     const { parse } = parser({ clock });
     const good = fixture('gmail-reply-en');
     await parse(good);
-    // The one that holds the worker longest for its size.
+    // A mail that holds the worker very long for its size.
     const slow = mail(sane('Subject: slow'), 'Op a schreef\n'.repeat(300));
     const parsed = [slow, good, slow, good].map((raw) => parse(raw));
     await Promise.resolve();
@@ -226,7 +226,7 @@ describe('the worker', () => {
     expect(others).toEqual(await Promise.all(whole));
   });
 
-  test('that overruns on a report says so, as the report may be honest; the next is read', async () => {
+  it('reports an overrun on a report, which may be honest, and reads the next one', async () => {
     const clock = virtualClock();
     const { parse, readReport } = parser({ clock });
     await parse(fixture('gmail-reply-en'));
@@ -239,14 +239,14 @@ describe('the worker', () => {
     expect((await next)?.recipients).toHaveLength(1);
   });
 
-  test('that overruns in the reply split keeps text, HTML and attachments', async () => {
+  it('keeps text, HTML and attachments after an overrun in the reply split', async () => {
     const html = '<div>'.repeat(50_000);
     const raw = mail(
       multipart,
       `--b\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n${html}\r\n--b--`,
     );
     let parsed: ParsedMail | null = null;
-    // The deadline has to fall into the split: doubling finds it, however slow the machine.
+    // The deadline has to fall into the split: doubling finds it on a machine of any speed.
     for (let deadlineMs = 10; deadlineMs < 5000; deadlineMs *= 1.7) {
       parsed = await parser({ deadlineMs }).parse(raw);
       if (!codes(parsed).includes('parse-timeout')) break;
@@ -256,7 +256,7 @@ describe('the worker', () => {
     expect(parsed && codes(parsed)).toEqual(['split-timeout']);
   });
 
-  test('is bounded over all HTML parts together', async () => {
+  it('bounds all HTML parts together', async () => {
     const part = `--b\r\nContent-Type: text/html\r\n\r\n${'<div>'.repeat(50_000)}\r\n`;
     const start = startWork();
     const parsed = await parseMime(mail(multipart, `${part.repeat(20)}--b--`));
@@ -264,7 +264,7 @@ describe('the worker', () => {
     expect(codes(parsed)).toEqual(['html-truncated', 'split-truncated']);
   });
 
-  test('refuses mails beyond its queue', async () => {
+  it('refuses mails beyond its queue', async () => {
     const { parse } = parser({ maxQueuedMails: 1 });
     const raw = fixture('gmail-reply-en');
     const taken = [parse(raw), parse(raw)];
@@ -277,7 +277,7 @@ describe('the worker', () => {
     await expect(parseSmall(raw)).rejects.toBeInstanceOf(CapacityError);
   });
 
-  test('refuses what is left when it closes, and all later mails', async () => {
+  it('refuses queued and later mails when it closes', async () => {
     const { parse, close } = parser();
     const left = [parse(fixture('gmail-reply-en')), parse(fixture('gmail-reply-de'))];
     const settled = Promise.allSettled(left);
@@ -287,7 +287,7 @@ describe('the worker', () => {
   });
 });
 
-describe(`damaged mails never throw (seed ${seed})`, () => {
+describe(`a damaged mail (seed ${seed})`, () => {
   const damaged = fc
     .record({
       name: fc.constantFrom(...fixtureNames),
@@ -303,7 +303,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
       return cut ? raw.subarray(0, Math.floor(raw.length * end)) : raw;
     });
 
-  test('truncated and mutated fixtures are projected, as plain JSON without NUL', async () => {
+  it('becomes plain JSON without NUL when truncated or mutated', async () => {
     await fc.assert(
       fc.asyncProperty(damaged, async (raw) => {
         const parsed = await parseMime(raw);
@@ -318,7 +318,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
     );
   });
 
-  test('bytes without any form are projected', async () => {
+  it('of random bytes is parsed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
         expect(await parseMime(Buffer.from(bytes))).toHaveProperty('parsingErrors');

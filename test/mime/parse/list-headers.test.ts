@@ -8,7 +8,7 @@ import { previewOf } from '../../../src/mime/parse/preview.ts';
 const read = (...fields: string[]) =>
   readListHeaders(readHeaderBlock(Buffer.from(`${fields.join('\r\n')}\r\n\r\n`)));
 
-describe('List-Id', () => {
+describe('the List-Id of a mail', () => {
   it.each([
     ['List-Id: <News.Example.com>', 'news.example.com'],
     ['List-ID: "The <weekly> news" <news.example.com>', 'news.example.com'],
@@ -18,13 +18,13 @@ describe('List-Id', () => {
     ['List-Id: <>', null],
     [`List-Id: <${'x'.repeat(256)}>`, null],
     ['Subject: none', null],
-  ])('%s', (field, id) => {
+  ])('is read from %s as %s', (field, id) => {
     expect(read(field).listId).toBe(id);
   });
 });
 
-describe('the other fields', () => {
-  it('are kept as they came, and no other', () => {
+describe('the other fields of a list', () => {
+  it('are kept unchanged, and no others', () => {
     const fields = [
       'List-Id: <a.example>',
       'List-Post: <mailto:a@a.example>',
@@ -48,25 +48,29 @@ describe('the other fields', () => {
   });
 });
 
-describe('the preview', () => {
+describe('the preview of a mail', () => {
   const nothing = { newContent: null, quotedContent: null, text: null };
 
   it.each([
-    ['one line of what is new', { newContent: ' Hello,\r\n\r\n\tAda  here. ' }, 'Hello, Ada here.'],
     [
-      'of what is quoted, where nothing is new',
+      'one line of the new content',
+      { newContent: ' Hello,\r\n\r\n\tAda  here. ' },
+      'Hello, Ada here.',
+    ],
+    [
+      'of the quoted content without a new one',
       { newContent: '\n', quotedContent: '> Hi' },
       '> Hi',
     ],
-    ['of the text, where it was not split', { text: 'Hi' }, 'Hi'],
-    ['without what cannot be seen', { newContent: 'a\u200b\u034f\u202eb\u0007' }, 'ab'],
-    ['none, where there are no words', { newContent: ' \u200b ' }, null],
-    ['none, where there is no text', {}, null],
+    ['of the text when it was not split', { text: 'Hi' }, 'Hi'],
+    ['free of invisible characters', { newContent: 'a\u200b\u034f\u202eb\u0007' }, 'ab'],
+    ['null without words', { newContent: ' \u200b ' }, null],
+    ['null without a text', {}, null],
   ])('is %s', (_what, mail, preview) => {
     expect(previewOf({ ...nothing, ...mail })).toBe(preview);
   });
 
-  it('is 200 characters at most, and no half of one', () => {
+  it('is cut at 200 characters without splitting one', () => {
     const preview = previewOf({ ...nothing, newContent: `${'x'.repeat(199)}\u{1f600} and more` });
     expect(preview).toHaveLength(200);
     expect(preview?.isWellFormed()).toBe(true);

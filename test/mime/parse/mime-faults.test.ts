@@ -1,6 +1,6 @@
-// MIME that is bent, read as other readers do; and how long one mail may hold the thread that reads it.
+// Faulty MIME, read as other readers do, and the time for which one mail may hold the thread of its reader.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { joinFlowed } from '../../../src/mime/parse/flowed.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
@@ -20,14 +20,17 @@ async function readAs({ raw, reads }: Fault): Promise<Fault['reads']> {
   return Object.fromEntries(wanted.map((name) => [name, found[name]]));
 }
 
-describe('a mail with', () => {
-  test.each(mimeFaults.map((one) => [one.fault, one] as const))('%s', async (_fault, one) => {
-    expect(await readAs(one)).toEqual(one.reads);
-  });
+describe('a mail with faulty MIME', () => {
+  it.each(mimeFaults.map((one) => [one.fault, one] as const))(
+    'is read like elsewhere with %s',
+    async (_fault, one) => {
+      expect(await readAs(one)).toEqual(one.reads);
+    },
+  );
 });
 
 describe('flowed text', () => {
-  test.each([
+  it.each([
     ['of one depth is joined', 'a \nb \nc', false, 'a b c'],
     ['is not joined across depths (RFC 3676 4.5)', '> a \nb', false, '> a \nb'],
     ['is not joined across depths downwards', 'a \n> b', false, 'a \n> b'],
@@ -40,7 +43,7 @@ describe('flowed text', () => {
   });
 });
 
-/** The longest that `work` kept this thread from anything else, in milliseconds of its core. */
+/** Measures the longest time that `work` held this thread, in milliseconds of its core. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let isDone = false;
   let longest = 0;
@@ -66,7 +69,7 @@ describe('an HTML part of 20 MB', () => {
     `From: a@b.example\r\nMessage-ID: <1@b.example>\r\nContent-Type: text/html; charset=utf-8\r\n\r\n${html}`,
   );
 
-  test('holds its thread for less than 100 ms at a time', async () => {
+  it('holds its thread for less than 100 ms at a time', async () => {
     const turns: number[] = [];
     // Other load on the machine only adds time: the least of a few runs is the cost of the mail.
     for (let run = 0; run < 4 && !(Math.min(...turns) < 100); run += 1) {
@@ -75,7 +78,7 @@ describe('an HTML part of 20 MB', () => {
     expect(Math.min(...turns)).toBeLessThan(100);
   });
 
-  test('is cut at 2 MB, and the fault says so', async () => {
+  it('is cut at 2 MB and reported', async () => {
     const mail = await parseMime(raw);
     expect(mail.html).toBe(html.slice(0, 2 * 1024 * 1024));
     expect(mail.parsingErrors.map(({ code }) => code)).toEqual([
@@ -84,7 +87,7 @@ describe('an HTML part of 20 MB', () => {
     ]);
   });
 
-  test('of a charset that takes many bytes for a character is said to be cut too', async () => {
+  it('in a charset of many bytes per character is reported as cut too', async () => {
     // UTF-32 is unknown here; ISO-2022-JP may escape each character, seven bytes for one.
     const character = Buffer.from('1b2442244c1b2842', 'hex');
     const body = Buffer.concat(Array.from({ length: 1_000_000 }, () => character));

@@ -1,5 +1,5 @@
 // The projection of a received mail: texts, attachments, reports, faults.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { fixture, mail, sane } from './fixture.ts';
 
@@ -8,7 +8,7 @@ const codes = (parsed: { parsingErrors: { code: string }[] }) =>
   parsed.parsingErrors.map(({ code }) => code);
 
 describe('a reply', () => {
-  test('has its addresses, ids, date and texts', async () => {
+  it('has its addresses, ids, date and texts', async () => {
     const parsed = await parse('gmail-reply-en');
     expect(parsed).toMatchObject({
       subject: 'Re: Plan',
@@ -25,7 +25,7 @@ describe('a reply', () => {
     expect(parsed.html).toMatch(/^<div dir="ltr">Sounds good/);
   });
 
-  test('lists its header fields in order, unfolded, encoded words as they came', async () => {
+  it('lists its header fields in order, unfolded, encoded words unchanged', async () => {
     const { headers } = await parse('newsletter');
     expect(headers.slice(0, 2)).toEqual([
       { name: 'From', value: '"News, Daily" <news@list.example>' },
@@ -38,7 +38,7 @@ describe('a reply', () => {
 });
 
 describe('a newsletter', () => {
-  test('gives its subject, reply addresses, priority and ways to unsubscribe', async () => {
+  it('gives its subject, reply addresses, priority and ways to unsubscribe', async () => {
     expect(await parse('newsletter')).toMatchObject({
       subject: 'Grüße & Neuigkeiten vom März',
       to: [],
@@ -54,22 +54,22 @@ describe('a newsletter', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['<javascript:alert(1)>, <data:text/html,x>, <file:///etc/passwd>'],
     ['<https://bank.example@evil.example/x>'],
     ['<mailto:not an address>, <mailto:a@b.example,c@d.example>'],
     ['<mailto:%E0%A4%A>'],
     [`<https://x.example/${'a'.repeat(3000)}>`],
     ['https://unbracketed.example/'],
-  ])('with a hostile List-Unsubscribe has none: %#', async (value) => {
+  ])('has no way to unsubscribe in a hostile List-Unsubscribe: %#', async (value) => {
     const parsed = await parseMime(mail(sane(`List-Unsubscribe: ${value}`)));
     expect(parsed.listUnsubscribeUrl).toBeNull();
     expect(parsed.listUnsubscribeEmail).toBeNull();
   });
 });
 
-describe('priority is read from', () => {
-  test.each([
+describe('the priority of a mail', () => {
+  it.each([
     ['Importance: High', 'high'],
     ['X-Priority: 1 (Highest)', 'high'],
     ['X-Priority: 3', 'normal'],
@@ -78,18 +78,18 @@ describe('priority is read from', () => {
     ['Priority: constructor', null],
     ['X-Priority: 17', null],
     ['X-Other: 1', null],
-  ])('%s', async (line, priority) => {
+  ])('is read from %s as %s', async (line, priority) => {
     expect((await parseMime(mail(sane(line)))).priority).toBe(priority);
   });
 
-  test('Importance before X-Priority', async () => {
+  it('is read from Importance before X-Priority', async () => {
     const parsed = await parseMime(mail(sane('X-Priority: 1', 'Importance: low')));
     expect(parsed.priority).toBe('low');
   });
 });
 
 describe('attachments', () => {
-  test('of an invitation are the calendar in both of its forms', async () => {
+  it('of an invitation are the calendar in both of its forms', async () => {
     const { attachments, text } = await parse('calendar-invite');
     expect(text).toBe('You are invited.');
     expect(attachments).toMatchObject([
@@ -98,7 +98,7 @@ describe('attachments', () => {
     ]);
   });
 
-  test('inside multipart/related are marked, their names carry no path and no trick', async () => {
+  it('inside multipart/related are marked, and their names contain no path', async () => {
     const { attachments } = await parse('related-image');
     expect(attachments).toEqual([
       {
@@ -114,14 +114,14 @@ describe('attachments', () => {
     ]);
   });
 
-  test('that are messages stay closed: their text and headers are not those of the mail', async () => {
+  it('that are messages stay closed, apart from text and headers of the mail', async () => {
     const parsed = await parse('nested-message');
     expect(parsed.text).toBe('See the attached mail.');
     expect(parsed.from?.email).toBe('bob@example.net');
     expect(parsed.attachments).toMatchObject([{ contentType: 'message/rfc822', partNumber: '2' }]);
   });
 
-  test('that are the whole mail have part number 1', async () => {
+  it('that are the whole mail have part number 1', async () => {
     const lines = sane('Content-Type: application/pdf; name=a.pdf', 'MIME-Version: 1.0');
     const parsed = await parseMime(mail(lines, '%PDF'));
     expect(parsed.attachments).toMatchObject([
@@ -131,7 +131,7 @@ describe('attachments', () => {
     expect(parsed.newContent).toBeNull();
   });
 
-  test('with an impossible content type are octets', async () => {
+  it('with an impossible content type are octets', async () => {
     const lines = sane('Content-Type: "<b>"/x; name="a"', 'Content-Disposition: attachment');
     const { attachments } = await parseMime(mail(lines));
     expect(attachments).toMatchObject([{ contentType: 'application/octet-stream' }]);
@@ -139,7 +139,7 @@ describe('attachments', () => {
 });
 
 describe('a mail of several texts', () => {
-  test('shows plain parts beside HTML in both views, escaped', async () => {
+  it('shows plain parts beside HTML in both views, escaped', async () => {
     const parsed = await parse('apple-mixed');
     expect(parsed.html).toBe(
       '<div style="white-space:pre-wrap">Before 1 &lt; 2</div>\n<b>After</b>',
@@ -149,8 +149,8 @@ describe('a mail of several texts', () => {
   });
 });
 
-describe('reports keep their machine-readable parts', () => {
-  test('a bounce: the status and only the header of the returned mail', async () => {
+describe('a report in a mail', () => {
+  it('of a bounce keeps the status and only the header of the returned mail', async () => {
     const { reports, reportType } = await parse('bounce-postfix');
     expect(reportType).toBe('delivery-status');
     expect(reports.map(({ contentType }) => contentType)).toEqual([
@@ -162,7 +162,7 @@ describe('reports keep their machine-readable parts', () => {
     expect(reports[1]?.text).not.toContain('lost mail');
   });
 
-  test('a complaint: the feedback and the headers', async () => {
+  it('of a complaint keeps the feedback and the headers', async () => {
     const { reports, reportType } = await parse('feedback-report');
     expect(reportType).toBe('feedback-report');
     expect(reports).toMatchObject([
@@ -172,8 +172,8 @@ describe('reports keep their machine-readable parts', () => {
   });
 });
 
-describe('charsets', () => {
-  test.each([
+describe('a charset', () => {
+  it.each([
     ['iso-8859-1', 'Prüfung', 'Grüße, café'],
     ['windows-1252', '€uro', '“Quoted” – 5 €'],
     ['shift-jis', '件名', 'こんにちは世界'],
@@ -185,13 +185,13 @@ describe('charsets', () => {
     expect(parsed).toMatchObject({ subject, newContent: text, parsingErrors: [] });
   });
 
-  test('an unknown one is read as UTF-8 and reported', async () => {
+  it('that is unknown is read as UTF-8 and reported', async () => {
     const parsed = await parse('charset-bogus');
     expect(parsed).toMatchObject({ subject: 'café', newContent: 'café' });
     expect(codes(parsed)).toEqual(['unknown-charset']);
   });
 
-  test('bytes that are no text in it are replaced and reported', async () => {
+  it('has its invalid bytes replaced and reported', async () => {
     const lines = sane('Content-Type: text/plain; charset=utf-8');
     const raw = Buffer.concat([mail(lines, 'a'), Buffer.from([0xff, 0x62])]);
     const parsed = await parseMime(raw);
@@ -199,7 +199,7 @@ describe('charsets', () => {
     expect(codes(parsed)).toEqual(['undecodable-text']);
   });
 
-  test('raw 8-bit headers are UTF-8, else Windows-1252', async () => {
+  it('of raw 8-bit headers is UTF-8, else Windows-1252', async () => {
     expect(await parse('raw-utf8-headers')).toMatchObject({
       subject: 'Grüße 世界',
       from: { email: 'zoë@xn--exmple-cua.org', name: 'Zoë Müller' },
@@ -211,7 +211,7 @@ describe('charsets', () => {
     });
   });
 
-  test('NUL never reaches a text, a header or a file name', async () => {
+  it('adds no NUL to a text, a header or a file name', async () => {
     const lines = sane(
       'Subject: a\0b =?utf-8?q?c=00d?=',
       'Content-Type: multipart/mixed; boundary=b',
@@ -225,20 +225,20 @@ describe('charsets', () => {
 });
 
 describe('a broken mail', () => {
-  test('without its last boundary keeps what came before', async () => {
+  it('without its last boundary keeps its earlier parts', async () => {
     const parsed = await parse('unclosed-boundary');
     expect(parsed.text).toBe('The text is there.');
     expect(parsed.attachments).toMatchObject([{ filename: 'cut.bin', size: 3 }]);
     expect(codes(parsed)).toEqual(['unclosed-multipart']);
   });
 
-  test('whose boundary never occurs is read as plain text', async () => {
+  it('without its boundary is read as plain text', async () => {
     const parsed = await parse('wrong-boundary');
     expect(parsed.text).toContain('The text is there.');
     expect(codes(parsed)).toEqual(['missing-boundary']);
   });
 
-  test('without author and id says so', async () => {
+  it('without author and id is reported', async () => {
     const parsed = await parse('missing-headers');
     expect(parsed).toMatchObject({
       from: null,
@@ -250,7 +250,7 @@ describe('a broken mail', () => {
     expect(codes(parsed)).toEqual(['missing-header', 'missing-header']);
   });
 
-  test('with duplicate headers follows the first, and joins the recipients', async () => {
+  it('with duplicate headers follows the first, and joins the recipients', async () => {
     const parsed = await parse('duplicate-headers');
     expect(parsed).toMatchObject({
       from: { email: 'first@example.net', name: 'First' },
@@ -266,13 +266,13 @@ describe('a broken mail', () => {
     expect(codes(parsed)).toEqual(Array(4).fill('duplicate-header'));
   });
 
-  test.each([
+  it.each([
     ['', []],
     ['\r\n', []],
     ['\r\n\r\nonly a body', []],
     ['no header at all', []],
     ['From: a@b.example', ['a@b.example']],
-  ])('as small as %j is projected', async (raw, from) => {
+  ])('as small as %j is parsed', async (raw, from) => {
     const parsed = await parseMime(Buffer.from(raw));
     expect(parsed.from ? [parsed.from.email] : []).toEqual(from);
     expect(codes(parsed)).toContain('missing-header');

@@ -1,6 +1,6 @@
 // A plain mail is read without a parser of parts, with the result of that parser.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runParser } from '../../../src/mime/parse/body.ts';
 import { readHeaderBlock } from '../../../src/mime/parse/header-fields.ts';
 import { readPlainBody } from '../../../src/mime/parse/plain-body.ts';
@@ -45,8 +45,8 @@ function plain(fields: string, body: Buffer) {
   return { ...joinTexts(tree, faults), faults, isFailed: false, attachments: [] };
 }
 
-describe(`a body that is nothing but text (seed ${seed})`, () => {
-  test.each(plainFields)('under %j says the same', async (fields) => {
+describe(`a body of text alone (seed ${seed})`, () => {
+  it.each(plainFields)('gives the result of the parser under %j', async (fields) => {
     const pieces = ['\r\n', '\n', '\r', 'Hi', 'From: x', '--b', 'größer', '\u2028', '\ufeff', '\0']
       .concat('>', '.', ' ', '\t', '東京')
       .map((text) => Buffer.from(text))
@@ -61,7 +61,7 @@ describe(`a body that is nothing but text (seed ${seed})`, () => {
     );
   });
 
-  test.each(otherFields)('and not under %j', (fields) => {
+  it.each(otherFields)('is left to the parser under %j', (fields) => {
     expect(plain(fields, Buffer.from('Hello\r\n'))).toBeNull();
   });
 });

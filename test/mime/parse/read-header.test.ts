@@ -1,5 +1,5 @@
-// The header-only reader of the receive path, and the values it is made of.
-import { describe, expect, test } from 'vitest';
+// The header-only reader of the receive path, and the values in its results.
+import { describe, expect, it } from 'vitest';
 import {
   parseAddressList,
   readDate,
@@ -11,7 +11,7 @@ import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture, mail } from './fixture.ts';
 
 describe('the header reader', () => {
-  test('gives the summary without looking at the body', () => {
+  it('gives the summary without reading the body', () => {
     const raw = mail(
       [
         'From: =?utf-8?q?Al=C3=AFce?= <alice@example.com>',
@@ -42,22 +42,22 @@ describe('the header reader', () => {
     });
   });
 
-  test('understands bare line feeds and a header without body', () => {
+  it('accepts bare line feeds and a header without a body', () => {
     const summary = readHeader(Buffer.from('From: a@b.example\nSubject: x\n y'));
     expect(summary).toMatchObject({ from: { email: 'a@b.example', name: null }, subject: 'x y' });
   });
 
-  test('skips lines that are no fields and what continues them', () => {
+  it('skips malformed lines and their continuations', () => {
     const raw = mail(['From a@b.example Tue', 'no colon here', ' continued', 'Subject: x']);
     expect(readHeader(raw).subject).toBe('x');
   });
 
-  test('lets no encoded word start a new line', () => {
+  it('lets no encoded word start a line', () => {
     const raw = mail(['Subject: =?utf-8?q?a=0D=0ABcc:_x@y.example?=', 'From: a@b.example']);
     expect(readHeader(raw).subject).toBe('a Bcc: x@y.example');
   });
 
-  test('takes less than 100 µs for a usual mail', () => {
+  it('takes less than 100 µs for a usual mail', () => {
     const raw = fixture('gmail-reply-en');
     const time = (runs: number) => {
       const start = startWork();
@@ -70,7 +70,7 @@ describe('the header reader', () => {
 });
 
 describe('an address list', () => {
-  test.each([
+  it.each([
     ['a@b.example', [['a@b.example', null]]],
     ['A B <a@b.example>', [['a@b.example', 'A B']]],
     ['a@b.example (A B)', [['a@b.example', 'A B']]],
@@ -103,12 +103,12 @@ describe('an address list', () => {
     ['a b c', []],
     ['@b.example, a@, <>', []],
     ['a(nested (comment) here)@b.example', [['a@b.example', 'nested (comment) here']]],
-  ])('%s', (value, expected) => {
+  ])('is read from %s', (value, expected) => {
     const { addresses } = parseAddressList(value);
     expect(addresses.map(({ email, name }) => [email, name])).toEqual(expected);
   });
 
-  test('never makes an address of an encoded word', () => {
+  it('never takes an address from an encoded word', () => {
     const word = `=?utf-8?B?${Buffer.from('ceo@bank.example').toString('base64')}?=`;
     expect(parseAddressList(word)).toEqual({ addresses: [], invalid: 1, truncated: false });
     expect(parseAddressList(`${word} <a@b.example>`).addresses).toEqual([
@@ -118,7 +118,7 @@ describe('an address list', () => {
     expect(parseAddressList(list).addresses).toHaveLength(1);
   });
 
-  test('ends after 500 addresses and says so', () => {
+  it('ends after 500 addresses and is marked as cut', () => {
     const list = parseAddressList('a@b.example,'.repeat(501));
     expect(list).toMatchObject({ truncated: true });
     expect(list.addresses).toHaveLength(500);
@@ -126,7 +126,7 @@ describe('an address list', () => {
 });
 
 describe('a date', () => {
-  test.each([
+  it.each([
     ['Tue, 4 Mar 2025 10:30:00 +0100', '2025-03-04T09:30:00.000Z'],
     ['4 Mar 25 10:30 GMT', '2025-03-04T10:30:00.000Z'],
     ['Tue, 04 March 2025 10:30:00 EST', '2025-03-04T15:30:00.000Z'],
@@ -137,26 +137,26 @@ describe('a date', () => {
     expect(new Date(readDate(value) ?? Number.NaN).toISOString()).toBe(expected);
   });
 
-  test.each([
+  it.each([
     'foo 1',
     '',
     'Tue, 40 Mar 2025 10:30:00',
     '4 Foo 2025 10:30',
     '1 Jan 1900 00:00',
     '4 Mar 2025 25:00',
-  ])('%j is none', (value) => {
+  ])('%j is not recognized', (value) => {
     expect(readDate(value)).toBeNull();
   });
 });
 
 describe('message ids', () => {
-  test('are found in brackets, or bare', () => {
+  it('are read in brackets or bare', () => {
     expect(readMessageIds('<a@b> junk <c@d>')).toEqual(['<a@b>', '<c@d>']);
     expect(readMessageIds('a@b')).toEqual(['<a@b>']);
     expect(readMessageIds('not an id')).toEqual([]);
   });
 
-  test('of References are kept once each, of very many the first and the newest', () => {
+  it('of References are unique, and long lists keep the first and the newest', () => {
     expect(readReferences('<a@b><c@d> <a@b>')).toEqual(['<a@b>', '<c@d>']);
     const ids = Array.from({ length: 150 }, (_, at) => `<${at}@x>`);
     const kept = readReferences(ids.join(' '));

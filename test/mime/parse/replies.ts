@@ -3,11 +3,11 @@
 
 export interface Reply {
   program: string;
-  /** Language and form. */
+  /** The language and the form. */
   form: string;
   raw: Buffer;
   newContent: string;
-  /** The first line that is quoted. */
+  /** The first quoted line. */
   quotedStart: string;
 }
 
@@ -30,7 +30,7 @@ const html = (body: string) => raw('text/html', body);
 
 interface Form {
   form: string;
-  /** The attribution, as it is wrapped. */
+  /** The attribution with its line breaks. */
   says: string;
 }
 
@@ -40,12 +40,12 @@ function above(program: string, build: (body: string) => Buffer, mark: string, f
   return forms.flatMap((one) => replyAnd(program, build, quote, one));
 }
 
-/** The same without marks: all below the attribution is quoted. */
+/** Makes replies without marks: all text below the attribution is quoted. */
 function bare(program: string, build: (body: string) => Buffer, forms: Form[]) {
   return forms.flatMap((one) => replyAnd(program, build, 'Shall we meet?\n\nAlice\n', one));
 }
 
-/** Makes two mails of a reply: with an empty line before the quote, and without one, as telephones do. */
+/** Makes two mails of a reply: with an empty line before the quote, and without one, as phones do. */
 function replyAnd(
   program: string,
   build: (body: string) => Buffer,
@@ -114,7 +114,7 @@ const below = 'I read it below.';
 const thunderbirdBelow: Reply[] = [
   {
     program: 'Thunderbird',
-    form: 'below a flowed quotation whose last line ends in a space',
+    form: 'below a flowed quotation with a space at its end',
     raw: flowed(
       `On 3/4/25 10:12, Alice Example wrote:\n> A long sentence that goes on over the end of \n> its line and ends in a space \n${below}\n`,
     ),
@@ -141,7 +141,7 @@ const thunderbirdBelow: Reply[] = [
   },
   {
     program: 'Thunderbird',
-    form: 'flowed with a signature, whose separator joins nothing',
+    form: 'flowed with a signature, which is not joined',
     raw: flowed('Yes, I am \nhere.\n\n-- \nBob\n\nOn 3/4/25 10:12, Alice wrote:\n> Here?\n'),
     newContent: 'Yes, I am here.\n\n-- \nBob',
     quotedStart: 'On 3/4/25 10:12, Alice wrote:',
@@ -403,7 +403,7 @@ export const replies: Reply[] = [
   ...fromHtml,
 ];
 
-/** Texts that look like a quotation and are none: all of them is new. */
+/** Texts that look like a quotation and are not: all of each is new. */
 export const nothingQuoted: [what: string, text: string][] = [
   ['a sentence that ends in a verb of attributions', 'As Alice wrote:\n\nWe shall see.'],
   [

@@ -1,13 +1,13 @@
 // The split of a reply into the sender's words and the quoted ones.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { htmlToText, splitReply } from '../../../src/mime/parse/reply-split.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture } from './fixture.ts';
 import { nothingQuoted, replies } from './replies.ts';
 
-describe('a reply is split', () => {
-  test.each([
+describe('the split of a reply', () => {
+  it.each([
     ['gmail-reply-en', 'Sounds good, see you at noon.', 'On Tue, Mar 4', '> Alice'],
     ['gmail-reply-de', 'Klingt gut, bis zwölf.', 'Am Di., 4. März', '> wollen wir uns treffen?'],
     ['gmail-reply-fr', "D'accord, à midi.", 'Le mar. 4 mars', '> on se voit ?'],
@@ -22,7 +22,7 @@ describe('a reply is split', () => {
     ['apple-reply-fr', 'Oui\n\nEnvoyé de mon iPhone', '> Le 4 mars', 'On y va ?'],
     ['gmail-forward', 'For your information.', '---------- Forwarded', 'shall we?'],
     ['inline-answers', 'Yes.\n\nNo.\n\n-- \nBob', 'On 2025-03-04', '> Second question?'],
-  ])('%s', async (name, newContent, quotedStart, quotedEnd) => {
+  ])('is right for %s', async (name, newContent, quotedStart, quotedEnd) => {
     const parsed = await parseMime(fixture(name));
     expect(parsed.newContent).toBe(newContent);
     expect(parsed.quotedContent?.startsWith(quotedStart)).toBe(true);
@@ -30,7 +30,7 @@ describe('a reply is split', () => {
     expect(parsed.hasQuotedContent).toBe(true);
   });
 
-  test('from HTML alone, with the attribution above the blockquote', () => {
+  it('works on HTML alone, with the attribution above the blockquote', () => {
     const html =
       '<div dir="ltr">Fine.</div><br><div class="gmail_quote"><div class="gmail_attr">On Tue, Mar 4, 2025 at 10:12 AM Alice &lt;<a href="mailto:a@b.example">a@b.example</a>&gt; wrote:<br></div><blockquote>Hi<blockquote>older</blockquote></blockquote></div>';
     const split = splitReply(htmlToText(html));
@@ -38,7 +38,7 @@ describe('a reply is split', () => {
     expect(split.quotedContent).toMatch(/^On Tue, Mar 4.* wrote:\n+> Hi\n> \n> > older$/);
   });
 
-  test('from the HTML when the plain alternative has no words', async () => {
+  it('works on the HTML when the plain alternative has no words', async () => {
     const raw = `From: a@b.example
 Content-Type: multipart/alternative; boundary=b
 
@@ -55,7 +55,7 @@ Content-Type: text/html
     expect((await parseMime(Buffer.from(raw))).newContent).toBe('Only here');
   });
 
-  test('at an attribution in another language that no ">" follows', () => {
+  it('finds an attribution in another language without a ">" after it', () => {
     const split = splitReply(
       'Prima.\n\nOp di 4 mrt 2025 om 10:12 schreef Alice <a@b.example>:\n\nHoi Bob,\ndoen we het?\n',
     );
@@ -63,7 +63,7 @@ Content-Type: text/html
     expect(split.quotedContent).toMatch(/^Op di 4 mrt[\s\S]*doen we het\?$/);
   });
 
-  test('at a plain "Original Message" block', () => {
+  it('finds a plain "Original Message" block', () => {
     const split = splitReply(
       'Ok\n\n-----Original Message-----\nFrom: Alice\nSent: Tuesday\nSubject: Plan\n\nHi',
     );
@@ -74,19 +74,19 @@ Content-Type: text/html
     });
   });
 
-  test('into nothing new where all is quoted', () => {
+  it('leaves nothing new when all is quoted', () => {
     expect(splitReply('> a\n> b')).toMatchObject({ newContent: '', quotedContent: '> a\n> b' });
   });
 });
 
-describe('nothing is taken for a quotation in', () => {
-  test.each([
+describe('a text without a quotation', () => {
+  it.each([
     ['Hello,\n\nOn the other side, all is well.\n\nRegards,\nBob'],
     ['Section 1\n\n---\n\nSection 2\n\nCheers,\nmore text after that'],
     ['From: the start\nwe knew.'],
     ['Steps:\n1. a -> b\n2. c > d'],
     ['Signature stays\n\n-- \nBob\nACME'],
-  ])('%j', (text) => {
+  ])('stays whole: %j', (text) => {
     expect(splitReply(text)).toEqual({
       newContent: text,
       quotedContent: null,
@@ -95,9 +95,9 @@ describe('nothing is taken for a quotation in', () => {
   });
 });
 
-describe('a reply of', () => {
-  test.each(replies.map((one) => [one.program, one.form, one] as const))(
-    '%s: %s',
+describe('a reply by program', () => {
+  it.each(replies.map((one) => [one.program, one.form, one] as const))(
+    'is split for %s: %s',
     async (_program, _form, { raw, newContent, quotedStart }) => {
       const parsed = await parseMime(raw);
       expect(parsed.newContent).toBe(newContent);
@@ -105,11 +105,11 @@ describe('a reply of', () => {
     },
   );
 
-  test('at least 12 programs', () => {
+  it('is known for at least 12 programs', () => {
     expect(new Set(replies.map(({ program }) => program)).size).toBeGreaterThanOrEqual(12);
   });
 
-  test.each(nothingQuoted)('nobody: %s', (_what, text) => {
+  it.each(nothingQuoted)('keeps all of %s as new content', (_what, text) => {
     expect(splitReply(text)).toEqual({
       newContent: text,
       quotedContent: null,
@@ -117,7 +117,7 @@ describe('a reply of', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['a:\n'],
     ['On 4 Mar 2025 at 10:12, Alice <a@b.example>\n'],
     ['On 4 Mar 2025 at 10:12, somebody who has a long name here:\n'],
@@ -127,7 +127,7 @@ describe('a reply of', () => {
     ['*_'],
     ['<mailto:'],
     ['1:1 '],
-  ])('256 KB of %j is split in time', (piece) => {
+  ])('is split fast for 256 KB of %j', (piece) => {
     const text = piece.repeat(256_000 / piece.length);
     const started = startWork();
     splitReply(text);

@@ -1,5 +1,5 @@
-// svc domains reports as people read it: the rate, the bars, a line for each report, and who failed.
-import { afterEach, beforeAll, expect, test } from 'vitest';
+// The text of svc domains reports: the rate, the bars, a line for each report, and the failing sources.
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import {
   type DmarcReportRow,
   insertDmarcReport,
@@ -10,7 +10,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
 const day = 86_400_000;
-/** Two days ago, at midnight: the command looks back from the time there really is. */
+/** Midnight two days ago: the command looks back from the real time. */
 const monday = Math.floor(systemClock.now() / day) * day - 2 * day;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   return () => cli.close();
 });
 
-/** What the reader of reports would store. */
+/** Stores reports as their reader would. */
 async function store(...reports: Partial<DmarcReportRow>[]): Promise<void> {
   const opened = await openStore('sqlite:svc.db', cli.env.SVC_DATA_DIR ?? '', systemClock);
   try {
@@ -75,14 +75,14 @@ async function shown(...flags: string[]): Promise<string> {
   return stdout;
 }
 
-test('without any it says where they would come to', async () => {
+it('names the address for reports before the first one', async () => {
   expect(await shown()).toBe(
-    'No reports in 30 days. They come to the rua address of the DMARC record: svc domains dns\n',
+    'No DMARC reports in the last 30 days. Receivers send them to the rua address of the DMARC record: svc domains dns\n',
   );
-  expect(await shown('--days', '7')).toMatch(/^No reports in 7 days\./);
+  expect(await shown('--days', '7')).toMatch(/^No DMARC reports in the last 7 days\./);
 });
 
-test('it leads with the rate over all days and its bars, from the first day to the last', async () => {
+it('begins with the rate over all days and its bars, from the first day to the last', async () => {
   await store(
     { messages: 100, passed: 100 },
     { begins_at: monday + day, messages: 300, passed: 150, failed: 150 },
@@ -91,7 +91,7 @@ test('it leads with the rate over all days and its bars, from the first day to t
   expect(head).toBe(`62.5% of 400 messages passed  ${dayOf(monday)} █▅ ${dayOf(monday + day)}`);
 });
 
-test('a line for each report names its day, reporter, messages, rate and who failed', async () => {
+it('prints day, reporter, messages, rate and failing sources of each report', async () => {
   await store(
     { messages: 1_000, passed: 999, failed: 1, sources: failing('192.0.2.9') },
     {
@@ -112,12 +112,12 @@ test('a line for each report names its day, reporter, messages, rate and who fai
   expect(lines.find((line) => line.includes('nobody.example'))).toMatch(/nobody\.example 0 -/);
 });
 
-test('a rate is never rounded up to all of them', async () => {
+it('never rounds a rate up to 100 %', async () => {
   await store({ messages: 100_000, passed: 99_999, failed: 1, sources: failing('192.0.2.9') });
   expect(await shown()).toMatch(/^99\.9% of 100000 messages passed/);
 });
 
-test('what a reporter calls itself cannot steer the terminal', async () => {
+it('prints the name of a reporter without control characters', async () => {
   await store({ reporter: 'evil\u001b[2J\u0007', messages: 1, passed: 1 });
   const text = await shown();
   expect(text).toContain('evil');
@@ -125,7 +125,7 @@ test('what a reporter calls itself cannot steer the terminal', async () => {
   expect([...text].filter(isControl)).toEqual([]);
 });
 
-test('more than a page says so, and the head is that of all pages', async () => {
+it('mentions further pages under a head that covers all of them', async () => {
   await store(
     ...Array.from({ length: 3 }, (_, index) => ({
       begins_at: monday - index * day,

@@ -1,5 +1,5 @@
-// DMARC reports from RCPT to the table: who gets them, what counts once, what changes nothing, and
-// what HTTP's and the command's function answers.
+// DMARC reports from RCPT to the table: their organization, duplicates, reports without effect, and the answers
+// over HTTP and of the command's function.
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
@@ -92,7 +92,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
     return verifyDomain(service.app, operator, id, { force: true });
   }
 
-  /** What the listener and the reader do with a mail to `address`. */
+  /** Passes a mail to `address` through the listener and the reader. */
   async function arrives(raw: Buffer, address = rua): Promise<string> {
     const { app } = service;
     const addressee = await resolveAddressee(app, address);
@@ -116,7 +116,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
   const list = (query: Record<string, string> = {}, caller = service.caller, id = domain.id) =>
     listDmarcReports(service.app, caller, id, listDmarcReportsQuery.parse(query));
 
-  it('the proposed record asks for them at an address that takes them', async () => {
+  it('come to the address of the proposed record', async () => {
     const value = domain.dnsRecords.find(({ purpose }) => purpose === 'dmarc')?.value ?? '';
     const address = /^v=DMARC1; p=none; rua=mailto:(\S+)$/.exec(value)?.[1] ?? '';
     expect(await resolveAddressee(service.app, address)).toMatchObject({
@@ -132,7 +132,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
   it.each([
     ['gzip', gzipped],
     ['zip', zipped],
-  ])('one in %s is summed up, those that fail first', async (_form, raw) => {
+  ])('in %s are summed up, failing sources first', async (_form, raw) => {
     expect(await arrives(raw())).toBe('stored');
     const judged = { disposition: 'none', spf: 'fail', headerFrom: 'acme.example' };
     const listed = await list();
@@ -162,7 +162,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
     expect(route?.output.parse(listed)).toEqual(listed);
   });
 
-  it('the same report twice counts once, another reporter’s counts too', async () => {
+  it('count once when repeated, but again from another reporter', async () => {
     await arrives(gzipped());
     await arrives(zipped());
     await arrives(gzipped({ reporter: 'Other' }));
@@ -171,7 +171,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
     expect(daily).toEqual([{ day: '2026-01-04', messages: 200, passed: 192, failed: 8 }]);
   });
 
-  it('pages are newest first, and the days are those of all pages', async () => {
+  it('are paged newest first, with the days of all pages', async () => {
     for (const back of [2, 0, 1, 40]) {
       await arrives(gzipped({ id: `${back}`, beginsAt: midnight - back * day }));
     }
@@ -183,16 +183,16 @@ describe.each(stores)('DMARC reports on %s', (store) => {
   });
 
   it.each([
-    ['on a domain of nobody here', gzipped({ domain: 'elsewhere.example' })],
+    ['on a domain without an organization', gzipped({ domain: 'elsewhere.example' })],
     ['from the future', gzipped({ beginsAt: midnight + 10 * day })],
     ['older than 90 days', gzipped({ beginsAt: midnight - 100 * day })],
-    ['that cannot be read', mailWith('application/gzip', 'a.xml.gz', Buffer.from('no gzip'))],
-  ])('one %s changes nothing', async (_what, raw) => {
+    ['in damaged gzip', mailWith('application/gzip', 'a.xml.gz', Buffer.from('no gzip'))],
+  ])('%s have no effect', async (_what, raw) => {
     expect(await arrives(raw)).toBe('stored');
     expect((await list({ days: '90' })).items).toEqual([]);
   });
 
-  it('one on the domain of another organization changes nothing for either', async () => {
+  it('on the domain of another organization have no effect for either', async () => {
     const { id } = await createOrganization(service.app, { name: 'other', plan: 'free' });
     const other = operatorOf(id);
     const theirs = await addVerified(other, 'other.example');
@@ -204,7 +204,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
     });
   });
 
-  it('go to the organization that has proven the domain, not to the first that named it', async () => {
+  it('go to the organization that has proven the domain, even if another one named it first', async () => {
     const { app, operator } = service;
     const { id } = await createOrganization(app, { name: 'other', plan: 'free' });
     await addDomain(app, operator, { domain: 'shared.example', dkim: 'ed25519' });
@@ -213,7 +213,7 @@ describe.each(stores)('DMARC reports on %s', (store) => {
     expect((await list({}, operatorOf(id), proven.id)).items).toHaveLength(1);
   });
 
-  it('are forgotten 90 days after they came, once another comes', async () => {
+  it('are deleted 90 days after their arrival, when the next one comes', async () => {
     await arrives(gzipped());
     await service.clock.advance(91 * day);
     await arrives(gzipped({ id: '2', beginsAt: midnight + 90 * day }));

@@ -1,4 +1,4 @@
-// Full text over real tables: both engines find the same, and nothing but text.
+// Full text over real tables: both engines find the same, and treat input as text only.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ describe.each(kinds)('full text on %s', (kind) => {
   });
   afterAll(() => close());
 
-  it('asks all words of one document, in any order and case', async () => {
+  it('matches all words in one document, in any order and case', async () => {
     await put(store, { m1: textOf('Berlin in the Spring'), m2: textOf('spring'), m3: textOf('') });
     expect(await search(store, 'SPRING berlin')).toEqual(['m1']);
     expect(await search(store, 'spring')).toEqual(['m1', 'm2']);
@@ -80,7 +80,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await search(store, '  !? ')).toEqual([]);
   });
 
-  it('finds a phrase within one part of a mail, never across two', async () => {
+  it('matches a phrase within one part of a mail, never across two', async () => {
     const mail = { ...plain, subject: 'The annual', from: ['Ann Report'], text: 'report of today' };
     await put(store, { p1: mail }, 'phrases');
     const found = (q: string) => search(store, q, 'phrases');
@@ -91,7 +91,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await found('"annual the"')).toEqual([]);
   });
 
-  it('asks the sender, the subject and the attachment alone where that is said', async () => {
+  it('searches sender, subject and attachment alone on request', async () => {
     const fromJoe = { ...plain, subject: 'Plan', from: ['joe@example.com', 'Joe Bloggs'] };
     const toJoe = {
       ...plain,
@@ -117,7 +117,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await found('attachment')).toEqual([]);
   });
 
-  it('takes a * behind three characters, in four words at most', () => {
+  it('accepts a * after three characters, in four words at most', () => {
     const refusal = (q: string) => {
       try {
         parseQuery(q);
@@ -137,7 +137,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(refusal('aaa* bbb* ccc* ddd* eee*')).toContain('more than 4 words with *');
   });
 
-  it('keeps each scope to itself', async () => {
+  it('keeps scopes separate', async () => {
     await put(store, { s1: textOf('shared secret') }, 'one');
     await put(store, { s2: textOf('shared') }, 'two');
     expect(await search(store, 'shared', 'one')).toEqual(['s1']);
@@ -145,7 +145,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await search(store, 'sha*', 'two')).toEqual(['s2']);
   });
 
-  it('replaces a document, and takes it out with its words', async () => {
+  it('replaces a document, and deletes it with its words', async () => {
     await put(store, { r1: textOf('before'), r2: textOf('before') }, 'changes');
     await put(store, { r1: textOf('after') }, 'changes');
     expect(await search(store, 'before', 'changes')).toEqual(['r2']);
@@ -157,7 +157,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await search(store, 'later', 'changes')).toEqual(['r3']);
   });
 
-  it('keeps 255 places of a word, on both engines alike', async () => {
+  it('keeps 255 positions of a word on both engines', async () => {
     const before = 'again '.repeat(254);
     await put(
       store,
@@ -168,7 +168,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await search(store, 'again end', 'w')).toEqual(['w1', 'w2']);
   });
 
-  it.runIf(kind === 'sqlite')('keeps no words of what is gone', async () => {
+  it.runIf(kind === 'sqlite')('deletes words that no document has any more', async () => {
     const words = async () =>
       (await sql`select rowid from probe_search_words order by 1`.execute(store.db)).rows.length;
     const documents = async () =>
@@ -179,7 +179,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await words()).toBe(await documents());
   });
 
-  it('takes what is larger than an engine would: words, places and all of it are bounded', async () => {
+  it('bounds words, positions and the whole beyond the limits of an engine', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => `w${i}`).join(' ');
     const wide = Array.from({ length: 9_000 }, (_, i) => `${'語'.repeat(3)}\u{20000}${i}`).join(
       ' ',
@@ -209,7 +209,7 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await found('a@b.c')).toEqual(['b6']);
   });
 
-  it.each(injections)('finds text or nothing for %j', async (q) => {
+  it.each(injections)('treats %j as text', async (q) => {
     const documents = {
       i1: textOf(`before ${q} after`),
       i2: textOf('nothing of it, by one'),
@@ -223,7 +223,7 @@ describe.each(kinds)('full text on %s', (kind) => {
   });
 });
 
-describe('both engines', () => {
+describe('the two engines', () => {
   const seed = Number(process.env.FULL_TEXT_SEED ?? 19);
   const [mails, queries] = process.env.FULL_TEXT === 'whole' ? [5_000, 200] : [500, 60];
 
@@ -244,7 +244,7 @@ describe('both engines', () => {
         if (includes) expect(sqlite, `${q} (seed ${seed})`).toContain(includes);
         rows.push(`${sqlite?.length}`);
       }
-      // Not all of it is about nothing.
+      // Most queries must have matches.
       expect(rows.filter((count) => count !== '0').length).toBeGreaterThan(queries / 2);
     } finally {
       for (const { close } of opened) await close();

@@ -1,6 +1,6 @@
-// A text in ASCII goes into the index of SQLite byte by byte: as the same words in the same places.
+// SQLite's index reads a text in ASCII byte by byte, with the same words at the same positions.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type FullTextDocument,
   placesOf,
@@ -24,7 +24,7 @@ const document = (text: string, others: Partial<FullTextDocument> = {}) => ({
 });
 
 describe(`the words of a text in ASCII (seed ${seed})`, () => {
-  test('are those of any text', () => {
+  it('equal those of the general scan', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'a',
@@ -49,9 +49,9 @@ describe(`the words of a text in ASCII (seed ${seed})`, () => {
     fc.assert(fc.property(any, expectSame), { seed, numRuns: 300 });
   });
 
-  test.each([
-    ['a word written more often than is kept', 'to be '.repeat(400), 'to to to'],
-    ['more words than are read', Array.from({ length: 9_000 }, (_, i) => `w${i}`).join(' '), ''],
+  it.each([
+    ['a word repeated beyond its kept positions', 'to be '.repeat(400), 'to to to'],
+    ['words beyond the bound', Array.from({ length: 9_000 }, (_, i) => `w${i}`).join(' '), ''],
     [
       'more characters than are kept, among them words that are short enough yet',
       Array.from({ length: 5_000 }, (_, i) => `${i}${'y'.repeat(60)} ${i}`).join(' '),
@@ -64,7 +64,7 @@ describe(`the words of a text in ASCII (seed ${seed})`, () => {
     expectSame(document(text, { subject, from: ['to@b.example', 'To'], hasAttachment: true }));
   });
 
-  test('of one hash are no reason to take longer', () => {
+  it('of one hash take no longer', () => {
     const letters = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789');
     const words: string[] = [];
     const grow = (word: string, hash: number): void => {

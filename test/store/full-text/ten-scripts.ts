@@ -30,7 +30,7 @@ function choicesOf(seed: number) {
   const random = seededRandom(seed);
   const below = (count: number) => Math.floor(random.float() * count);
   const one = <T>(list: readonly T[]): T => list[below(list.length)] as T;
-  /** Now and then of another script. */
+  /** Chooses a word, at times of another script. */
   const wordFrom = (words: readonly string[]) => one(below(8) === 0 ? one(scripts) : words);
   return { below, one, wordFrom };
 }
@@ -98,7 +98,7 @@ export function queriesOver(
   return Array.from({ length: count }, (_, index) => (kinds[index % kinds.length] ?? one(kinds))());
 }
 
-/** Each mail as it is indexed. */
+/** Returns each mail in its indexed form. */
 export function placesOfAll(mails: Readonly<Record<string, FullTextDocument>>) {
   return new Map(Object.entries(mails).map(([key, mail]) => [key, placesOf(mail)]));
 }

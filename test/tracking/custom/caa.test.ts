@@ -1,4 +1,4 @@
-// CAA (RFC 8659, 8657): which records hold for a name, and what they let an authority do.
+// CAA (RFC 8659, 8657): the records that apply to a name, and the rights that they give an authority.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CaaRecord } from '../../../src/net/dns.ts';
 import { createDns } from '../../../src/net/dns.ts';
@@ -21,10 +21,10 @@ describe('CAA records', () => {
     ['that authority, in another case', [record('issue', 'CA.Test.')], null],
     ['that authority among others', [record('issue', 'x.test'), record('issue', 'ca.test')], null],
     ['another authority', [record('issue', 'x.test')], /lets "x\.test" issue/],
-    ['nobody', [record('issue', ';')], /lets ";" issue/],
-    ['nobody, with nothing', [record('issue', '')], /lets "" issue/],
+    ['no authority', [record('issue', ';')], /lets ";" issue/],
+    ['no authority, as an empty value', [record('issue', '')], /lets "" issue/],
     ['wildcards elsewhere only', [record('issuewild', 'x.test')], null],
-    ['where to report only', [record('iodef', 'mailto:a@b.example')], null],
+    ['a reporting address only', [record('iodef', 'mailto:a@b.example')], null],
     ['an unknown tag', [record('future', 'x')], null],
     ['an unknown tag that is critical', [record('future', 'x', true)], /critical .* future/],
     ['a known tag that is critical', [record('issue', 'ca.test', true)], null],
@@ -32,20 +32,20 @@ describe('CAA records', () => {
     ['another account', [record('issue', 'ca.test; accounturi=https://ca.test/2')], /accounturi/],
     ['our challenge', [record('issue', 'ca.test; validationmethods=dns-01,http-01')], null],
     ['another challenge', [record('issue', 'ca.test;validationmethods=dns-01')], /by http-01/],
-  ])('that name %s', (_what, records, words) => {
+  ])('that name %s are judged', (_what, records, words) => {
     const problem = caaProblem(records, issuer);
     if (words === null) expect(problem).toBeNull();
     else expect(problem).toMatch(words);
   });
 
-  it('of an authority that tells no name of its own forbid only where they name nobody', () => {
+  it('of an authority without a published name forbid it only with an empty value', () => {
     const nameless = { ...issuer, identities: [] };
     expect(caaProblem([record('issue', 'x.test')], nameless)).toBeNull();
     expect(caaProblem([record('issue', ';')], nameless)).toMatch(/";"/);
   });
 });
 
-describe('the tree walk', () => {
+describe('the CAA tree walk', () => {
   let server: DnsServer;
   afterEach(() => server.close());
 
@@ -62,7 +62,7 @@ describe('the tree walk', () => {
   }
   const issue = (value: string) => [{ tag: 'issue', value }];
 
-  it('stops at the first name that has records, and asks all of them up to the top', async () => {
+  it('stops at the first name with records, after queries up to the top', async () => {
     const { name, records } = await walk({
       'links.acme.example': { A: ['192.0.2.1'] },
       'acme.example': { CAA: issue('own.test') },
@@ -76,7 +76,7 @@ describe('the tree walk', () => {
     ]);
   });
 
-  it('finds what the host to which the name is an alias says', async () => {
+  it('follows the alias of a name', async () => {
     const { records } = await walk({
       'links.acme.example': { CNAME: ['mail.host.example'] },
       'mail.host.example': { CAA: [{ flags: 128, tag: 'Issue', value: 'host.test' }] },
@@ -85,13 +85,13 @@ describe('the tree walk', () => {
     expect(records).toEqual([{ isCritical: true, tag: 'issue', value: 'host.test' }]);
   });
 
-  it('ends without any at the top, and asks no root', async () => {
+  it('ends below the root without records', async () => {
     const { records } = await walk({ 'links.acme.example': { A: ['192.0.2.1'] } });
     expect(records).toEqual([]);
     expect(server.queries.map((query) => query.name).at(-1)).toBe('example');
   });
 
-  it('fails where one of the names cannot be asked for', async () => {
+  it('fails where one of the queries fails', async () => {
     server = await startDnsServer({});
     server.fault('acme.example', 'servfail');
     const { address } = server;

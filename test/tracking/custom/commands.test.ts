@@ -1,5 +1,5 @@
-// svc tracking as it is typed: the same answers as over HTTP, and words for people.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// svc tracking as typed: the answers of HTTP, in text for people.
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-test('what was never enabled is said in words, and is a conflict to look at again', async () => {
+it('svc tracking explains a domain that was never enabled, and recheck is a conflict', async () => {
   const never = await cli.run(['tracking', 'show', 'acme.example']);
   expect(never).toMatchObject({ code: 0 });
-  expect(never.stdout).toContain('Not enabled: svc tracking enable');
+  expect(never.stdout).toContain('No tracking host. Enable one: svc tracking enable');
   expect(await cli.run(['tracking', 'recheck', 'acme.example'])).toMatchObject({ code: 5 });
 });
 
-test('a host is enabled, shown and disabled by the name of its domain', async () => {
+it('svc tracking enables, shows and disables a host by the name of its domain', async () => {
   const enabled = await cli.run(['tracking', 'enable', 'acme.example', '--label', 'links']);
   expect(enabled).toMatchObject({ code: 0, stderr: '' });
   expect(enabled.stdout).toMatch(/status\s+pending/);

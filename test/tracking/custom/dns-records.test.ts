@@ -1,4 +1,4 @@
-// What the records of a domain show of its tracking host, as DNS was last asked.
+// The DNS records of a domain for its tracking host, with the result of the last look-up.
 import { afterEach, expect, it } from 'vitest';
 import { getDomain, listDnsRecords, listDomains } from '../../../src/domains/domains.ts';
 import {
@@ -13,7 +13,7 @@ let world: TrackingWorld;
 afterEach(() => world.close());
 
 it.each(stores)(
-  'a domain shows the record of its tracking host while it is enabled, on %s',
+  'a domain lists the record of its tracking host while it is enabled, on %s',
   async (store) => {
     world = await trackingWorld({ store });
     const { test, domain } = world;
@@ -47,7 +47,7 @@ it.each(stores)(
   },
 );
 
-it('shows the delegation of challenges too where certificates need it', async () => {
+it('a domain also lists the delegation of challenges where certificates need it', async () => {
   world = await trackingWorld({ challenge: 'dns-01' });
   const { test, domain } = world;
   await enableTracking(test.app, test.operator, domain.id, { label: 'links' });

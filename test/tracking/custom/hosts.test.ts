@@ -1,5 +1,5 @@
-// Custom tracking of a domain: what enabling, showing, looking again and disabling it do, what DNS and CAA
-// decide, and what a proxy in front shows.
+// Custom tracking of a domain: enable, show, recheck and disable, the role of DNS and CAA, and the certificate
+// of a proxy in front.
 
 import type { AddressInfo } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -53,7 +53,7 @@ const recheck = async (app = world.test.app) => {
   const { customTracking } = await recheckTracking(app, world.test.operator, world.domain.id);
   return customTracking as State;
 };
-/** Of the domain, as it is stored. */
+/** Reads the stored row of the host. */
 async function hostRow() {
   const { rows } = await sql<{
     next_check_at: number | null;
@@ -113,7 +113,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
         customTracking: { status: 'tearing-down', teardownScheduledAt: at },
       },
     });
-    // Being torn down: nothing looks at it, and no other label takes its place.
+    // While it is torn down, no check runs and no other label may replace it.
     for (const [at, body] of [
       [`${path}/recheck`, undefined],
       [`${path}/disable`, undefined],
@@ -134,7 +134,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
     ]);
   });
 
-  it('is 409 for what is not enabled or verified, 404 for no domain, 422 for no label', async () => {
+  it('answers 409 when not enabled or verified, 404 without a domain, 422 without a label', async () => {
     const { test, domain } = await begin({ store });
     api = httpApi(test);
     const pathOf = (id: string) => `/v1/email/domains/${id}/custom-tracking`;
@@ -167,7 +167,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
     }
   });
 
-  it('belongs to the organization that is verified for the name', async () => {
+  it('belongs to the organization that verified the name', async () => {
     const { test, domain } = await begin({ store });
     const other = await createOrganization(test.app, { name: 'other', plan: 'self-hosted' });
     const operator = operatorOf(other.id);
@@ -183,7 +183,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
     expect(await getTracking(test.app, operator, same.id)).toMatchObject({ enabled: true });
   });
 
-  it('is looked at each 30 seconds at most, whichever daemon is asked', async () => {
+  it('is checked every 30 seconds at most, by any daemon', async () => {
     const { test } = await begin({ store });
     const another = await test.another();
     await enable();
@@ -200,7 +200,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
     expect(await recheck()).toEqual(first);
     expect(questions(hostname)).toBe(asked);
     await test.clock.advance(1);
-    // Of all who ask at once, one looks.
+    // Of concurrent requests one checks.
     const [one, two] = await Promise.all([recheck(another), recheck()]);
     expect([one.status, two.status]).toContain('issuing');
     expect(await recheck()).toMatchObject({ status: 'issuing', sslStatus: 'pending' });
@@ -209,7 +209,7 @@ describe.each(stores)('custom tracking over HTTP on %s', (store) => {
 });
 
 describe('a tracking host', () => {
-  it('whose record is missing is looked for less and less, and fails after a week', async () => {
+  it('without a record is checked less and less often, and fails after a week', async () => {
     await begin();
     await enable();
     await world.run();
@@ -231,7 +231,7 @@ describe('a tracking host', () => {
     await world.until(({ status }) => status === 'active');
   });
 
-  it('stays as it is while DNS does not answer, and ends being active where the record is gone', async () => {
+  it('keeps its state while DNS fails, and stops being active when the record is gone', async () => {
     const { dns, test, domain } = await begin();
     world.publish((await enable()).customTracking as State);
     await world.run();
@@ -279,7 +279,7 @@ describe('a tracking host', () => {
     expect(await recheck()).toMatchObject({ status: 'issuing' });
   });
 
-  it('with dns-01 needs the delegation too', async () => {
+  it('needs the delegation too with dns-01', async () => {
     const { dns } = await begin({ challenge: 'dns-01' });
     const { dnsRecords } = (await enable()).customTracking as State;
     expect(dnsRecords.dcvDelegation.required).toBe(true);
@@ -290,7 +290,7 @@ describe('a tracking host', () => {
     expect(state.verificationErrors[0]).toContain(`publish ${name} CNAME ${value}`);
   });
 
-  it('that CAA forbids is never ordered, says so, and is once they allow it', async () => {
+  it('forbidden by CAA is not ordered, gives the reason, and is ordered once allowed', async () => {
     const { dns, acme } = await begin();
     world.publish((await enable()).customTracking as State);
     dns.set('acme.example', 'CAA', [{ tag: 'issue', value: 'other.example' }]);
@@ -309,7 +309,7 @@ describe('a tracking host', () => {
     expect(active.caaBlocked).toBe(false);
   });
 
-  it('whose CAA records cannot be asked for is not ordered', async () => {
+  it('without an answer for its CAA records is not ordered', async () => {
     const { dns, acme } = await begin();
     world.publish((await enable()).customTracking as State);
     dns.fault('acme.example', 'servfail');
@@ -319,7 +319,7 @@ describe('a tracking host', () => {
     expect(acme.orders).toHaveLength(0);
   });
 
-  it('whose record comes back before the next order is due does not blame the record', async () => {
+  it('with its record restored during a wait for the authority does not blame the record', async () => {
     const { dns, acme } = await begin();
     world.publish((await enable()).customTracking as State);
     acme.fault({ status: 429, retryAfter: '86400' }, '/new-order');
@@ -335,13 +335,13 @@ describe('a tracking host', () => {
       status: 'failed',
       certificate: { reason: { code: 'rate-limited' } },
     });
-    // No recheck goes behind that either.
+    // A recheck does not shorten the wait.
     expect(await recheck()).toMatchObject({ status: 'failed' });
     await world.pass(10 * minute);
     expect(acme.requests).toHaveLength(orders);
   });
 
-  it('that is disabled is served for a week, then forgotten with its key', async () => {
+  it('is served for a week after disabling, then deleted with its key', async () => {
     const { test, domain } = await begin();
     world.publish((await enable()).customTracking as State);
     const { listeners } = await world.run();
@@ -369,7 +369,7 @@ describe('a tracking host', () => {
   });
 });
 
-describe('a proxy in front', () => {
+describe('a proxy in front of the tracking host', () => {
   async function showing(cert: string, key: string, port = 0) {
     const server = createServer({ cert, key }, (socket) => socket.end());
     server.on('tlsClientError', () => {});
@@ -383,14 +383,14 @@ describe('a proxy in front', () => {
     world.publish((await enable()).customTracking as State);
   }
 
-  it('that shows nothing is waited for', async () => {
+  it('is awaited while it shows nothing', async () => {
     await proxied(1);
     const state = await recheck();
     expect(state).toMatchObject({ status: 'issuing', sslStatus: 'pending' });
     expect(state.certificate.reason?.message).toContain('shows no certificate at port 1');
   });
 
-  it('that shows a certificate of an authority makes it active, until that ends', async () => {
+  it('activates the host by a certificate of an authority, until that expires', async () => {
     const spare = await showing(testCert, testKey);
     const freePort = spare.port;
     await spare.close();
@@ -411,7 +411,7 @@ describe('a proxy in front', () => {
       await refreshActiveHosts(world.test.app);
       const { app } = world.test;
       expect(activeHostOf(app, world.domain.id)).toBe(`${hostname}:${freePort}`);
-      // One that ends today is looked at again as it ends, not tomorrow.
+      // A certificate that expires today is checked again then, before tomorrow.
       const short = await world.acme.signFor(hostname, 10 * hour);
       await proxy.close();
       proxy = await showing(short.certificate, short.key, freePort);
@@ -440,7 +440,7 @@ describe('a proxy in front', () => {
     }
   });
 
-  it('that shows a certificate for another name does not serve', async () => {
+  it('does not serve with a certificate for another name', async () => {
     const proxy = await showing(testCert, testKey);
     await proxied(proxy.port);
     const state = await recheck();

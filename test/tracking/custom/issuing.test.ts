@@ -1,5 +1,5 @@
-// From `enable` to a certificate that a client accepts, against an authority that checks what RFC 8555
-// says: both challenges, renewal, expiry, and an authority that misbehaves.
+// From `enable` to a certificate that a client accepts, against an authority that checks RFC 8555: both
+// challenges, renewal, expiry, and a misbehaving authority.
 import { once } from 'node:events';
 import { get } from 'node:https';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,7 +21,7 @@ async function begin(options: WorldOptions = {}) {
   world.publish(await world.state());
 }
 
-/** A request over TLS as a mail program makes it: the certificate is verified against the root. */
+/** Makes a request over TLS like a mail program, with the certificate verified against the root. */
 function fetchOver(port: number, path: string, host = hostname) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const where = { host: '127.0.0.1', port, path, servername: host, ca: world.acme.root };
@@ -35,7 +35,7 @@ function fetchOver(port: number, path: string, host = hostname) {
   });
 }
 
-/** The certificate that is shown, whatever it is worth. */
+/** Returns the certificate of the server without verifying it. */
 async function shownAt(port: number, host = hostname) {
   await refreshActiveHosts(world.test.app);
   const options = { host: '127.0.0.1', port, servername: host, rejectUnauthorized: false };
@@ -48,7 +48,7 @@ async function shownAt(port: number, host = hostname) {
 
 describe.each(stores)('a certificate on %s', (store) => {
   it.each(['http-01', 'dns-01'] as const)('is issued by %s and served', async (challenge) => {
-    // OpenSSL has no clock but that of the machine.
+    // OpenSSL uses the clock of the machine.
     await begin({ store, challenge, start: Date.now() });
     const { test, domain, acme } = world;
     const { listeners } = await world.run();
@@ -71,8 +71,8 @@ describe.each(stores)('a certificate on %s', (store) => {
   });
 });
 
-describe.each(stores)('of two daemons on %s', (store) => {
-  it('one orders, and both answer', async () => {
+describe.each(stores)('a certificate with two daemons on %s', (store) => {
+  it('is ordered by one and served by both', async () => {
     await begin({ store });
     const { test, acme } = world;
     const first = await world.run();
@@ -87,7 +87,7 @@ describe.each(stores)('of two daemons on %s', (store) => {
     expect(shown[0]?.fingerprint256).toBe(shown[1]?.fingerprint256);
   });
 
-  it('neither brings back a host that is disabled while the authority keeps one waiting', async () => {
+  it('does not revive a host disabled while the authority is silent', async () => {
     await begin({ store });
     const { test, acme, domain } = world;
     acme.fault('silent', '/new-order');
@@ -106,7 +106,7 @@ describe.each(stores)('of two daemons on %s', (store) => {
 });
 
 describe('a certificate', () => {
-  it('is renewed after two thirds of its life, by one order, and the new one is served', async () => {
+  it('is renewed after two thirds of its life by one order, and then served', async () => {
     await begin();
     const { acme } = world;
     const { listeners } = await world.run();
@@ -125,7 +125,7 @@ describe('a certificate', () => {
     expect(acme.orders).toHaveLength(2);
   });
 
-  it('that cannot be renewed is served to its end, and is then expired', async () => {
+  it('is served to its end when it cannot be renewed, and then expired', async () => {
     await begin({ acme: { lifeMs: 9 * day } });
     const { acme, test, domain } = world;
     await world.run();
@@ -142,7 +142,7 @@ describe('a certificate', () => {
     expect(ended).toMatchObject({ status: 'failed', sslStatus: 'expired' });
     expect(ended.certificate.reason?.code).toBe('expired');
     expect(activeHostOf(test.app, domain.id)).toBeNull();
-    // Waits of 5 and 30 minutes, 2, 6 and then 24 hours: no more than a few requests a day.
+    // Waits of 5 and 30 minutes, 2, 6 and then 24 hours: a few requests a day.
     expect(acme.requests.length - asked).toBeLessThan(15);
     acme.fault(undefined);
     await world.leap(day);
@@ -150,7 +150,7 @@ describe('a certificate', () => {
     expect(renewed.sslStatus).toBe('active');
   });
 
-  it('for another name is no certificate of the host', async () => {
+  it('for another name is not accepted for the host', async () => {
     await begin();
     world.acme.misissueFor('evil.example');
     await world.run();
@@ -159,7 +159,7 @@ describe('a certificate', () => {
     expect(failed.sslStatus).toBe('failed');
   });
 
-  it('is not ordered again by another daemon, or after a restart in the middle', async () => {
+  it('is not ordered again by another daemon or after a restart', async () => {
     await begin();
     const { acme, test } = world;
     acme.decideNothing(true);
@@ -176,8 +176,8 @@ describe('a certificate', () => {
   });
 });
 
-describe('an authority that', () => {
-  /** The first state after the trouble, and how much it is asked in the hour after. */
+describe('an authority', () => {
+  /** Returns the first state after the fault, and the number of requests in the next hour. */
   async function trouble(fault: Parameters<TrackingWorld['acme']['fault']>[0], at?: string) {
     await begin();
     const { acme } = world;
@@ -190,28 +190,34 @@ describe('an authority that', () => {
   }
 
   it.each([
-    ['answers HTML', 'garbage', undefined, /no ACME/],
-    ['answers JSON of another kind', 'nonsense', undefined, /no ACME/],
+    ['answers HTML', 'garbage', undefined, /other than ACME/],
+    ['answers JSON of another kind', 'nonsense', undefined, /other than ACME/],
     ['answers orders with JSON of another kind', 'nonsense', '/new-order', /authority/],
     ['never answers', 'silent', undefined, /did not answer within 20 s/],
     ['never answers an order', 'silent', '/new-order', /did not answer within 20 s/],
-    ['likes no nonce', 'bad-nonce', '/new-order', /authority/],
-    ['is in trouble', { status: 500 }, undefined, /500/],
+    ['refuses every nonce', 'bad-nonce', '/new-order', /authority/],
+    ['answers 500', { status: 500 }, undefined, /500/],
     ['refuses accounts', { status: 403, type: 'unauthorized' }, '/new-account', /unauthorized/],
-  ] as const)('%s leaves a reason, and is not asked on and on', async (_what, fault, at, words) => {
-    const { state, asked } = await trouble(fault, at);
-    expect(state.certificate.reason?.code).toBe('challenge-failed');
-    expect(state.certificate.reason?.message).toMatch(words);
-    expect(state.sslStatus).toBe('failed');
-    // After 5 and after 30 minutes.
-    expect(asked).toBeGreaterThan(0);
-    expect(asked).toBeLessThan(25);
-  });
+  ] as const)(
+    'that %s is recorded as the reason and asked ever more seldom',
+    async (_what, fault, at, words) => {
+      const { state, asked } = await trouble(fault, at);
+      expect(state.certificate.reason?.code).toBe('challenge-failed');
+      expect(state.certificate.reason?.message).toMatch(words);
+      expect(state.sslStatus).toBe('failed');
+      // Requests after 5 and after 30 minutes.
+      expect(asked).toBeGreaterThan(0);
+      expect(asked).toBeLessThan(25);
+    },
+  );
 
   it.each([
     ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
-    ['http://inside.example', /named "http:\/\/inside\.example\/nonce", no https:\/\/ address/],
-  ])('sends us to %s is not followed there', async (base, words) => {
+    [
+      'http://inside.example',
+      /named "http:\/\/inside\.example\/nonce", which is not an https:\/\/ address/,
+    ],
+  ])('that sends us to %s is not followed', async (base, words) => {
     await begin();
     world.dns.set('inside.example', 'A', ['127.0.0.1']);
     world.acme.sendElsewhere(base);
@@ -220,7 +226,7 @@ describe('an authority that', () => {
     expect(certificate.reason?.message).toMatch(words);
   });
 
-  it('says 429 with Retry-After is left in peace for so long', async () => {
+  it('that answers 429 with Retry-After is not asked before then', async () => {
     await begin();
     const { acme, test } = world;
     acme.fault({ status: 429, retryAfter: String(6 * 3600), type: 'rateLimited' }, '/new-order');
@@ -237,7 +243,7 @@ describe('an authority that', () => {
     expect(await world.state()).toMatchObject({ status: 'active' });
   });
 
-  it('finds no answer to its challenge says why, and is asked again later', async () => {
+  it('that finds no answer to its challenge is asked again later, with the reason recorded', async () => {
     await begin();
     const { acme } = world;
     const { listeners } = await world.run();
@@ -252,7 +258,7 @@ describe('an authority that', () => {
     expect(acme.orders).toHaveLength(2);
   });
 
-  it('does not decide is given up after ten minutes', async () => {
+  it('that does not decide is given up after ten minutes', async () => {
     await begin();
     const { acme } = world;
     acme.decideNothing(true);

@@ -1,4 +1,4 @@
-// What answers at the listeners of tracking hosts, and what does not; the name server for challenges.
+// The listeners of tracking hosts and their 404s; the name server for challenges.
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { decode, encode, type Packet, type Question } from 'dns-packet';
@@ -63,7 +63,7 @@ describe('a tracking host', () => {
     ['the console', '/console', {}],
     ['a link that begins otherwise', '/tt/o/abc', {}],
     ['a path that leads back', '/t/../healthz', { host: 'other.example' }],
-    ['what the links do not know', '/u/abc', {}],
+    ['an unknown kind of link', '/u/abc', {}],
     ['another host', '/t/o/abc', { host: 'other.acme.example' }],
     ['no host', '/t/o/abc', { host: '' }],
     [
@@ -72,21 +72,21 @@ describe('a tracking host', () => {
       { host: 'x.example' },
     ],
     ['another token', '/.well-known/acme-challenge/abcdefghijklmnopqrstuvwy', {}],
-    ['a token that is none', '/.well-known/acme-challenge/../../etc', {}],
+    ['a malformed token', '/.well-known/acme-challenge/../../etc', {}],
     ['a challenge that is posted', `/.well-known/acme-challenge/${token}`, { method: 'POST' }],
     ['a path without end', `/t/o/${'a'.repeat(4_000)}`, {}],
   ])('answers 404 to %s', async (_what, path, options) => {
     expect(await ask(path, options)).toMatchObject({ status: 404, body: 'Not found\n' });
   });
 
-  it('says what it could not do, in no words of ours, where links fail', async () => {
+  it('hides the cause of a failing link', async () => {
     const serve = () => Promise.reject(new Error('the store is gone: SECRET'));
     const failing = await world.run(world.test.app, serve);
     const answer = await askPlain(failing.listeners.httpPort ?? 0, '/t/o/abc', { host: hostname });
     expect(answer).toMatchObject({ status: 503, body: 'Try again later\n' });
   });
 
-  it('closes the connection of who sends a body, and of who speaks no HTTP', async () => {
+  it('closes the connection of a client that sends a body or speaks no HTTP', async () => {
     const posted = await ask('/t/o/abc', { method: 'POST', body: 'GET /t/o/other HTTP/1.1' });
     expect(posted.headers.connection).toBe('close');
     const socket = connect(running.listeners.httpPort ?? 0, '127.0.0.1');
@@ -110,7 +110,7 @@ describe('the name server for challenges', () => {
     });
   }
 
-  /** Over UDP; null where nothing comes before the answer to a second question. */
+  /** Asks over UDP; returns null where nothing comes before the answer to a second question. */
   async function askUdp(bytes: Buffer): Promise<Packet | null> {
     const socket = createSocket('udp4');
     const answers: Packet[] = [];
@@ -149,7 +149,7 @@ describe('the name server for challenges', () => {
   const rcodeOf = (packet: Packet | null) => (packet?.flags ?? 0) & 15;
   const zone = 'dcv.click.host.example';
 
-  it('answers over UDP and TCP with the proof, in the case in which it was asked', async () => {
+  it('answers over UDP and TCP with the proof, in the case of the question', async () => {
     const name = state.dnsRecords.dcvDelegation.value.replace('dcv', 'DcV');
     for (const ask of [askUdp, askTcp]) {
       const answer = await ask(message({ name }));
@@ -159,7 +159,7 @@ describe('the name server for challenges', () => {
     }
   });
 
-  it('knows no other names and types, and says whose zone it is', async () => {
+  it('answers other names and types with the authority of its zone', async () => {
     const name = state.dnsRecords.dcvDelegation.value;
     const other = await askUdp(message({ name, type: 'A' }));
     expect([rcodeOf(other), other?.answers, other?.authorities?.[0]?.type]).toEqual([0, [], 'SOA']);
@@ -174,7 +174,7 @@ describe('the name server for challenges', () => {
     }
   });
 
-  it('answers no answers, nothing to what is no question, and nobody with more than was asked', async () => {
+  it('ignores answers and malformed questions, and never amplifies', async () => {
     const reply = message({ name: zone });
     reply.writeUInt16BE(0x8000, 2);
     expect(await askUdp(reply)).toBeNull();
@@ -187,7 +187,7 @@ describe('the name server for challenges', () => {
     expect(await askUdp(Buffer.concat([message({ name: zone }), Buffer.alloc(700)]))).toBeNull();
   });
 
-  it('says that it is in trouble while the store is, and the log says why', async () => {
+  it('answers SERVFAIL while the store fails, and logs the cause', async () => {
     const { store, log } = world.test.app;
     const error = vi.spyOn(log, 'error');
     const rename = (from: string, to: string) =>
@@ -203,10 +203,10 @@ describe('the name server for challenges', () => {
       [4711, 2],
     ]);
     const err = expect.objectContaining({ message: 'no such table: tracking_hosts' });
-    expect(error).toHaveBeenCalledWith({ err }, 'a question of DNS could not be answered');
+    expect(error).toHaveBeenCalledWith({ err }, 'a DNS question could not be answered');
   });
 
-  it('drops who floods it over TCP', async () => {
+  it('closes a flooding TCP connection', async () => {
     const socket = connect(running.responder.port, '127.0.0.1');
     socket.on('error', () => {});
     const one = message({ name: state.dnsRecords.dcvDelegation.value });
@@ -219,7 +219,7 @@ describe('the name server for challenges', () => {
 });
 
 describe('a daemon', () => {
-  it('starts all of it, and stops it', async () => {
+  it('starts and stops all listeners of tracking', async () => {
     await running.stop();
     const { test } = world;
     const daemon = await startDaemon(test.app, { serveTracked: echo });

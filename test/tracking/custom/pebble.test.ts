@@ -1,8 +1,8 @@
-// A certificate from Pebble, which holds clients to RFC 8555 more strictly than authorities do: it refuses
-// some good nonces, and each URL, key and signature that is not to the letter.
+// A certificate from Pebble, which is stricter about RFC 8555 than authorities are: it refuses some good nonces,
+// and every URL, key and signature that deviates.
 import { get } from 'node:https';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { refreshActiveHosts } from '../../../src/tracking/custom/active-hosts.ts';
 import { enableTracking } from '../../../src/tracking/custom/hosts.ts';
 import { freePort, pebbleProgram, startPebble } from '../../support/pebble.ts';
@@ -13,7 +13,7 @@ if (pebbleProgram === null) {
   process.stdout.write('pebble is not installed (Debian: apt install pebble): skipped\n');
 }
 
-/** Status of a request over TLS, the certificate verified against `root`. */
+/** Requests over TLS with the certificate verified against `root`; returns the status. */
 function statusOver(port: number, path: string, root: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const where = { host: '127.0.0.1', port, path, servername: hostname, ca: root, agent: false };
@@ -24,10 +24,10 @@ function statusOver(port: number, path: string, root: string): Promise<number> {
   });
 }
 
-test.skipIf(pebbleProgram === null)('pebble issues a certificate, which is served', async () => {
+it.skipIf(pebbleProgram === null)('a certificate issued by Pebble is served', async () => {
   const port = await freePort();
   const directoryUrl = `https://localhost:${port}/dir`;
-  // OpenSSL has no clock but that of the machine.
+  // OpenSSL uses the clock of the machine.
   const world = await trackingWorld({ start: Date.now(), directoryUrl });
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, testCert]);

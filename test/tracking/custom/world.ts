@@ -1,5 +1,5 @@
-// A daemon's share of custom tracking over a test app: real DNS, a certificate authority, the listeners,
-// the name server and the loop, all on loopback. Time is virtual; `until` lets it pass.
+// The custom tracking of a daemon over a test app: real DNS, a certificate authority, the listeners, the name
+// server and the loop, all on loopback. Time is virtual; `until` lets it pass.
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -37,7 +37,7 @@ export const hostname = 'links.acme.example';
 
 export type State = NonNullable<CustomTracking['customTracking']>;
 
-/** One daemon of it. */
+/** The custom tracking of one daemon. */
 export interface Running {
   app: App;
   listeners: TrackingListeners;
@@ -50,16 +50,16 @@ export interface TrackingWorld {
   dns: DnsServer;
   acme: AcmeServer;
   domain: Domain;
-  /** Starts a daemon's share; closed by `close` too. */
+  /** Starts the tracking of a daemon; `close` stops it too. */
   run(app?: App, serve?: ServeTracked): Promise<Running>;
-  /** The record that leads here, and the delegation of challenges. */
+  /** Publishes the record that leads here, and the delegation of challenges. */
   publish(state: State): void;
   state(): Promise<State>;
-  /** Lets time pass until the state is so. @throws after a thousand steps. */
+  /** Lets time pass until the state matches. @throws after a thousand steps. */
   until(isSo: (state: State) => boolean, stepMs?: number): Promise<State>;
-  /** Lets time pass by steps; what is looked at after each is waited for. */
+  /** Lets time pass by steps, and waits for the checks of each. */
   pass(ms: number, stepMs?: number): Promise<void>;
-  /** As `pass`, by leaps of the wall clock from one look to the next. */
+  /** Lets time pass by leaps of the wall clock from one check to the next. */
   leap(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,14 +69,14 @@ export interface WorldOptions {
   tracking?: NonNullable<ConfigInput['tracking']>;
   start?: number;
   acme?: Partial<Pick<AcmeServerOptions, 'lifeMs' | 'caaIdentities'>>;
-  /** Without: the configuration has `acme.enabled: false`. */
+  /** False configures `acme.enabled: false`. */
   withAcme?: boolean;
   challenge?: 'http-01' | 'dns-01';
-  /** Of another authority than the one of the tests. */
+  /** Directory of another authority than the one of the tests. */
   directoryUrl?: string;
 }
 
-/** Answers every path below /t/ with what it was asked. */
+/** Answers every path below /t/ with its request. */
 export const echo: ServeTracked = (_app, { method, path, remoteAddress }) =>
   Promise.resolve(
     path.startsWith('/t/')
@@ -88,7 +88,7 @@ export const echo: ServeTracked = (_app, { method, path, remoteAddress }) =>
       : null,
   );
 
-/** A request without TLS; `fetch` would not let the Host be another. */
+/** Sends a request without TLS; `fetch` does not allow another Host. */
 export function askPlain(
   port: number,
   path: string,
@@ -109,10 +109,10 @@ export function askPlain(
   });
 }
 
-/** Where a loop has not taken what is due by then, it sleeps: only time wakes it. */
+/** Time after which a loop without claimed work is asleep: only the clock wakes it. */
 const longestWakeMs = 2_000;
 
-/** Whether a host is being looked at, or is due to be. */
+/** Tells whether a host is being checked, or is due. */
 async function workOf({ store, clock }: App): Promise<'claimed' | 'due' | null> {
   const { rows } = await sql<{ claimed_by: string | null; next_check_at: number | null }>`
     select claimed_by, next_check_at from tracking_hosts`.execute(store.db);
@@ -125,7 +125,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
   const { withAcme = true, challenge = 'http-01' } = options;
   const dns = await startDnsServer({ [target]: { A: ['127.0.0.1'] } });
   const running: Running[] = [];
-  // The authority is there before the app that its address is given to, and goes by its clock.
+  // The authority exists before the app, which needs its address, and uses the app's clock.
   const clock = { now: () => (test as TestApp | undefined)?.clock.now() ?? options.start ?? 0 };
   let test: TestApp | undefined;
   const start = options.start ?? Date.UTC(2026, 0, 5, 12);
@@ -138,7 +138,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
         : textAt(name),
   });
 
-  /** As resolvers do: the zone of the host says where, the name server of that place says what. */
+  /** Resolves as resolvers do: the zone of the host delegates, the name server of that place answers. */
   async function textAt(name: string): Promise<string> {
     const app = running.at(-1);
     if (!app) throw new Error('no name server runs');
@@ -189,7 +189,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     if (customTracking === null) throw new Error('custom tracking was never enabled');
     return customTracking;
   };
-  /** Waits over real sockets until nothing is under way, unless the authority lets us wait. */
+  /** Waits over real sockets until nothing is under way, unless the authority delays us. */
   async function settle(): Promise<void> {
     const startedAt = performance.now();
     for (;;) {
@@ -200,7 +200,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     }
   }
 
-  /** In ms; Infinity where nothing will be due. */
+  /** Returns the ms until the next check; Infinity without one. */
   async function untilNextLook(): Promise<number> {
     const now = made.clock.now();
     const { rows } = await sql<{ at: number | null }>`
@@ -211,7 +211,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     return at === null ? Number.POSITIVE_INFINITY : Number(at) - now;
   }
 
-  /** Stops where a look begins: the time of its requests is not to pass before they are answered. */
+  /** Stops at each check: its time must not pass before its requests are answered. */
   async function pass(ms: number, stepMs = minute): Promise<void> {
     for (let passed = 0; passed < ms; ) {
       const step = Math.min(stepMs, ms - passed, await untilNextLook());
@@ -262,8 +262,8 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     },
     pass,
     async leap(ms) {
-      // Never past a look: its requests would begin in the middle of a minute that passes. The loop
-      // sleeps for a minute at most, however the clock is set, and so knows of the look in time.
+      // Never beyond a check: its requests would begin in the middle of a passing minute. The loop sleeps a minute
+      // at most under any clock, and so learns of the check in time.
       const endsAt = made.clock.now() + ms;
       for (let left = ms; left > 0; left = endsAt - made.clock.now()) {
         const step = Math.min(left, await untilNextLook());

@@ -1,6 +1,6 @@
 // Bounces by class: a permanent failure of the recipient is hard, a refusal of us never is.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';
 import { parseMime } from '../../../../src/mime/parse/parse-mime.ts';
 import { classifyReply, replyRules } from '../../../../src/smtp/replies/classify-reply.ts';
@@ -17,17 +17,17 @@ async function hardIn(raw: Buffer) {
 }
 
 describe.each(Object.entries(bounceClasses))('%s', (_class, cases) => {
-  test.each(cases.map((one) => [one.name, one] as const))('%s', async (_name, { raw, words }) => {
+  it.each(cases.map((one) => [one.name, one] as const))('%s', async (_name, { raw, words }) => {
     const bounce = readBounce(await parseMime(raw));
     expect((bounce?.recipients ?? []).map(inWords)).toEqual(words);
   });
 });
 
-test('there are at least 60', () => {
+it('the collection holds at least 60 bounces', () => {
   expect(Object.values(bounceClasses).flat().length).toBeGreaterThanOrEqual(60);
 });
 
-/** Words that are hard with another code, and alone. */
+/** Texts that are hard alone and with another code. */
 const hardWords = replyRules
   .filter(({ errorCode }) => errorCode === 'invalid-recipient' || errorCode === 'invalid-domain')
   .map(({ example }) => readReplyLine(example).text);
@@ -36,8 +36,8 @@ const codeOfSender = fc.oneof(
   fc.tuple(fc.constantFrom(6, 7), fc.integer({ min: 0, max: 999 })).map((pair) => pair.join('.')),
 );
 
-describe(`a code that is of the sender (seed ${seed})`, () => {
-  test('never blocks an address as a reply, whatever the words', () => {
+describe(`a code about the sender (seed ${seed})`, () => {
+  it('never blocks an address in a reply of any text', () => {
     const reply = fc.record({
       code: fc.constantFrom(450, 550, 551, 553, 554, 556, null),
       enhancedCode: codeOfSender.map((detail) => `5.${detail}`),
@@ -52,7 +52,7 @@ describe(`a code that is of the sender (seed ${seed})`, () => {
     );
   });
 
-  test('never blocks an address in a bounce, as the status or as what was said', async () => {
+  it('never blocks an address in a bounce, as its status or in its text', async () => {
     const of = fc.record({
       detail: codeOfSender,
       words: fc.constantFrom(...hardWords),
@@ -84,7 +84,7 @@ describe(`a code that is of the sender (seed ${seed})`, () => {
     );
   });
 
-  test('with another code these words do block', () => {
+  it('differs from a code of the recipient, with which the same texts block', () => {
     const reply = { code: 550, enhancedCode: '5.1.1', verb: 'RCPT' };
     const hard = hardWords.filter((text) => classifyReply({ ...reply, text }).isHard);
     expect(hard.length).toBeGreaterThan(hardWords.length * 0.9);

@@ -1,6 +1,6 @@
 // Bounces, delay notices and complaints of the large providers and MTAs, and mails that only resemble them.
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';
 import { readComplaint } from '../../../../src/mime/parse/bounce/complaint.ts';
 import { readReportBlocks } from '../../../../src/mime/parse/bounce/report-fields.ts';
@@ -21,15 +21,15 @@ const daemon = [
   'Message-ID: <1@mx.example.net>',
 ];
 
-test('every fixture is in the table', () => {
+it('the table lists every fixture', () => {
   const files = readdirSync(new URL('../../../fixtures/bounces', import.meta.url));
   const names = files.filter((file) => file.endsWith('.eml')).map((file) => file.slice(0, -4));
   expect(names.sort()).toEqual([...fixtureNames].sort());
   expect(fixtureNames.length).toBeGreaterThanOrEqual(60);
 });
 
-describe('each fixture is what it is', () => {
-  test.each(Object.entries(fixtures))('%s: %j', async (name, words) => {
+describe('a fixture of a bounce', () => {
+  it.each(Object.entries(fixtures))('%s is read as %j', async (name, words) => {
     const parsed = await parseMime(fixture(name));
     const bounce = readBounce(parsed);
     const complaint = readComplaint(parsed);
@@ -40,12 +40,12 @@ describe('each fixture is what it is', () => {
     expect({ bounce, complaint }).toEqual(expected[name]);
   });
 
-  test.each(fixtureNames)('%s with CRLF is the same', async (name) => {
+  it.each(fixtureNames)('%s is read the same with CRLF', async (name) => {
     const raw = Buffer.from(fixture(name).toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
     expect(readBounce(await parseMime(raw))).toEqual(expected[name]?.bounce ?? null);
   });
 
-  test('in the parse worker too', async () => {
+  it('is read the same by the parse worker', async () => {
     const parser = createMimeParser({ clock: systemClock });
     for (const name of fixtureNames) {
       const bounce = await parser.readReport('bounce', fixture(name));
@@ -55,7 +55,7 @@ describe('each fixture is what it is', () => {
     await parser.close();
   });
 
-  test('hard is said only of failed recipients with a code that blocks', () => {
+  it('is hard only for failed recipients with a blocking code', () => {
     for (const { bounce } of Object.values(expected)) {
       for (const { isHard, action, errorCode } of bounce?.recipients ?? []) {
         if (!isHard) continue;
@@ -66,12 +66,12 @@ describe('each fixture is what it is', () => {
   });
 });
 
-describe('prose under a null return path from an address that may be a person', () => {
+describe('prose under a null return path from a possible person', () => {
   const lines = (subject: string) => ['From: Bob <bob@example.net>', `Subject: ${subject}`];
   const text =
     'Your message could not be delivered:\r\n\r\n<joe@example.net>: 550 5.1.1 no such user';
 
-  test('is a bounce, never a hard one', async () => {
+  it('is a bounce, but never a hard one', async () => {
     const raw = mail(lines('Undeliverable: Your invoice 4711'), text);
     const bounce = readBounce(await parseMime(raw, { envelopeFrom: '' }));
     expect(bounce?.recipients).toMatchObject([
@@ -79,7 +79,7 @@ describe('prose under a null return path from an address that may be a person', 
     ]);
   });
 
-  test('is none when it answers, or when the return path names somebody', async () => {
+  it('is not a bounce when it answers, or when the return path is not null', async () => {
     const undelivered = 'Undeliverable: Your invoice 4711';
     const answer = mail(lines(`Re: ${undelivered}`), text);
     expect(readBounce(await parseMime(answer, { envelopeFrom: '' }))).toBeNull();
@@ -88,8 +88,8 @@ describe('prose under a null return path from an address that may be a person', 
   });
 });
 
-describe('bounds', () => {
-  test('of 1,000 recipients in a report the first 100 count', async () => {
+describe('the bounds of a bounce', () => {
+  it('count the first 100 of 1,000 recipients in a report', async () => {
     const block = (at: number) =>
       `Final-Recipient: rfc822; u${at}@example.net\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n`;
     const body = Array.from({ length: 1000 }, (_, at) => block(at)).join('');
@@ -98,7 +98,7 @@ describe('bounds', () => {
     expect(bounce?.recipients).toHaveLength(100);
   });
 
-  test('empty lines are no blocks, in front of fields, between them and behind', () => {
+  it('skip empty lines before, between and after the fields of a report', () => {
     const empty = '\r\n \r\n'.repeat(1_000);
     const blocks = readReportBlocks(`${empty}A: 1\r\n${empty}B: 2\r\n${empty}`);
     expect(blocks.map((block) => [block.first('a'), block.first('b')])).toEqual([
@@ -107,7 +107,7 @@ describe('bounds', () => {
     ]);
   });
 
-  test('of 1,000 recipients in prose the first 100 count', async () => {
+  it('count the first 100 of 1,000 recipients in prose', async () => {
     const body = Array.from({ length: 1000 }, (_, at) => `<u${at}@example.net>:\r\nno\r\n`).join(
       '',
     );
@@ -117,7 +117,7 @@ describe('bounds', () => {
     expect(bounce?.recipients.length).toBeGreaterThan(90);
   });
 
-  test('a line of 5,000 characters is cut at 1,000, its words hold no control', async () => {
+  it('cut a line of 5,000 characters at 1,000 and drop its controls', async () => {
     const words = `550 5.1.1 \u0007user unknown ${'x'.repeat(5000)}`;
     const text = `Your message could not be delivered:\r\n\r\n<joe@example.net>:\r\n${words}`;
     const bounce = readBounce(await parseMime(mail([...daemon, 'Subject: failure notice'], text)));
@@ -125,7 +125,7 @@ describe('bounds', () => {
     expect(bounce?.recipients[0]?.text).toHaveLength(989);
   });
 
-  test.each([
+  it.each([
     ['<a@b.example>:\r\n'],
     ['a@'],
     ['To: '],
@@ -139,7 +139,7 @@ describe('bounds', () => {
     ['Message-ID: <'],
     ['bounce+'],
     ['-->\r\n'],
-  ])('a notice of 300 KB of %j is read in time', async (piece) => {
+  ])('keep the time for a notice of 300 KB of %j short', async (piece) => {
     const text = `Your message could not be delivered ${piece.repeat(300_000 / piece.length)}`;
     const parsed = await parseMime(mail([...daemon, 'Subject: failure notice'], text));
     const started = startWork();

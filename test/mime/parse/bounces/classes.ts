@@ -1,5 +1,5 @@
 // Bounces by class: cases once read too softly or too hard, and their neighbours that stay as they are. The
-// mails are our own; the forms are those of the systems named.
+// mails are our own; their forms are those of the named systems.
 
 export interface BounceCase {
   name: string;
@@ -156,7 +156,7 @@ const flat: BounceCase[] = [
     words: [hard],
   },
   {
-    name: 'a multipart whose boundary never occurs',
+    name: 'a multipart without its boundary',
     raw: mail(
       [
         'Return-Path: <>',
@@ -515,10 +515,10 @@ export const bounceClasses: Record<string, BounceCase[]> = {
   'several recipients in one prose report': several,
   'vague codes beside clear ones': vague,
   'no Status': withoutStatus,
-  'From with nobody': senders,
+  'From without an author': senders,
   Japanese: japanese,
   'not delivered, or delayed': finality,
   'several codes': lastServer,
-  'what refuses us': tooHard,
-  'what refuses them': stillHard,
+  'refusals of us': tooHard,
+  'refusals of the recipient': stillHard,
 };

@@ -1,7 +1,7 @@
-// Bounces cut and mutated: the readers never throw, and no damage makes a bounce hard. Digits are
-// left alone: with another code a server says another thing.
+// Bounces cut and mutated: the readers never throw, and no damage makes a bounce hard. Digits stay, because
+// another code is another reply.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';
 import { readComplaint } from '../../../../src/mime/parse/bounce/complaint.ts';
 import { parseMime } from '../../../../src/mime/parse/parse-mime.ts';
@@ -65,8 +65,8 @@ async function readHard(raw: Buffer) {
   return (bounce?.recipients ?? []).filter(({ isHard }) => isHard);
 }
 
-describe(`damaged (seed ${seed})`, () => {
-  test('what is no hard bounce never becomes one', async () => {
+describe(`a damaged bounce (seed ${seed})`, () => {
+  it('never becomes hard', async () => {
     await fc.assert(
       fc.asyncProperty(damage(softNames), async ({ name, raw }) => {
         expect(await readHard(raw), name).toEqual([]);
@@ -75,7 +75,7 @@ describe(`damaged (seed ${seed})`, () => {
     );
   });
 
-  test('a hard bounce stays hard for as many recipients or fewer, with a code that blocks', async () => {
+  it('stays hard for at most the same recipients, with a blocking code', async () => {
     await fc.assert(
       fc.asyncProperty(damage(hardNames), async ({ name, raw }) => {
         const hard = await readHard(raw);
@@ -92,7 +92,7 @@ describe(`damaged (seed ${seed})`, () => {
     );
   });
 
-  test('a hard report that is cut anywhere before its end proves nothing new', async () => {
+  it('blocks no new address when it is cut anywhere', async () => {
     for (const name of hardNames) {
       const raw = fixture(name);
       const codes = new Set(hardOf(name).map(({ email }) => email));
@@ -104,7 +104,7 @@ describe(`damaged (seed ${seed})`, () => {
     }
   });
 
-  test('bytes without any form are no bounce', async () => {
+  it('is not recognized in random bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 600 }), async (bytes) => {
         expect(readBounce(await parseMime(Buffer.from(bytes)))).toBeNull();

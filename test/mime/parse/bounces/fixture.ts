@@ -151,7 +151,7 @@ export function fixture(name: string): Buffer {
   return readFileSync(new URL(`${name}.eml`, folder));
 }
 
-/** A recipient as the table writes it. */
+/** Writes a recipient as the table does. */
 export function inWords({
   email,
   action,

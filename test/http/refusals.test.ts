@@ -1,7 +1,7 @@
-// Specification 7, line by line, each test named by its number, through the real routes and keys on both
-// stores; every answer is held to the OpenAPI document. The single error classes: errors.test.ts.
-// 7.6 (custom tracking) comes with that resource, and so do FlagDisabledError, BillingProviderError,
-// ExternalServiceError and WebhookEnqueueError as answers: here their shapes alone (7.9).
+// Specification 7, line by line, each test with its number, through the real routes and keys on both stores;
+// every answer is checked against the OpenAPI document. The single error classes: errors.test.ts. 7.6 (custom
+// tracking) comes with that resource, and so do FlagDisabledError, BillingProviderError, ExternalServiceError
+// and WebhookEnqueueError as answers: here only their shapes (7.9).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.ts';
@@ -17,7 +17,7 @@ import { stores } from '../support/test-app.ts';
 
 const noConversation = payload({}, { conversationId: 'conv_0000000000000000' });
 
-describe.each(stores)('section 7 on %s', (store) => {
+describe.each(stores)('the errors of specification 7 on %s', (store) => {
   const test = eachApp({ store });
   let api: LimitedApi;
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe.each(stores)('section 7 on %s', (store) => {
     return (await createKey(test.app, test.operator, { role: 'viewer' })).key ?? '';
   }
 
-  /** Makes the store fail `when` the next transaction has run, or before it does. */
+  /** Makes the store fail before or after its next transaction. */
   function failOnce(when: 'before' | 'after'): void {
     const { store: real } = test.app;
     const { write } = real;
@@ -103,19 +103,25 @@ describe.each(stores)('section 7 on %s', (store) => {
     ],
   ];
 
-  it.each(table)('7 table: %s is a %i, flat, with %j', async (tag, expected, fields, ask) => {
-    const answer = await ask();
-    expect(answer.status).toBe(expected);
-    expect(answer.body._tag).toBe(tag);
-    expect(new Set(Object.keys(answer.body))).toEqual(new Set(['_tag', ...fields]));
+  it.each(table)(
+    '7 table: %s is answered with %i, flat, with %j',
+    async (tag, expected, fields, ask) => {
+      const answer = await ask();
+      expect(answer.status).toBe(expected);
+      expect(answer.body._tag).toBe(tag);
+      expect(new Set(Object.keys(answer.body))).toEqual(new Set(['_tag', ...fields]));
+    },
+  );
+
+  it('7 status codes: a send is answered with 201', async () => {
+    expect(await status(payload())).toBe(201);
   });
 
-  it('7 status codes: 201 for a send, 400 for what is no JSON', async () => {
-    expect(await status(payload())).toBe(201);
+  it('7 status codes: malformed JSON is answered with 400', async () => {
     expect(await status('{broken')).toBe(400);
   });
 
-  it('7.1 a 429 has whole seconds, twice, and the throttle source; waiting them is enough', async () => {
+  it('7.1 a 429 has whole seconds in header and body, the throttle source, and a sufficient wait', async () => {
     await onPlan(test, 'free');
     for (let i = 0; i < 5; i++) expect(await status(payload())).toBe(201);
     const { headers, body } = await api.post(payload());
@@ -126,7 +132,7 @@ describe.each(stores)('section 7 on %s', (store) => {
     expect(await status(payload())).toBe(201);
   });
 
-  it('7.2 no 429 of ours lacks the throttle source: only one from in front of us can', async () => {
+  it('7.2 every 429 of ours has the throttle source, and no other answer has', async () => {
     await onPlan(test, 'free');
     const second = (await createKey(test.app, test.operator, { role: 'owner' })).key ?? '';
     let refused = 0;
@@ -153,22 +159,25 @@ describe.each(stores)('section 7 on %s', (store) => {
       () => updateOrganization(test.app, 'default', { plan: 'starter' }),
     ],
     ['the turn of the UTC day', {}, 1_000, () => test.clock.advance(dayMs / 2)],
-  ] as const)('7.3 a 402 has no Retry-After and clears by %s', async (_how, paid, used, clear) => {
-    await onPlan(test, 'free', paid);
-    await useToday(test, used);
-    const { status: answered, headers } = await api.post(payload());
-    expect(answered).toBe(402);
-    expect(headers).not.toHaveProperty('retry-after');
-    await clear();
-    expect(await status(payload())).toBe(201);
-  });
+  ] as const)(
+    '7.3 a 402 has no Retry-After, and is cleared by %s',
+    async (_case, paid, used, clear) => {
+      await onPlan(test, 'free', paid);
+      await useToday(test, used);
+      const { status: answered, headers } = await api.post(payload());
+      expect(answered).toBe(402);
+      expect(headers).not.toHaveProperty('retry-after');
+      await clear();
+      expect(await status(payload())).toBe(201);
+    },
+  );
 
   it.each([
     [1_250, 155, 0, '12.4% of the last 1,250 messages bounced (limit 5%).'],
     [200, 10, 0, '5% of the last 200 messages bounced (limit 5%).'],
     [2_000, 0, 7, '0.35% of the last 2,000 messages were reported as spam (limit 0.3%).'],
   ])(
-    '7.4 paused at %i attempts, %i bounces, %i complaints: every send is a 403 that names the rate',
+    '7.4 paused at %i attempts, %i bounces, %i complaints, every send is a 403 that names the rate',
     async (attempted, hard_bounced, complained, rate) => {
       const { organizationId } = test.caller;
       const counts = { attempted, hard_bounced, complained };
@@ -186,7 +195,7 @@ describe.each(stores)('section 7 on %s', (store) => {
     },
   );
 
-  it('7.4 a pause by the operator gives his reason', async () => {
+  it('7.4 a pause by the operator gives its reason', async () => {
     await pauseOrganization(test.app, 'default', { note: 'A leaked key sends spam' });
     expect((await api.post(payload())).body).toEqual({
       _tag: 'ForbiddenError',
@@ -194,7 +203,7 @@ describe.each(stores)('section 7 on %s', (store) => {
     });
   });
 
-  it('7.5 an Idempotency-Key with other content is a 409; with the same it replays', async () => {
+  it('7.5 an Idempotency-Key is answered with 409 for other content, and replays the same', async () => {
     const first = await api.post(payload(), keyed('k'));
     expect(await status(payload({ subject: 'Other' }), keyed('k'))).toBe(409);
     expect((await api.post(payload(), keyed('k'))).body).toEqual(first.body);
@@ -202,11 +211,11 @@ describe.each(stores)('section 7 on %s', (store) => {
   });
 
   it.each([
-    ['did not land', 'before', 0],
-    ['landed', 'after', 1],
+    ['was not stored', 'before', 0],
+    ['was stored', 'after', 1],
   ] as const)(
-    '7.7 a write whose 5xx %s: with its Idempotency-Key it is there once after the retry',
-    async (_what, when, landed) => {
+    '7.7 a write that %s before its 5xx exists once after a retry with its Idempotency-Key',
+    async (_case, when, landed) => {
       failOnce(when);
       expect(await status(payload(), keyed('k'))).toBe(500);
       expect((await rowCounts(test.app)).messages).toBe(landed);
@@ -227,7 +236,7 @@ describe.each(stores)('section 7 on %s', (store) => {
   });
 });
 
-describe('section 7, shapes', () => {
+describe('the shapes of errors of specification 7', () => {
   it.each([
     ['a 500', new InternalError('no'), { 'x-service-error-layer': 'api' }],
     ['a 500 of the store', new InternalError('no', 'store'), { 'x-service-error-layer': 'store' }],
@@ -237,11 +246,11 @@ describe('section 7, shapes', () => {
       { 'retry-after': '2', 'x-service-error-layer': 'timeout' },
     ],
     [
-      'a 429: by the throttle source instead',
+      'a 429, which has the throttle source instead',
       new RateLimitedError('sendMessage', 3),
       { 'retry-after': '3', 'x-service-throttle-source': 'service_admission' },
     ],
-  ])('7.8 the layer of %s', (_what, error, headers) => {
+  ])('7.8 carry the right layer: %s', (_case, error, headers) => {
     expect(errorHeaders(error)).toEqual(headers);
   });
 
@@ -250,11 +259,11 @@ describe('section 7, shapes', () => {
     ['BillingProviderError', ['provider', 'message']],
     ['ExternalServiceError', ['provider', 'message']],
     ['WebhookEnqueueError', ['message']],
-  ])('7.9 %s has its fields', (tag, fields) => {
+  ])('7.9 have the fields of %s', (tag, fields) => {
     expect(errorSchemas[tag]).toMatchObject({ required: ['_tag', ...fields] });
   });
 
-  it('7.10 the layers are these', () => {
+  it('7.10 name exactly these layers', () => {
     expect(responseHeaders['X-Service-Error-Layer']).toMatchObject({
       schema: { enum: ['api', 'store', 'provider', 'webhooks', 'timeout'] },
     });

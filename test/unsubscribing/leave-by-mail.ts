@@ -1,11 +1,11 @@
-// A mail to an address of ours, as a mail program writes one to leave a list.
+// A mail to an address of ours, as a mail program writes it to leave a list.
 import type { App } from '../../src/app.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
-/** What becomes of a mail to this address: how many messages it was stored as, or its refusal. */
-export async function written(app: App, address: string): Promise<string> {
+/** Receives a mail to this address; returns the count of stored messages, or the refusal. */
+export async function leaveByMail(app: App, address: string): Promise<string> {
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
   const envelope = inboundEnvelope([addressee]);

@@ -1,5 +1,5 @@
-// Section 5 of the specification, line by line; where it says "not shown", docs/keys.md does. Left
-// out: 5.5 and 5.7, for there are no extensions yet.
+// Section 5 of the specification, line by line; docs/keys.md answers its "not shown". Left out: 5.5 and 5.7,
+// because extensions do not exist yet.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ interface Problem {
 const roleNames = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
 type RoleName = (typeof roleNames)[number];
 
-/** `permissions`: every resource with its actions. */
+/** The resources with their actions in `permissions`. */
 const actions: Readonly<Record<string, readonly string[]>> = {
   messages: ['read', 'write', 'delete', 'send'],
   mailboxes: ['read', 'write', 'delete', 'send'],
@@ -43,7 +43,7 @@ const actions: Readonly<Record<string, readonly string[]>> = {
   analytics: ['read', 'write', 'delete'],
 };
 
-describe.each(stores)('section 5 on %s', (store) => {
+describe.each(stores)('API keys over HTTP on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   beforeAll(async () => {
@@ -63,12 +63,12 @@ describe.each(stores)('section 5 on %s', (store) => {
 
   const shown = async (id: string) => (await api.get<ApiKey>(`/v1/api-keys/${id}`)).body;
 
-  describe('5.1 every request carries a key in X-API-Key; keys are issued per organization', () => {
+  describe('5.1 a request', () => {
     it.each<[string, string, RequestOptions['headers']]>([
       ['the header', '/v1/messages', { 'X-API-Key': 'KEY' }],
-      ['the header in other letters', '/v1/messages', { 'x-api-key': 'KEY' }],
+      ['the lower-case header', '/v1/messages', { 'x-api-key': 'KEY' }],
       ['Authorization: Bearer', '/v1/messages', { authorization: 'Bearer KEY' }],
-    ])('%s opens', async (_what, url, headers) => {
+    ])('is accepted with a key in %s', async (_what, url, headers) => {
       expect((await ask(url, headers)).status).toBe(200);
     });
 
@@ -77,7 +77,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       ['Authorization: Basic', '/v1/messages', { authorization: 'Basic KEY' }],
       ['a query parameter', '/v1/messages?apiKey=KEY', {}],
       ['a cookie', '/v1/messages', { cookie: 'X-API-Key=KEY' }],
-    ])('%s does not', async (_what, url, headers) => {
+    ])('is a 401 with %s', async (_what, url, headers) => {
       expect((await ask(url, headers)).status).toBe(401);
     });
 
@@ -92,14 +92,14 @@ describe.each(stores)('section 5 on %s', (store) => {
       });
     }
 
-    it('holds for every route', async () => {
+    it('needs a key on every route', async () => {
       for (const { method, path } of routes) {
         const { status } = await api.request(method, path.replace('{id}', 'x'), { apiKey: null });
         expect([path, status]).toEqual([path, 401]);
       }
     });
 
-    it('a key opens its own organization and no other', async () => {
+    it('reaches the organization of its key and no other', async () => {
       const other = await otherOrganization(test.app, 'acme-5-1');
       const { id } = await send(api);
       expect((await api.get(`/v1/messages/${id}`)).status).toBe(200);
@@ -110,7 +110,7 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
   });
 
-  describe('5.2 missing or invalid: 401 UnauthorizedError; without permission: 403 ForbiddenError', () => {
+  describe('5.2 a refused key', () => {
     const dead: Record<string, () => Promise<string | null>> = {
       missing: async () => null,
       empty: async () => '',
@@ -131,13 +131,13 @@ describe.each(stores)('section 5 on %s', (store) => {
       },
     };
 
-    it.each(Object.keys(dead))('%s is a 401', async (what) => {
+    it.each(Object.keys(dead))('is a 401 when %s', async (what) => {
       const apiKey = (await dead[what]?.()) ?? null;
       const { status, body } = await api.get<Problem>('/v1/messages', { apiKey });
       expect([status, body._tag]).toEqual([401, 'UnauthorizedError']);
     });
 
-    it('malformed, revoked and expired have one text', async () => {
+    it('is refused in the same words whether malformed, revoked or expired', async () => {
       const texts = new Set<string>();
       for (const [what, keyOf] of Object.entries(dead)) {
         if (what === 'missing' || what === 'empty') continue;
@@ -153,7 +153,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       [{ role: 'developer' }, 'GET', '/v1/api-keys', 'keys:read'],
       [{ role: 'developer' }, 'GET', '/v1/organizations/usage', 'organization:read'],
       [{ permissions: { messages: ['read'] } }, 'DELETE', '/v1/messages/x', 'messages:delete'],
-    ])('%j: %s %s is a 403 that names %s', async (input, method, url, permission) => {
+    ])('with %j gets a 403 on %s %s that names %s', async (input, method, url, permission) => {
       const { key } = await make(input);
       const { status, body } = await api.as(key).request<Problem>(method, url);
       expect([status, body._tag]).toEqual([403, 'ForbiddenError']);
@@ -161,7 +161,7 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
   });
 
-  it('5.3 a key has isActive, expiresAt, lastUsedAt, roleName and permissions', async () => {
+  it('5.3 shows isActive, expiresAt, lastUsedAt, roleName and permissions of a key', async () => {
     const expiresAt = new Date(test.clock.now() + 3_600_000).toISOString();
     const made = await make({ permissions: { messages: ['read'] }, expiresAt });
     expect(made).toMatchObject({
@@ -176,7 +176,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       roleName: 'sender',
       permissions: { messages: ['send', 'read'], templates: ['read'] },
     });
-    // The scheduler's job of each minute.
+    // The scheduler runs this job each minute.
     const authenticator = createAuthenticator(test.app);
     await authenticator.authenticate(made.key);
     await authenticator.flushLastUsed();
@@ -185,30 +185,33 @@ describe.each(stores)('section 5 on %s', (store) => {
     expect((await shown(made.id)).isActive).toBe(false);
   });
 
-  describe('5.4 rotation issues a replacement with its plaintext and deactivates the old key', () => {
+  describe('5.4 rotation', () => {
     it.each<[string, CreateKey]>([
       ['a role', { role: 'viewer', name: 'ci' }],
       ['single permissions', { permissions: { blocks: ['read', 'write'] }, name: 'ci' }],
-      ['a person', { role: 'sender', owner: 'person', description: 'Ada' }],
-      ['a test key', { role: 'sender', mode: 'test' }],
+      ['a person as owner', { role: 'sender', owner: 'person', description: 'Ada' }],
+      ['test mode', { role: 'sender', mode: 'test' }],
       ['constraints', { constraints: { domains: ['a.example'], ipRanges: ['127.0.0.0/8'] } }],
-      ['an end', { expiresAt: '2030-01-01T00:00:00.000Z' }],
-    ])('of a key with %s: owner, name and permissions stay', async (_what, input) => {
-      const old = await make(input);
-      const { status, body } = await api.post<ApiKey>(`/v1/api-keys/${old.id}/rotate`, undefined);
-      const { id, key, start, createdAt: _, ...kept } = body;
-      const { id: oldId, key: oldKey, start: _start, createdAt: _at, ...before } = old;
-      expect([status, kept]).toEqual([200, before]);
-      expect(key).toMatch(/^svc_(live|test)_[0-9A-Za-z]{38}$/);
-      expect(start).toBe(key?.slice(0, 14));
-      expect([id === oldId, key === oldKey]).toEqual([false, false]);
-      expect((await shown(oldId)).isActive).toBe(false);
-      expect((await api.as(oldKey).get('/v1/messages')).status).toBe(401);
-      expect((await api.as(key ?? '').get('/v1/messages')).status).not.toBe(401);
-    });
+      ['a time of expiry', { expiresAt: '2030-01-01T00:00:00.000Z' }],
+    ])(
+      'of a key with %s keeps owner, name and permissions, and deactivates the old key',
+      async (_what, input) => {
+        const old = await make(input);
+        const { status, body } = await api.post<ApiKey>(`/v1/api-keys/${old.id}/rotate`, undefined);
+        const { id, key, start, createdAt: _, ...kept } = body;
+        const { id: oldId, key: oldKey, start: _start, createdAt: _at, ...before } = old;
+        expect([status, kept]).toEqual([200, before]);
+        expect(key).toMatch(/^svc_(live|test)_[0-9A-Za-z]{38}$/);
+        expect(start).toBe(key?.slice(0, 14));
+        expect([id === oldId, key === oldKey]).toEqual([false, false]);
+        expect((await shown(oldId)).isActive).toBe(false);
+        expect((await api.as(oldKey).get('/v1/messages')).status).toBe(401);
+        expect((await api.as(key ?? '').get('/v1/messages')).status).not.toBe(401);
+      },
+    );
   });
 
-  describe('5.6 an owner or admin reapplies for onboarding review, by the generation seen', () => {
+  describe('5.6 reapplying for onboarding review', () => {
     const url = '/v1/organizations/onboarding/reapply';
     const current = async () => (await api.get<Organization>('/v1/organizations/current')).body;
 
@@ -226,7 +229,7 @@ describe.each(stores)('section 5 on %s', (store) => {
         role === 'owner' || role === 'admin' ? 200 : 403,
       ]),
       ['a key of single permissions', { permissions: { '*': ['*'] } }, 403],
-    ])('%s: %j gets %i', async (_what, input, expected) => {
+    ])('as %s with %j is a %i', async (_what, input, expected) => {
       const generation = await reject();
       const { key } = await make(input);
       const answer = await api
@@ -241,7 +244,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       }
     });
 
-    it('a generation that is not the present one is a 409 and changes nothing', async () => {
+    it('with another generation than the present one is a 409 and changes nothing', async () => {
       const generation = await reject();
       for (const expectedGeneration of [generation - 1, generation + 1]) {
         if (expectedGeneration < 1) continue;
@@ -252,7 +255,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       expect((await api.post<Problem>(url, {})).status).toBe(422);
     });
 
-    it('of two at once with one generation, one gets through', async () => {
+    it('twice at once with one generation succeeds once', async () => {
       const expectedGeneration = await reject();
       const answers = await Promise.all([1, 2].map(() => api.post(url, { expectedGeneration })));
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
@@ -265,7 +268,7 @@ describe.each(stores)('section 5 on %s', (store) => {
   });
 
   describe('5.8 the names of permissions', () => {
-    it.each(Object.entries(actions))('%s: %j', async (resource, known) => {
+    it.each(Object.entries(actions))('of %s are %j and no others', async (resource, known) => {
       for (const action of [...known, '*']) {
         const permissions = { [resource]: [action] };
         expect((await make({ permissions })).permissions).toEqual(permissions);
@@ -279,7 +282,7 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
 
     it.each(['rockets', 'message', 'Messages', '', 'constructor'])(
-      'there is no resource %j',
+      'do not include the resource %j',
       async (resource) => {
         const body = `{"permissions":{${JSON.stringify(resource)}:["read"]}}`;
         expect((await api.post('/v1/api-keys', body)).status).toBe(422);
@@ -297,7 +300,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       viewer: everything.filter((name) => name.endsWith(':read')),
     };
 
-    it.each(roleNames)('the role %s has those listed here', async (role) => {
+    it.each(roleNames)('of the role %s are those listed here', async (role) => {
       const { permissions } = await make({ role });
       const granted = everything.filter((name) => {
         const [resource = '', action = ''] = name.split(':');
@@ -307,7 +310,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       expect(granted.toSorted()).toEqual([...ofRole[role]].toSorted());
     });
 
-    it('a permission opens what it names, and "*": ["*"] everything', async () => {
+    it('open the named operations, and "*": ["*"] everything', async () => {
       const all = api.as((await make({ permissions: { '*': ['*'] } })).key);
       const one = api.as((await make({ permissions: { senders: ['read'] } })).key);
       for (const url of [
@@ -322,7 +325,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       }
     });
 
-    it('a test key reaches the simulator and mailboxes here, and nobody else', async () => {
+    it('of a test key reach the simulator and local mailboxes alone', async () => {
       const limited = api.as((await make({ role: 'sender', mode: 'test' })).key);
       const sendTo = async (email: string) =>
         (await limited.post('/v1/messages', payload({}, { to: [{ email }] }))).status;
@@ -333,16 +336,19 @@ describe.each(stores)('section 5 on %s', (store) => {
   });
 
   describe('5.9 creation, listing and format of keys', () => {
-    it.each(['live', 'test'] as const)('creation: 201 with a %s key in `key`', async (mode) => {
-      const { status, body } = await api.post<ApiKey>('/v1/api-keys', { mode, name: 'ci' });
-      expect(status).toBe(201);
-      expect(body.id).toMatch(/^key_[0-9a-hjkmnp-tv-z]{16,24}$/);
-      expect(body.key).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$`));
-      expect(body.start).toBe(body.key?.slice(0, 14));
-      expect(await shown(body.id)).toEqual({ ...body, key: null });
-    });
+    it.each(['live', 'test'] as const)(
+      'creates a %s key with 201 and shows it in `key`',
+      async (mode) => {
+        const { status, body } = await api.post<ApiKey>('/v1/api-keys', { mode, name: 'ci' });
+        expect(status).toBe(201);
+        expect(body.id).toMatch(/^key_[0-9a-hjkmnp-tv-z]{16,24}$/);
+        expect(body.key).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$`));
+        expect(body.start).toBe(body.key?.slice(0, 14));
+        expect(await shown(body.id)).toEqual({ ...body, key: null });
+      },
+    );
 
-    it('what is stored: the SHA-256 and the start, never the plaintext', async () => {
+    it('stores the SHA-256 and the start, never the plaintext', async () => {
       const made = await make({ name: 'stored' });
       const { rows } = await sql<Record<string, unknown>>`
         select * from api_keys where id = ${made.id}`.execute(test.app.store.db);
@@ -352,7 +358,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       expect(JSON.stringify(row)).not.toContain(made.key.slice(14));
     });
 
-    it('listing: by page, newest first, without any plaintext', async () => {
+    it('lists keys by page, newest first, without any plaintext', async () => {
       const made = [await make({ name: 'a' }), await make({ name: 'b' })];
       const { status, body } = await api.get<Page<ApiKey>>('/v1/api-keys?page=1&limit=2');
       expect(status).toBe(200);
@@ -367,13 +373,13 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
 
     it.each(['limit=0', 'limit=101', 'limit=x', 'page=0', 'offset=1'])(
-      'listing: ?%s is a 422',
+      'refuses a listing with ?%s with a 422',
       async (query) => {
         expect((await api.get(`/v1/api-keys?${query}`)).status).toBe(422);
       },
     );
 
-    it('deletion: 200, for good, and again', async () => {
+    it('deletes a key for good with 200, and repeatedly', async () => {
       const { id, key } = await make();
       for (const _ of [1, 2]) {
         const answer = await api.delete(`/v1/api-keys/${id}`);
@@ -390,12 +396,12 @@ describe.each(stores)('section 5 on %s', (store) => {
       ['DELETE', '/v1/api-keys/msg_0000000000000000000000'],
       ['PATCH', '/v1/api-keys/x'],
       ['POST', '/v1/api-keys/x/rotate'],
-    ] as const)('%s %s: an id of another form is a 422', async (method, url) => {
+    ] as const)('refuses an id of another form with a 422 on %s %s', async (method, url) => {
       const body = method === 'PATCH' ? {} : undefined;
       expect((await api.request(method, url, { body })).status).toBe(422);
     });
 
-    it('a key by the operator is one like any other', async () => {
+    it('accepts a key made by the operator like any other', async () => {
       const made = await createKey(test.app, test.operator, { role: 'viewer' });
       expect((await api.as(made.key ?? '').get('/v1/messages')).status).toBe(200);
     });

@@ -1,7 +1,7 @@
-// Specification 8, row by row of its tables, each test named by its number, on both stores. The sentences
+// The tables of specification 8, row by row, each test with its number, on both stores. The sentences
 // around the tables: rate-limit.test.ts (8.1, one daemon), shared.test.ts (8.1, several), quota.test.ts
-// (8.2). Of 8.3 the rows on webhooks, custom tracking, warming, template restore, and on tags and labels
-// of contacts, conversations and threads come with those resources.
+// (8.2). The rows of 8.3 on webhooks, custom tracking, warming, restored templates, and on tags and
+// labels of contacts, conversations and threads are tested with those resources.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
@@ -46,7 +46,7 @@ describe.each(stores)('section 8 on %s', (store) => {
     await test.close();
   });
 
-  describe.each(planTable)('8.1 plan $plan', ({ plan, rate, burst, keyBurst }) => {
+  describe.each(planTable)('8.1 the plan $plan', ({ plan, rate, burst, keyBurst }) => {
     beforeEach(async () => {
       await updateOrganization(test.app, 'default', { plan });
       // The change is seen within a second, and the buckets fill up.
@@ -55,7 +55,7 @@ describe.each(stores)('section 8 on %s', (store) => {
       test.clock.set(test.clock.now() + 10_000);
     });
 
-    /** Requests over HTTP until refused; what is invalid draws too, and writes nothing. */
+    /** Posts until refused, and counts: invalid requests draw too, and write nothing. */
     async function requests(apiKey: string): Promise<number> {
       for (let count = 0; ; count++) {
         const { status } = await api.post({}, { apiKey });
@@ -64,19 +64,19 @@ describe.each(stores)('section 8 on %s', (store) => {
       }
     }
 
-    it(`burst ${burst}, per API key ${keyBurst}: over HTTP, with three keys`, async () => {
+    it(`admits a burst of ${burst} over HTTP with three keys, ${keyBurst} per key`, async () => {
       const counts: number[] = [];
       for (const key of keys) counts.push(await requests(key));
       expect(counts).toEqual([keyBurst, burst - keyBurst, 0]);
     });
 
-    it(`burst per API key: ${keyBurst}, however full the organization's bucket is`, async () => {
+    it(`admits a burst of ${keyBurst} per key from a full bucket of the organization`, async () => {
       const [key] = drawers(test, 1);
       if (!key) throw new Error('no key');
       expect(await drain(test.app, key)).toBe(keyBurst);
     });
 
-    it(`the organization's bucket holds two seconds of ${rate}: it is full again after two`, async () => {
+    it(`refills the organization's bucket, two seconds of ${rate}, in two seconds`, async () => {
       const without = { organizationId: test.caller.organizationId, keyId: null };
       const passed: number[] = [];
       for (const ms of [0, 1_000, 2_000, 60_000]) {
@@ -86,10 +86,10 @@ describe.each(stores)('section 8 on %s', (store) => {
       expect(passed).toEqual([burst, rate, burst, burst]);
     });
 
-    // On PostgreSQL every draw is a transaction here: the heart of the daemon does not beat between
-    // the steps, so it cannot know that it is alone.
+    // On PostgreSQL every draw is a transaction here: the daemon sends no heartbeat between the steps,
+    // so it cannot know that it is alone.
     it.each(store === 'sqlite' ? [1, 2, 5] : [2])(
-      'sustained over 60 seconds with %i keys, to the exact request',
+      `sustains exactly ${rate} requests a second over 60 seconds with %i keys`,
       async (count) => {
         const admitted = await admittedInAMinute(drawers(test, count));
         // One key begins with its own burst, several with the organization's.
@@ -97,11 +97,11 @@ describe.each(stores)('section 8 on %s', (store) => {
       },
     );
 
-    /** Asks with every key again and again for a minute; how often all of them were admitted. */
+    /** Drains all keys again and again for a minute, and counts the admitted requests. */
     async function admittedInAMinute(asking: readonly Drawer[]): Promise<number> {
       const { app, clock } = test;
       let admitted = 0;
-      // So often that no bucket is ever full meanwhile.
+      // 200 ms is too short for a bucket to fill up meanwhile.
       for (let passed = 0; passed <= 60_000; passed += 200) {
         if (passed > 0) clock.set(clock.now() + 200);
         for (const key of asking) admitted += await drain(app, key);
@@ -110,14 +110,14 @@ describe.each(stores)('section 8 on %s', (store) => {
     }
   });
 
-  describe('8.2', () => {
+  describe('8.2 the daily quota', () => {
     beforeEach(async () => {
       const day = Math.floor(test.clock.now() / dayMs);
       test.clock.set((day + 1) * dayMs);
     });
 
     it.each(planTable)(
-      'plan $plan: $daily emails per day; of 200 sends at once never one above',
+      'allows $daily emails a day on the plan $plan, exactly, of 200 concurrent sends',
       async ({ plan, daily }) => {
         await updateOrganization(test.app, 'default', { plan, paymentMethodOnFile: true });
         await useToday(test, daily - 37);
@@ -130,15 +130,15 @@ describe.each(stores)('section 8 on %s', (store) => {
   });
 });
 
-/** The lists with `page` in their query. */
+/** Routes of lists with `page` in their query. */
 const pageBased = routes.filter(
   ({ query }) => query instanceof z.ZodObject && 'page' in query.shape,
 );
 
-describe.each(stores)('8.3 on %s', (store) => {
+describe.each(stores)('the bounds of requests (8.3) on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
-  /** What the path of a list names. */
+  /** Id of the parent resource, by the path before `/{id}`. */
   const owners: Record<string, string> = {};
   beforeAll(async () => {
     test = await testApp({ store });
@@ -155,13 +155,13 @@ describe.each(stores)('8.3 on %s', (store) => {
     await test.close();
   });
 
-  it('8.3 finds the page-based lists', () => {
+  it('8.3 has messages, domains and keys among the page-based lists', () => {
     expect(pageBased.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/v1/messages', '/v1/email/domains', '/v1/api-keys']),
     );
   });
 
-  describe.each(pageBased.map(({ path }) => path))('8.3 page-based lists: %s', (path) => {
+  describe.each(pageBased.map(({ path }) => path))('8.3 the page-based list %s', (path) => {
     const list = (query: string) =>
       api.get<{ pagination: unknown; fields: unknown }>(
         `${path.replace('{id}', owners[path.split('/{id}')[0] ?? ''] ?? '')}${query}`,
@@ -172,7 +172,7 @@ describe.each(stores)('8.3 on %s', (store) => {
       ['?page=1&limit=1', { page: 1, limit: 1 }],
       ['?page=2', { page: 2, limit: 20 }],
       ['?limit=100', { page: 1, limit: 100 }],
-    ])('%j', async (query, pagination) => {
+    ])('answers the query "%s" with %j', async (query, pagination) => {
       const { status, body } = await list(query);
       expect([status, body.pagination]).toEqual([200, expect.objectContaining(pagination)]);
     });
@@ -187,19 +187,19 @@ describe.each(stores)('8.3 on %s', (store) => {
       'limit=101',
       'limit=-5',
       'limit=1e1',
-    ])('?%s is a 422, never clamped', async (query) => {
+    ])('answers ?%s with 422 and clamps nothing', async (query) => {
       const { status, body } = await list(`?${query}`);
       expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [query.split('=')[0]]]);
     });
   });
 
   it.each([
-    ['is not there', null, 201],
-    ['has 1 character', 'k', 201],
-    ['has 255', 'k'.repeat(255), 201],
-    ['is empty', '', 422],
-    ['has 256', 'k'.repeat(256), 422],
-  ])('8.3 the Idempotency-Key %s', async (_what, key, expected) => {
+    ['without an Idempotency-Key', null, 201],
+    ['with an Idempotency-Key of 1 character', 'k', 201],
+    ['with an Idempotency-Key of 255 characters', 'k'.repeat(255), 201],
+    ['with an empty Idempotency-Key', '', 422],
+    ['with an Idempotency-Key of 256 characters', 'k'.repeat(256), 422],
+  ])('8.3 a send %s', async (_case, key, expected) => {
     const headers = key === null ? {} : { 'idempotency-key': key };
     const { status } = await api.post('/v1/messages', payload(), { headers });
     expect(status).toBe(expected);

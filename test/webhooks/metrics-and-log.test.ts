@@ -38,7 +38,7 @@ const metric = async (name: string) => {
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
 };
 
-it('an address that is refused is one line a post, without path, query, header or secret', async () => {
+it('a refused address is one line per post, without path, query, header or secret', async () => {
   await start({
     connect: ({ host }): Socket => {
       dialled.push(String(host));
@@ -57,7 +57,7 @@ it('an address that is refused is one line a post, without path, query, header o
   expect(warn.mock.calls).toEqual([
     [
       { endpointId: endpoint, organizationId, host: '10.1.2.3:8080' },
-      'a webhook was not posted: its endpoint leads to an address that is refused',
+      'a webhook was not posted: its endpoint resolves to a refused address',
     ],
   ]);
   expect(error.mock.calls).toEqual([]);
@@ -65,7 +65,7 @@ it('an address that is refused is one line a post, without path, query, header o
   expect(dialled).toEqual([]);
 });
 
-it('the gauges tell how many wait, and for how long the one that waits longest is due', async () => {
+it('the gauges give the queued deliveries and the delay of the oldest one', async () => {
   await start({ config: loopbackConfig });
   const { app, clock } = test;
   const endpoint = await makeEndpoint(test, to.url);
