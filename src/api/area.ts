@@ -39,7 +39,7 @@ interface AreaParts {
   about?: string;
   /** Resource of the permissions, the name of the area by default; mounting refuses an unknown one. */
   resource?: Resource;
-  /** The noun whose routes these are: the audit lists its changes. */
+  /** Noun of these routes: the audit lists its changes. */
   noun?: Noun;
 }
 

@@ -35,9 +35,4 @@ export function createGroup(
 }
 
 /** The other functions. Blocks of a deleted group stay in force. */
-export const {
-  list: listGroups,
-  get: getGroup,
-  update: updateGroup,
-  delete: deleteGroup,
-} = others;
+export const { list: listGroups, get: getGroup, update: updateGroup, delete: deleteGroup } = others;

@@ -56,7 +56,7 @@ describe('svc', () => {
       2,
       'onboarding',
     ],
-    [['audit', '--action', 'key.stolen'], 2, 'action: is not one of organization.created'],
+    [['audit', '--action', 'key.stolen'], 2, 'action: is not one of action.approved'],
     [['audit', '--cursor', 'x'], 2, 'pass `nextCursor` back'],
   ])('%j ends with %d', async (args, code, words) => {
     const ended = await cli.run(args);

@@ -234,7 +234,7 @@ describe('the rate limit, checked fourth', () => {
 describe('the form of the body, checked fifth', () => {
   it.each([
     ['broken JSON', '{"text":"a"', {}, 400, 'not valid JSON'],
-    ['an empty body', '', {}, 400, 'JSON is expected'],
+    ['an empty body', '', {}, 400, 'The body is missing'],
     ['bytes that are not UTF-8', Buffer.from('{"text":"\xff"}', 'latin1'), {}, 400, 'UTF-8'],
     ['a form', 'text=a', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'json'],
     ['no content type', '{}', { 'content-type': null }, 415, 'json'],
