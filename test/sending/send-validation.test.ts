@@ -128,7 +128,10 @@ describe.each(stores)('a send at its bounds, on %s', (store) => {
     ['50 headers of the longest kind', payload({ headers: numbered(50, 'x'.repeat(998)) })],
     ['ten of the longest tags', payload({}, { tags: repeated(10, 'x'.repeat(100)) })],
     ['the longest metadata value', payload({}, { metadata: { key: 'x'.repeat(2000) } })],
-    ['50 metadata values of 32 KB in all', payload({}, { metadata: numbered(50, 'x'.repeat(640)) })],
+    [
+      '50 metadata values of 32 KB in all',
+      payload({}, { metadata: numbered(50, 'x'.repeat(640)) }),
+    ],
     ['the longest metadata key', payload({}, { metadata: { ['k'.repeat(100)]: null } })],
     [
       'tracking and footer off',

@@ -213,7 +213,10 @@ describe('an authority', () => {
 
   it.each([
     ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
-    ['http://inside.example', /named "http:\/\/inside\.example\/nonce", which is not an https:\/\/ address/],
+    [
+      'http://inside.example',
+      /named "http:\/\/inside\.example\/nonce", which is not an https:\/\/ address/,
+    ],
   ])('that sends us to %s is not followed', async (base, words) => {
     await begin();
     world.dns.set('inside.example', 'A', ['127.0.0.1']);
