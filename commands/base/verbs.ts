@@ -1,14 +1,16 @@
-// The five verbs of a noun: a command is its words, its flags and the route that it runs through. The path of
-// its file is its name.
+// The five verbs of a noun: a command is its words, the schema of its flags and the route that it runs
+// through. The path of its file is its name.
 import { Args, type Interfaces } from '@oclif/core';
+import type { z } from 'zod';
 import type { Deleted } from '../../src/api/resource-schema.ts';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { confirmed } from './ask.ts';
 import { given, readData } from './body.ts';
-import { BaseCommand, type CommonFlags, pageFlags, yesFlag } from './command.ts';
-import { type Listing, print, printCard, printList } from './output.ts';
+import { BaseCommand, type CommonFlags, dataFlag, yesFlag } from './command.ts';
+import { type Listing, type Looks, print, printCard, printList } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
+import { type FlagNames, flagsOf } from './schema-flags.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
@@ -51,24 +53,9 @@ export function idArg(description: string) {
   return { id: Args.string({ description, required: true }) };
 }
 
-function camelCase(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-}
-
-/** Flags and arguments to fields of the request: where one is not the camelCase of the other, or none. */
-type FieldNames = Readonly<Record<string, string | null>>;
-
-/** Returns the typed values of these inputs, by field; leaves out a switch that was not set. */
-function fieldsOf(
-  inputs: Interfaces.ArgInput | Interfaces.FlagInput = {},
-  typed: Readonly<Record<string, unknown>>,
-  names: FieldNames = {},
-): Record<string, unknown> {
-  const entries = Object.entries(inputs).flatMap(([name, input]) => {
-    const field = names[name] === undefined ? camelCase(name) : names[name];
-    const isUnset = typed[name] === false && !('allowNo' in input && input.allowNo);
-    return field === null ? [] : [[field, isUnset ? undefined : typed[name]]];
-  });
+/** Returns the typed values by their field; `fields` maps the name of a flag or argument to it. */
+function valuesOf(typed: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, string>>) {
+  const entries = Object.entries(fields).map(([name, field]) => [field, typed[name]]);
   return given(Object.fromEntries(entries));
 }
 
@@ -99,19 +86,28 @@ async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find) 
   return { id: find ? await find(app, caller, named) : named };
 }
 
-interface ListWords<Answer> extends Words {
+interface ListWords<Answer, Query extends z.ZodObject> extends Words {
+  /** Query of the route; each of its fields is a flag. */
+  query: Query;
+  names?: FlagNames<Query>;
   route: LoadRoute<Answer>;
   columns: readonly string[];
   /** Says how to get the first item. */
   whenEmpty: string;
+  /** Rows and a note that show the page to people, if other than its items. */
+  looks?: (page: Answer) => Looks;
 }
 
-/** Lists a page; other flags are filters. */
-export function listCommand<Answer extends Listing>(words: ListWords<Answer>) {
-  const flags = { ...words.flags, ...pageFlags };
+/** Lists a page; the flags are filters. */
+export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
+  words: ListWords<Answer, Query>,
+) {
+  const derived = flagsOf(words.query, words.names);
+  const flags = { ...derived.flags, ...words.flags };
   return command({ ...words, flags }, async (typed) => {
-    const page = await callRoute(typed.flags, words.route, { query: fieldsOf(flags, typed.flags) });
-    await printList(typed.flags, page, words.columns, words.whenEmpty);
+    const query = valuesOf(typed.flags, derived.fields);
+    const page = await callRoute(typed.flags, words.route, { query });
+    await printList(typed.flags, page, words.columns, words.whenEmpty, words.looks?.(page));
   });
 }
 
@@ -131,45 +127,58 @@ export function showCommand<Answer extends object>(words: ShowWords<Answer>) {
   );
 }
 
-interface CreateWords<Answer> extends Words, Card<Answer> {
-  flags: Interfaces.FlagInput;
-  fields?: FieldNames;
-  /** Parts of the body that a single flag cannot express. */
+interface BodyWords<Body extends z.ZodObject> extends Words {
+  /** Body of the route; its flat fields are flags. */
+  body: Body;
+  names?: FlagNames<Body>;
+  /** Builds the parts of the body that no derived flag expresses, often from `flags` of the command. */
   more?: (flags: Record<string, unknown>) => object | Promise<object>;
-  route: LoadRoute<Answer>;
 }
 
-/** Builds the body: arguments and flags laid over `--data`. */
-async function bodyOf<Answer>(
-  { flags, fields, more }: CreateWords<Answer>,
-  typed: Typed,
-  args?: Interfaces.ArgInput,
-): Promise<object> {
+/** Flags of a body, besides the fields that are arguments, and what builds it from the typed words. */
+function bodyInput<Body extends z.ZodObject>(words: BodyWords<Body>, args: Interfaces.ArgInput = {}) {
+  const argFields = Object.fromEntries(Object.keys(args).map((name) => [name, name]));
+  const derived = flagsOf(words.body, words.names);
+  for (const name of Object.keys(args)) delete derived.flags[name];
   return {
-    ...(await readData(typed.flags.data as string | undefined)),
-    ...fieldsOf(args, typed.args, fields),
-    ...fieldsOf(flags, typed.flags, { ...fields, data: null }),
-    ...(await more?.(typed.flags)),
+    flags: { ...derived.flags, ...words.flags, ...dataFlag },
+    /** Lays arguments and flags over `--data`. */
+    read: async (typed: Typed): Promise<object> => ({
+      ...(await readData(typed.flags.data as string | undefined)),
+      ...valuesOf(typed.flags, derived.fields),
+      ...valuesOf(typed.args, argFields),
+      ...(await words.more?.(typed.flags)),
+    }),
   };
 }
 
-/** Makes something. */
-export function createCommand<Answer extends object>(words: CreateWords<Answer>) {
-  return command(words, async (typed) => {
-    const body = await bodyOf(words, typed, words.args);
+interface CreateWords<Answer, Body extends z.ZodObject> extends BodyWords<Body>, Card<Answer> {
+  route: LoadRoute<Answer>;
+}
+
+/** Creates something. */
+export function createCommand<Answer extends object, Body extends z.ZodObject>(
+  words: CreateWords<Answer, Body>,
+) {
+  const input = bodyInput(words, words.args);
+  return command({ ...words, flags: input.flags }, async (typed) => {
+    const body = await input.read(typed);
     await show(typed.flags, await callRoute(typed.flags, words.route, { body }), words);
   });
 }
 
-interface UpdateWords<Answer> extends CreateWords<Answer> {
+interface UpdateWords<Answer, Body extends z.ZodObject> extends CreateWords<Answer, Body> {
   args: Interfaces.ArgInput;
   find?: Find;
 }
 
 /** Changes one thing. */
-export function updateCommand<Answer extends object>(words: UpdateWords<Answer>) {
-  return command(words, async (typed) => {
-    const body = await bodyOf(words, typed);
+export function updateCommand<Answer extends object, Body extends z.ZodObject>(
+  words: UpdateWords<Answer, Body>,
+) {
+  const input = bodyInput(words);
+  return command({ ...words, flags: input.flags }, async (typed) => {
+    const body = await input.read(typed);
     await withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
       const route = await words.route();

@@ -1,5 +1,5 @@
 // As `POST /v1/organizations/onboarding/reapply`; the organization is that of `--org`.
-import { Flags } from '@oclif/core';
+import { reapplyOnboardingInput } from '../../src/organizations/schema.ts';
 import { organizationCard as card } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -12,14 +12,7 @@ export default createCommand({
       'svc orgs reapply --org acme --expected-generation 1 --note "We have a website now"',
     ],
   ],
-  flags: {
-    'expected-generation': Flags.integer({
-      description: 'Generation that was rejected; another one is a conflict',
-      helpValue: 'N',
-      required: true,
-    }),
-    note: Flags.string({ description: 'Note for the reviewer' }),
-  },
+  body: reapplyOnboardingInput,
   route: async () => (await import('../../src/organizations/routes.ts')).organizationRoutes.reapply,
   card,
 });

@@ -11,8 +11,9 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
-const description = z.string().max(1000);
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
+  .meta({ description: 'Name of the key: its purpose' });
+const description = z.string().max(1000).meta({ description: 'Description of the key' });
 const mostResources = 100;
 const mostActions = 20;
 
@@ -103,20 +104,23 @@ export const createKeyInput = z
     name: name.nullish(),
     description: description.nullish(),
     role: z.enum(roles).optional().meta({
-      description: 'Give either a role or permissions; developer when neither is given',
+      description: 'Role (default, without permissions: developer)',
     }),
     permissions: permissionMap.optional(),
     owner: z.enum(['person', 'service']).default('service').meta({
-      description: 'Who holds the key; some operations are only a person’s',
+      description: 'Holder of the key; some operations need a person',
     }),
     mode: z.enum(['live', 'test']).default('live').meta({
       description: 'A test key reaches only simulator addresses and local mailboxes',
     }),
-    expiresAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish(),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+      .nullish()
+      .meta({ description: 'Time at which the key expires, ISO 8601' }),
     constraints: constraintsInput.nullish(),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
       description:
-        'approval: what it sends from its mailboxes is proposed, and goes when a person approves it',
+        'Mail from its mailboxes goes at once (`send`), or once a person approves it (`approval`)',
     }),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {

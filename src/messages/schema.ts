@@ -205,28 +205,43 @@ export const listMessagesQuery = z
   .strictObject({
     ...pageQuery,
     channel: z.literal('email').optional(),
-    direction: z.enum(['outbound', 'inbound']).optional(),
-    status: messageStatus.optional(),
+    direction: z
+      .enum(['outbound', 'inbound'])
+      .optional()
+      .meta({ description: 'Only this direction' }),
+    status: messageStatus.optional().meta({ description: 'Only this status' }),
     conversationId: z
       .string()
       .regex(idPattern('conversation'), 'is not a conversation id')
-      .optional(),
-    contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
-    startDate: instant('first').optional().meta({ description: 'Created at or after' }),
-    endDate: instant('last')
       .optional()
-      .meta({ description: 'Created at or before; a bare date includes that whole day' }),
+      .meta({ description: 'Only messages of this conversation' }),
+    contactId: z
+      .string()
+      .regex(idPattern('contact'), 'is not a contact id')
+      .optional()
+      .meta({ description: 'Only messages of this contact' }),
+    startDate: instant('first')
+      .optional()
+      .meta({ description: 'Only messages created at or after this time, ISO 8601' }),
+    endDate: instant('last').optional().meta({
+      description: 'Only messages created at or before this time; a bare date includes that day',
+    }),
     recipient: emailAddress
       .optional()
-      .meta({ description: 'To, cc or bcc this address; a message is found within a second' }),
-    sender: emailAddress.optional().meta({ description: 'From this address' }),
+      .meta({ description: 'Only messages with this address in `to`, `cc` or `bcc`' }),
+    sender: emailAddress.optional().meta({ description: 'Only messages from this address' }),
     subject: z
       .string()
       .min(1)
       .max(subjectCharacters)
       .optional()
-      .meta({ description: 'The subject begins with this, in upper or lower case' }),
-    tag: z.string().min(1).max(100).optional().meta({ description: 'It has this tag' }),
+      .meta({ description: 'Only messages with a subject that begins so, in any case of letters' }),
+    tag: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Only messages with this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;

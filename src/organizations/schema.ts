@@ -36,7 +36,7 @@ const note = z
 const generation = z
   .int()
   .min(1)
-  .meta({ description: 'Of the onboarding that was seen: refused where another has begun since' });
+  .meta({ description: 'Generation of the onboarding; another one is a conflict' });
 const timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone');
 
 export const createOrganizationInput = z.strictObject({
@@ -76,7 +76,7 @@ export const reviewOnboardingInput = z.strictObject({
 export const reapplyOnboardingInput = z
   .strictObject({
     expectedGeneration: generation,
-    note: note.meta({ description: 'What the reviewer should know' }),
+    note: note.meta({ description: 'Note for the reviewer' }),
   })
   .meta({ examples: [{ expectedGeneration: 1, note: 'The list is of our own customers' }] });
 

@@ -36,7 +36,7 @@ const note = z
   .min(1)
   .max(longestNote)
   .regex(/^[^\p{C}]+$/u, 'must be one line of text')
-  .meta({ description: 'Why; the decision shows it' });
+  .meta({ description: 'Reason, shown in the decision' });
 
 export const decideInput = z
   .strictObject({ note: note.optional() })
@@ -45,7 +45,7 @@ export const decideInput = z
 export const resumeWarmingInput = z
   .strictObject({
     note: note.optional().meta({
-      description: 'What the review found: needed where the plan is held',
+      description: 'Findings of the review, shown in the decision; a held plan needs them',
     }),
   })
   .meta({ examples: [{ note: 'The list has been cleaned' }] });

@@ -23,12 +23,13 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
+  .meta({ description: 'Description of the webhook' });
 
 const url = z
   .string()
   .max(longestUrl)
-  .meta({ description: 'Where events are posted to: http:// or https://', format: 'uri' });
+  .meta({ description: 'URL that receives the events: http:// or https://', format: 'uri' });
 
 const patterns = z
   .array(
@@ -38,7 +39,7 @@ const patterns = z
   .max(mostPatterns)
   .transform(unique)
   .meta({
-    description: 'Kinds of events that are posted: `*`, a kind, or all that begin alike',
+    description: 'Kinds of events, such as `message.delivered`, `message.*` or `*`',
     examples: [['message.*', 'domain.failed']],
   });
 

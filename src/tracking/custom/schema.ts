@@ -14,7 +14,7 @@ export const enableTrackingInput = z
       .refine((text) => labelPattern.test(text) || /^xn--[a-z0-9-]{0,58}[a-z0-9]$/.test(text), {
         error: labelExpected,
       })
-      .meta({ description: 'In front of the domain: `links` makes links.example.com' }),
+      .meta({ description: 'Label before the domain: `links` gives links.example.com' }),
   })
   .meta({ examples: [{ label: 'links' }] });
 

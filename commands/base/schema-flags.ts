@@ -1,0 +1,101 @@
+// Flags of a command from the schema of its operation: one for each field that a single value, or a list of
+// values, can express. Structured fields are left to `--data`. The schema of the route checks the values.
+import { Flags, type Interfaces } from '@oclif/core';
+import { z } from 'zod';
+
+/** Keywords of a JSON Schema that decide how a flag looks. */
+interface FieldSchema {
+  type?: string;
+  format?: string;
+  description?: string | undefined;
+  enum?: readonly string[];
+  default?: unknown;
+  anyOf?: readonly FieldSchema[];
+  items?: FieldSchema;
+}
+
+/** Flags whose name is not the usual form of their field; null for a field without a flag. */
+export type FlagNames<Schema extends z.ZodObject> = Readonly<
+  Partial<Record<keyof z.input<Schema>, string | null>>
+>;
+
+interface SchemaFlags {
+  flags: Interfaces.FlagInput;
+  /** Field of each flag. */
+  fields: Readonly<Record<string, string>>;
+}
+
+/** Returns the kebab-case name, without the `is` of a boolean and in the singular for a list. */
+function flagName(field: string, { type }: FieldSchema): string {
+  const name = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (type === 'boolean') return name.replace(/^is-/, '');
+  return type === 'array' ? name.replace(/s$/, '') : name;
+}
+
+/** Returns the variant of a field that a flag expresses, with the description and default of the field. */
+function flatVariant(schema: FieldSchema): FieldSchema | null {
+  const variants = (schema.anyOf ?? [schema]).filter(({ type }) => type !== 'null');
+  const order = ['array', 'boolean', 'string', 'integer'];
+  const found = order.flatMap((type) => variants.find((one) => one.type === type) ?? []);
+  const [variant] = found;
+  if (!variant || (variant.type === 'array' && variant.items?.type !== 'string')) return null;
+  const { description = variant.description, default: value = variant.default } = schema;
+  // A number of a query arrives as text, and the schema reads it.
+  const isNumber = variants.some((one) => one.type === 'number');
+  return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
+}
+
+/** Lists the values of an enum: `rsa, ed25519 or both (default)`. */
+function choicesIn({ enum: values = [], default: usual }: FieldSchema): string {
+  const words = values.map((value) => (value === usual ? `${value} (default)` : value));
+  return words.length < 2 ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function descriptionOf(field: FieldSchema): string {
+  const parts = [field.description?.replaceAll('`', '') ?? '', choicesIn(field.items ?? field)];
+  const text = parts.filter((part) => part !== '').join(': ');
+  return field.type === 'array' ? `${text}; may be repeated` : text;
+}
+
+const helpValues: Readonly<Record<string, string>> = {
+  email: 'ADDRESS',
+  'date-time': 'TIME',
+  number: 'N',
+  uri: 'URL',
+};
+
+function flagOf(name: string, field: FieldSchema) {
+  const description = descriptionOf(field);
+  if (field.type === 'boolean') return Flags.boolean({ description, allowNo: true });
+  if (field.type === 'integer') return Flags.integer({ description, helpValue: 'N' });
+  const { format = '' } = field.items ?? field;
+  const helpValue = /Ids?$/.test(name) ? 'ID' : helpValues[format];
+  const words = { description, ...(helpValue !== undefined && { helpValue }) };
+  return field.type === 'array'
+    ? Flags.string({ ...words, multiple: true })
+    : Flags.string(words);
+}
+
+/** A field with one possible value only, such as a channel, needs no flag. */
+function hasChoice({ enum: values, items }: FieldSchema): boolean {
+  return (values ?? items?.enum)?.length !== 1;
+}
+
+/** Derives the flags of an object schema. */
+export function flagsOf<Schema extends z.ZodObject>(
+  schema: Schema,
+  names: FlagNames<Schema> = {},
+): SchemaFlags {
+  const flags: Interfaces.FlagInput = {};
+  const fields: Record<string, string> = {};
+  for (const [name, part] of Object.entries(schema.shape)) {
+    const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
+    const field = flatVariant(rendered as FieldSchema);
+    const known = names[name as keyof typeof names];
+    if (known === null || !field || !hasChoice(field)) continue;
+    const flag = known ?? flagName(name, field);
+    flags[flag] = flagOf(name, field);
+    fields[flag] = name;
+  }
+  return { flags, fields };
+}
