@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
 import { printCard } from './base/output.ts';
-import { withCaller } from './base/session.ts';
+import { callRoute } from './base/route.ts';
 
 const fields = [
   'usage.periodStart',
@@ -34,12 +34,8 @@ export default class Usage extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Usage);
-    await withCaller(flags, async (app, caller) => {
-      const { getUsage } = await import('../src/usage/stats.ts');
-      const { usageQuery } = await import('../src/usage/schema.ts');
-      const { parseWith } = await import('../src/api/validate.ts');
-      const query = parseWith(usageQuery, given({ period: flags.period }), 'query');
-      await printCard(flags, await getUsage(app, caller, query), fields);
-    });
+    const query = given({ period: flags.period });
+    const load = async () => (await import('../src/usage/routes.ts')).usageRoutes.usage;
+    await printCard(flags, await callRoute(flags, load, { query }), fields);
   }
 }

@@ -13,6 +13,8 @@ export interface Input {
   params?: object;
   query?: object;
   body?: object;
+  /** Names in lower case. */
+  headers?: object;
 }
 
 /** Runs a route of the area in an open session. @throws ValidationError of all fields. */
@@ -20,14 +22,14 @@ export async function runRoute<Answer>(
   app: App,
   caller: Caller,
   route: Answering<Answer>,
-  { params = {}, query = {}, body }: Input,
+  { params = {}, query = {}, headers = {}, body }: Input,
 ): Promise<Answer> {
   const { parseParts, requestSchemas } = await import('../../src/api/validate.ts');
   const schemas = requestSchemas(route);
   const { path, ...parsed } = parseParts({
     path: { schema: schemas.path, value: params },
     query: { schema: schemas.query, value: query },
-    headers: { schema: route.headers, value: {} },
+    headers: { schema: route.headers, value: headers },
     body: { schema: hasBody(route) ? schemas.body : undefined, value: body },
   });
   return route.run(app, { caller, ...parsed, params: path });

@@ -5,6 +5,7 @@ import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { print } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 type Report = DmarcReportPage['items'][number];
@@ -78,16 +79,14 @@ export default class DomainsReports extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsReports);
     await withCaller(flags, async (app, caller) => {
-      const { listDmarcReports } = await import('../../src/reports/dmarc/dmarc-reports.ts');
-      const { listDmarcReportsQuery } = await import('../../src/reports/dmarc/dmarc-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { listDmarc } = (await import('../../src/reports/routes.ts')).reportRoutes;
       const { days, page, limit } = flags;
-      const query = parseWith(listDmarcReportsQuery, given({ days, page, limit }), 'query');
-      const id = await domainId(app, caller, args.domain);
-      const reports = await listDmarcReports(app, caller, id, query);
+      const params = { id: await domainId(app, caller, args.domain) };
+      const query = given({ days, page, limit });
+      const reports = await runRoute(app, caller, listDmarc, { params, query });
       await print(flags, reports, () =>
         reports.pagination.total === 0
-          ? `No DMARC reports in the last ${query.days} days. Receivers send them to the rua ` +
+          ? `No DMARC reports in the last ${query.days ?? 30} days. Receivers send them to the rua ` +
             'address of the DMARC record: svc domains dns'
           : reportsText(reports),
       );

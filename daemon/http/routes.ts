@@ -28,8 +28,8 @@ import { eventRoutes } from './event-kinds.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const routes: readonly Route[] = [
-  ...sendingRoutes,
-  ...messageRoutes,
+  ...Object.values(sendingRoutes),
+  ...Object.values(messageRoutes),
   ...Object.values(mailboxRoutes),
   ...Object.values(answeringRoutes),
   ...Object.values(mailboxActionRoutes),

@@ -1,8 +1,10 @@
 // The operations that send, and the one that cancels (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../admission/admission.ts';
-import { type Route, route } from '../api/route.ts';
-import { batchResult, message, messageId } from '../messages/schema.ts';
+import { area } from '../api/area.ts';
+import { idPath } from '../api/resource-schema.ts';
+import { ConflictError, PaymentRequiredError } from '../errors.ts';
+import { batchResult, message } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
 import { sendBatch } from './batch.ts';
@@ -19,29 +21,27 @@ const idempotencyHeader = z.object({
     .meta({ description: 'Repeating a request with the same key returns the original message' }),
 });
 
-export const sendingRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/v1/messages',
+const at = area('messages');
+const permission = 'messages:send';
+
+export const sendingRoutes = {
+  send: at.post('/v1/messages', {
     name: 'sendMessage',
     summary: 'Send an email message',
     description:
       'Accepts the message durably and returns it as `pending`; follow it by its events. Repeats ' +
       'with the same `Idempotency-Key` and content return the original message.',
-    area: 'messages',
-    permission: 'messages:send',
+    permission,
     headers: idempotencyHeader,
     body: sendPayload,
     drawsOnSendRate: true,
     status: 201,
     output: message,
-    errors: [402, 409, 502],
+    throws: [PaymentRequiredError, ConflictError, { status: 502 }],
     run: (app, { caller, headers, body }) =>
       sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/batch',
+  batch: at.post('/v1/messages/batch', {
     name: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
     description:
@@ -50,22 +50,22 @@ export const sendingRoutes: readonly Route[] = [
       'too; one that is refused does not stop the others. What is accepted is stored all at once. ' +
       'Counts as so many requests as it has entries. A repeat with the same `Idempotency-Key` and ' +
       'content returns the same results; where nothing was accepted, the key is free again.',
-    area: 'messages',
-    permission: 'messages:send',
+    permission,
     headers: idempotencyHeader,
     body: batchPayload,
     drawsOnSendRate: 'batch',
     status: 200,
     output: z.array(batchResult),
-    errors: [409],
+    throws: [ConflictError],
     run: async (app, { caller, headers, body }) => {
-      await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      // The limit of rate is for keys: the operator at the command line has none.
+      if (caller.keyId !== null) {
+        await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      }
       return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/scheduled',
+  schedule: at.post('/v1/messages/scheduled', {
     name: 'scheduleMessage',
     summary: 'Send an email message later',
     description:
@@ -73,29 +73,25 @@ export const sendingRoutes: readonly Route[] = [
       'and the daily quota then, not now, and waits for them instead of failing: `scheduling` of ' +
       'its deliveries says why (`waitReason`) and until when. Repeats with the same ' +
       '`idempotencyKey` and content return the original message.',
-    area: 'messages',
-    permission: 'messages:send',
+    permission,
     body: scheduledPayload,
     status: 201,
     output: message,
-    errors: [409],
+    throws: [ConflictError],
     run: (app, { caller, body }) => scheduleMessage(app, caller, body),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/{id}/cancel',
+  cancel: at.post('/v1/messages/{id}/cancel', {
     name: 'cancelMessage',
     summary: 'Take a message back that has not been sent',
     description:
       'Cancels what is scheduled, queued, or waits for another attempt: it ends as `failed` with the ' +
       'error code `cancelled`. Once some of it was sent, or while an attempt is under way, it is a ' +
       'conflict. Repeating it changes nothing.',
-    area: 'messages',
-    permission: 'messages:send',
-    params: z.strictObject({ id: messageId }),
+    permission,
+    params: idPath('message'),
     status: 200,
     output: message,
-    errors: [409],
+    throws: [ConflictError],
     run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
   }),
-];
+};
