@@ -54,7 +54,7 @@ export default class MessagesBatch extends BaseCommand {
     const { flags } = await this.parse(MessagesBatch);
     const headers = idempotencyHeader(flags['idempotency-key']);
     const body = (await readJson(flags.data)) as object;
-    const load = async () => (await import('../../src/sending/routes.ts')).sendingRoutes.batch;
+    const load = async () => (await import('../../src/sending/routes.ts')).sendingRoutes.sendBatch;
     const results = await callRoute(flags, load, { headers, body });
     if (flags.json) await printArray(flags, results, [], '');
     else await printArray(flags, results.map(rowOf), columns, '');

@@ -1,5 +1,5 @@
-// The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. areas.ts describes
-// areas; dispatch.ts mounts routes.
+// The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. dispatch.ts
+// mounts them.
 
 import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';

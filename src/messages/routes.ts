@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
-import { deleted, idPath } from '../api/resource-schema.ts';
+import { deleted } from '../api/resource-schema.ts';
 import { getEmailProjection } from './email-projection.ts';
 import {
   deleteMessage,
@@ -18,11 +18,12 @@ import {
   listMessagesQuery,
   message,
   messageEvent,
+  messageId,
 } from './schema.ts';
 
-const at = area('messages');
+const at = area('messages', 'Sending messages and following them: statuses, deliveries, timelines');
 const path = '/v1/messages';
-const params = idPath('message');
+const params = z.strictObject({ id: messageId });
 
 export const messageRoutes = {
   list: at.get(path, {

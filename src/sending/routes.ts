@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { admissionOf } from '../admission/admission.ts';
 import { area } from '../api/area.ts';
-import { idPath } from '../api/resource-schema.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
-import { batchResult, message } from '../messages/schema.ts';
+import { batchResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
 import { sendBatch } from './batch.ts';
@@ -21,27 +20,29 @@ const idempotencyHeader = z.object({
     .meta({ description: 'Repeating a request with the same key returns the original message' }),
 });
 
+/** Declared by the specification; the service itself never answers it. */
+const badGateway = { status: 502 };
+
 const at = area('messages');
-const permission = 'messages:send';
+const path = '/v1/messages';
 
 export const sendingRoutes = {
-  send: at.post('/v1/messages', {
+  send: at.post(path, {
     name: 'sendMessage',
     summary: 'Send an email message',
     description:
       'Accepts the message durably and returns it as `pending`; follow it by its events. Repeats ' +
       'with the same `Idempotency-Key` and content return the original message.',
-    permission,
+    permission: 'messages:send',
     headers: idempotencyHeader,
     body: sendPayload,
     drawsOnSendRate: true,
-    status: 201,
     output: message,
-    throws: [PaymentRequiredError, ConflictError, { status: 502 }],
+    throws: [PaymentRequiredError, ConflictError, badGateway],
     run: (app, { caller, headers, body }) =>
       sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
   }),
-  batch: at.post('/v1/messages/batch', {
+  sendBatch: at.post(`${path}/batch`, {
     name: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
     description:
@@ -50,7 +51,7 @@ export const sendingRoutes = {
       'too; one that is refused does not stop the others. What is accepted is stored all at once. ' +
       'Counts as so many requests as it has entries. A repeat with the same `Idempotency-Key` and ' +
       'content returns the same results; where nothing was accepted, the key is free again.',
-    permission,
+    permission: 'messages:send',
     headers: idempotencyHeader,
     body: batchPayload,
     drawsOnSendRate: 'batch',
@@ -58,14 +59,14 @@ export const sendingRoutes = {
     output: z.array(batchResult),
     throws: [ConflictError],
     run: async (app, { caller, headers, body }) => {
-      // The limit of rate is for keys: the operator at the command line has none.
+      // The rate limit is for keys: the operator at the command line has none.
       if (caller.keyId !== null) {
         await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
       }
       return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);
     },
   }),
-  schedule: at.post('/v1/messages/scheduled', {
+  schedule: at.post(`${path}/scheduled`, {
     name: 'scheduleMessage',
     summary: 'Send an email message later',
     description:
@@ -73,23 +74,21 @@ export const sendingRoutes = {
       'and the daily quota then, not now, and waits for them instead of failing: `scheduling` of ' +
       'its deliveries says why (`waitReason`) and until when. Repeats with the same ' +
       '`idempotencyKey` and content return the original message.',
-    permission,
+    permission: 'messages:send',
     body: scheduledPayload,
-    status: 201,
     output: message,
     throws: [ConflictError],
     run: (app, { caller, body }) => scheduleMessage(app, caller, body),
   }),
-  cancel: at.post('/v1/messages/{id}/cancel', {
+  cancel: at.post(`${path}/{id}/cancel`, {
     name: 'cancelMessage',
     summary: 'Take a message back that has not been sent',
     description:
       'Cancels what is scheduled, queued, or waits for another attempt: it ends as `failed` with the ' +
       'error code `cancelled`. Once some of it was sent, or while an attempt is under way, it is a ' +
       'conflict. Repeating it changes nothing.',
-    permission,
-    params: idPath('message'),
-    status: 200,
+    permission: 'messages:send',
+    params: z.strictObject({ id: messageId }),
     output: message,
     throws: [ConflictError],
     run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
