@@ -2,6 +2,7 @@
 // values, can express. Structured fields are left to `--data`. The schema of the route checks the values.
 import { Flags, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
+import { timeFrom } from './since.ts';
 
 /** Keywords of a JSON Schema that decide how a flag looks. */
 interface FieldSchema {
@@ -45,8 +46,12 @@ function flatVariant(schema: FieldSchema): FieldSchema | null {
   return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
 }
 
-/** Lists the values of an enum: `rsa, ed25519 or both (default)`. */
+/** Longest enum that help shows whole. */
+const mostChoices = 10;
+
+/** Lists the values of an enum: `both (default), rsa or ed25519`. */
 function choicesIn({ enum: values = [], default: usual }: FieldSchema): string {
+  if (values.length > mostChoices) return `${values.slice(0, 3).join(', ')}, …`;
   const words = values.map((value) => (value === usual ? `${value} (default)` : value));
   return words.length < 2 ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
@@ -81,10 +86,11 @@ function hasChoice({ enum: values, items }: FieldSchema): boolean {
   return (values ?? items?.enum)?.length !== 1;
 }
 
-/** Derives the flags of an object schema. */
+/** Derives the flags of an object schema, without those fields that are arguments. */
 export function flagsOf<Schema extends z.ZodObject>(
   schema: Schema,
   names: FlagNames<Schema> = {},
+  argNames: readonly string[] = [],
 ): SchemaFlags {
   const flags: Interfaces.FlagInput = {};
   const fields: Record<string, string> = {};
@@ -92,10 +98,35 @@ export function flagsOf<Schema extends z.ZodObject>(
     const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
     const field = flatVariant(rendered as FieldSchema);
     const known = names[name as keyof typeof names];
-    if (known === null || !field || !hasChoice(field)) continue;
+    if (known === null || !field || !hasChoice(field) || argNames.includes(name)) continue;
     const flag = known ?? flagName(name, field);
     flags[flag] = flagOf(name, field);
     fields[flag] = name;
   }
   return { flags, fields };
+}
+
+/** Returns the flags, with the other form of a time in the description of those for `ages`. */
+export function agesAllowed(
+  { flags, fields }: SchemaFlags,
+  ages: readonly string[],
+): Interfaces.FlagInput {
+  const described = Object.entries(flags).map(([name, flag]) => {
+    if (!ages.includes(fields[name] ?? '')) return [name, flag];
+    return [name, { ...flag, description: `${flag.description}, or an age: 90s, 10m, 1h or 7d` }];
+  });
+  return Object.fromEntries(described);
+}
+
+/** Turns the ages among the values into instants. @throws UsageError naming the flag. */
+export function readAges(
+  values: Readonly<Record<string, unknown>>,
+  { fields }: SchemaFlags,
+  ages: readonly string[],
+): Record<string, unknown> {
+  const now = Date.now();
+  const instants = Object.entries(fields)
+    .filter(([, field]) => ages.includes(field) && values[field] !== undefined)
+    .map(([flag, field]) => [field, timeFrom(`--${flag}`, String(values[field]), now)]);
+  return { ...values, ...Object.fromEntries(instants) };
 }

@@ -10,7 +10,7 @@ import { given, readData } from './body.ts';
 import { BaseCommand, type CommonFlags, dataFlag, yesFlag } from './command.ts';
 import { type Listing, type Looks, print, printCard, printList } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
-import { type FlagNames, flagsOf } from './schema-flags.ts';
+import { agesAllowed, type FlagNames, flagsOf, readAges } from './schema-flags.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
@@ -20,6 +20,7 @@ interface Words {
   /** Description and command. */
   examples: readonly (readonly [string, string])[];
   args?: Interfaces.ArgInput;
+  /** Flags that the schema cannot express. They replace derived ones of the same name. */
   flags?: Interfaces.FlagInput;
 }
 
@@ -54,7 +55,10 @@ export function idArg(description: string) {
 }
 
 /** Returns the typed values by their field; `fields` maps the name of a flag or argument to it. */
-function valuesOf(typed: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, string>>) {
+function valuesOf(
+  typed: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, string>>,
+): Record<string, unknown> {
   const entries = Object.entries(fields).map(([name, field]) => [field, typed[name]]);
   return given(Object.fromEntries(entries));
 }
@@ -65,7 +69,7 @@ interface Card<Answer> {
   /** Said below the card. */
   note?: string;
   /** Text in place of the card. */
-  view?: (answer: Answer) => string | Promise<string>;
+  view?: (answer: Answer, flags: Record<string, unknown>) => string | Promise<string>;
 }
 
 function show<Answer extends object>(
@@ -73,28 +77,62 @@ function show<Answer extends object>(
   answer: Answer,
   { card = [], note, view }: Card<Answer>,
 ): Promise<void> {
-  if (view) return print(flags, answer, () => view(answer));
+  if (view) return print(flags, answer, () => view(answer, { ...flags }));
   return printCard(flags, answer, card, note);
 }
 
-/** Finds the id of a resource that people also name otherwise. @throws ResourceNotFoundError */
-export type Find = (app: App, caller: Caller, named: string) => Promise<string>;
+/**
+ * Finds the resource that people also name otherwise: its id, or the parameters of its path.
+ * @throws ResourceNotFoundError
+ */
+export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
 
-/** The first argument. */
-async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find) {
+/** Returns the parameters of the path: the first argument names the resource. */
+async function paramsOf(
+  app: App,
+  caller: Caller,
+  { args }: Typed,
+  find?: Find,
+): Promise<object> {
   const [named = ''] = Object.values(args);
-  return { id: find ? await find(app, caller, named) : named };
+  const found = find ? await find(app, caller, named) : named;
+  return typeof found === 'string' ? { id: found } : found;
 }
 
-interface ListWords<Answer, Query extends z.ZodObject> extends Words {
-  /** Query of the route; each of its fields is a flag. */
-  query: Query;
+interface ReadWords<Answer, Query extends z.ZodObject> extends Words {
+  find?: Find;
+  /** Query of the route; its fields are flags. */
+  query?: Query;
   names?: FlagNames<Query>;
+  /** Time fields whose flags also take an age, such as `10m`. */
+  ages?: readonly (keyof z.input<Query> & string)[];
   route: LoadRoute<Answer>;
+}
+
+/** Runs a route without a body, on the resource of the first argument if there is one. */
+function readCommand<Answer, Query extends z.ZodObject>(
+  words: ReadWords<Answer, Query>,
+  shown: (flags: CommonFlags, answer: Answer) => Promise<void>,
+) {
+  const { ages = [], args, find } = words;
+  const derived = words.query ? flagsOf(words.query, words.names) : { flags: {}, fields: {} };
+  const flags = { ...agesAllowed(derived, ages), ...words.flags };
+  return command({ ...words, flags }, async (typed) => {
+    const query = readAges(valuesOf(typed.flags, derived.fields), derived, ages);
+    const answer = await withCaller(typed.flags, async (app, caller) => {
+      const params = args ? await paramsOf(app, caller, typed, find) : {};
+      return runRoute(app, caller, await words.route(), { params, query });
+    });
+    await shown(typed.flags, answer);
+  });
+}
+
+interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer, Query> {
+  query: Query;
   columns: readonly string[];
   /** Says how to get the first item. */
   whenEmpty: string;
-  /** Rows and a note that show the page to people, if other than its items. */
+  /** Presents the page to people, if other than by its items. */
   looks?: (page: Answer) => Looks;
 }
 
@@ -102,72 +140,59 @@ interface ListWords<Answer, Query extends z.ZodObject> extends Words {
 export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   words: ListWords<Answer, Query>,
 ) {
-  const derived = flagsOf(words.query, words.names);
-  const flags = { ...derived.flags, ...words.flags };
-  return command({ ...words, flags }, async (typed) => {
-    const query = valuesOf(typed.flags, derived.fields);
-    const page = await callRoute(typed.flags, words.route, { query });
-    await printList(typed.flags, page, words.columns, words.whenEmpty, words.looks?.(page));
-  });
-}
-
-interface ShowWords<Answer> extends Words, Card<Answer> {
-  args: Interfaces.ArgInput;
-  route: LoadRoute<Answer>;
-  find?: Find;
-}
-
-/** Shows the answer of a route about one resource; the route may also act on it. */
-export function showCommand<Answer extends object>(words: ShowWords<Answer>) {
-  return command(words, (typed) =>
-    withCaller(typed.flags, async (app, caller) => {
-      const params = await paramsOf(app, caller, typed, words.find);
-      await show(typed.flags, await runRoute(app, caller, await words.route(), { params }), words);
-    }),
+  return readCommand(words, (flags, page) =>
+    printList(flags, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
 }
 
-interface BodyWords<Body extends z.ZodObject> extends Words {
+/** Shows the answer of a route; the route may also act on the resource. */
+export function showCommand<Answer extends object, Query extends z.ZodObject>(
+  words: ReadWords<Answer, Query> & Card<Answer>,
+) {
+  return readCommand(words, (flags, answer) => show(flags, answer, words));
+}
+
+interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer> {
   /** Body of the route; its flat fields are flags. */
   body: Body;
   names?: FlagNames<Body>;
-  /** Builds the parts of the body that no derived flag expresses, often from `flags` of the command. */
+  /** Builds the parts of the body that no single flag expresses. */
   more?: (flags: Record<string, unknown>) => object | Promise<object>;
+  route: LoadRoute<Answer>;
 }
 
-/** Flags of a body, besides the fields that are arguments, and what builds it from the typed words. */
-function bodyInput<Body extends z.ZodObject>(words: BodyWords<Body>, args: Interfaces.ArgInput = {}) {
-  const argFields = Object.fromEntries(Object.keys(args).map((name) => [name, name]));
-  const derived = flagsOf(words.body, words.names);
-  for (const name of Object.keys(args)) delete derived.flags[name];
+/** Derives the flags of the body, and its reader; `argNames` are arguments with the name of a field. */
+function bodyInput<Body extends z.ZodObject>(
+  { body, names, more, flags }: Pick<BodyWords<never, Body>, 'body' | 'names' | 'more' | 'flags'>,
+  argNames: readonly string[],
+) {
+  const derived = flagsOf(body, names, argNames);
+  const argFields = Object.fromEntries(argNames.map((name) => [name, name]));
   return {
-    flags: { ...derived.flags, ...words.flags, ...dataFlag },
+    flags: { ...derived.flags, ...flags, ...dataFlag },
     /** Lays arguments and flags over `--data`. */
     read: async (typed: Typed): Promise<object> => ({
       ...(await readData(typed.flags.data as string | undefined)),
       ...valuesOf(typed.flags, derived.fields),
       ...valuesOf(typed.args, argFields),
-      ...(await words.more?.(typed.flags)),
+      ...(await more?.(typed.flags)),
     }),
   };
 }
 
-interface CreateWords<Answer, Body extends z.ZodObject> extends BodyWords<Body>, Card<Answer> {
-  route: LoadRoute<Answer>;
-}
-
 /** Creates something. */
 export function createCommand<Answer extends object, Body extends z.ZodObject>(
-  words: CreateWords<Answer, Body>,
+  words: BodyWords<Answer, Body>,
 ) {
-  const input = bodyInput(words, words.args);
+  const input = bodyInput(words, Object.keys(words.args ?? {}));
   return command({ ...words, flags: input.flags }, async (typed) => {
     const body = await input.read(typed);
     await show(typed.flags, await callRoute(typed.flags, words.route, { body }), words);
   });
 }
 
-interface UpdateWords<Answer, Body extends z.ZodObject> extends CreateWords<Answer, Body> {
+interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
+  /** The first names the resource, others are fields of the body. */
   args: Interfaces.ArgInput;
   find?: Find;
 }
@@ -176,7 +201,7 @@ interface UpdateWords<Answer, Body extends z.ZodObject> extends CreateWords<Answ
 export function updateCommand<Answer extends object, Body extends z.ZodObject>(
   words: UpdateWords<Answer, Body>,
 ) {
-  const input = bodyInput(words);
+  const input = bodyInput(words, Object.keys(words.args).slice(1));
   return command({ ...words, flags: input.flags }, async (typed) => {
     const body = await input.read(typed);
     await withCaller(typed.flags, async (app, caller) => {
@@ -192,7 +217,8 @@ interface DeleteWords<Shown> extends Words {
   /** Shows the resource before its removal. */
   shows: LoadRoute<Shown>;
   route: LoadRoute<Deleted>;
-  question: (shown: Shown) => string;
+  /** Returns the question to the person; null: none is needed. */
+  question: (shown: Shown) => string | null;
   /** Returns the closing line, where the answer alone is too short. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
@@ -204,7 +230,8 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
     withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
       const shown = await runRoute(app, caller, await words.shows(), { params });
-      await confirmed(words.question(shown), typed.flags.yes === true);
+      const question = words.question(shown);
+      if (question !== null) await confirmed(question, typed.flags.yes === true);
       const answer = await runRoute(app, caller, await words.route(), { params });
       await print(typed.flags, answer, () => words.done?.(answer, shown) ?? answer.message);
     }),

@@ -1,12 +1,7 @@
 // `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
-import { Flags } from '@oclif/core';
-import type { DmarcReportPage } from '../../src/reports/dmarc/dmarc-schema.ts';
-import { given } from '../base/body.ts';
-import { BaseCommand, pageFlags } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { print } from '../base/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type DmarcReportPage, listDmarcReportsQuery } from '../../src/reports/dmarc/dmarc-schema.ts';
+import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { showCommand } from '../base/verbs.ts';
 
 type Report = DmarcReportPage['items'][number];
 
@@ -49,47 +44,26 @@ async function reportsText({ items, daily, pagination }: DmarcReportPage): Promi
   return parts.join('\n\n');
 }
 
-export default class DomainsReports extends BaseCommand {
-  static override summary = 'Show DMARC reports of receivers for a domain';
-
-  static override description =
+export default showCommand({
+  summary: 'Show DMARC reports of receivers for a domain',
+  description:
     'Receivers send these reports once a day to the rua address of the DMARC record; ' +
     '"svc domains dns" shows it. The bars are the rate of mail that passed, by day. The ' +
-    'failing addresses sent mail without an aligned DKIM signature or SPF.';
-
-  static override examples = [
-    {
-      description: 'Show the reports of the last 30 days',
-      command: 'svc domains reports example.com',
-    },
-    {
-      description: 'Show the addresses that fail in its name',
-      command:
-        'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
-    },
-  ];
-
-  static override args = domainArg;
-
-  static override flags = {
-    days: Flags.string({ description: 'Number of days: 30 (default), at most 90', helpValue: 'N' }),
-    ...pageFlags,
-  };
-
-  async run(): Promise<void> {
-    const { args, flags } = await this.parse(DomainsReports);
-    await withCaller(flags, async (app, caller) => {
-      const { listDmarc } = (await import('../../src/reports/routes.ts')).reportRoutes;
-      const { days, page, limit } = flags;
-      const params = { id: await domainId(app, caller, args.domain) };
-      const query = given({ days, page, limit });
-      const reports = await runRoute(app, caller, listDmarc, { params, query });
-      await print(flags, reports, () =>
-        reports.pagination.total === 0
-          ? `No DMARC reports in the last ${query.days ?? 30} days. Receivers send them to the rua ` +
-            'address of the DMARC record: svc domains dns'
-          : reportsText(reports),
-      );
-    });
-  }
-}
+    'failing addresses sent mail without an aligned DKIM signature or SPF.',
+  examples: [
+    ['Show the reports of the last 30 days', 'svc domains reports example.com'],
+    [
+      'Show the addresses that fail in its name',
+      'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
+    ],
+  ],
+  args,
+  find,
+  query: listDmarcReportsQuery,
+  route: async () => (await import('../../src/reports/routes.ts')).reportRoutes.listDmarc,
+  view: (reports, { days = 30 }) =>
+    reports.pagination.total === 0
+      ? `No DMARC reports in the last ${days} days. Receivers send them to the rua ` +
+        'address of the DMARC record: svc domains dns'
+      : reportsText(reports),
+});

@@ -91,16 +91,16 @@ export const auditQuery = z.strictObject({
   action: z
     .enum(auditActions, { error: `is not one of ${auditActions.join(', ')}` })
     .optional()
-    .meta({ description: 'Only these changes' }),
+    .meta({ description: 'Only this kind of change' }),
   resource: z
     .string()
     .regex(anyIdPattern, 'is not an id')
     .optional()
-    .meta({ description: 'Only changes of the resource with this id' }),
+    .meta({ description: 'Only changes to the resource with this id' }),
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only changes of then and later' }),
+    .meta({ description: 'Only changes from this time on' }),
   limit: pageQuery.limit,
   cursor: z
     .string()

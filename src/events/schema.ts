@@ -21,12 +21,15 @@ const logFilter = {
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
-    .meta({ description: 'Only events of then and later' }),
+    .meta({ description: 'Only events from this time on' }),
 };
 
 export const listLogQuery = z.strictObject({
   ...logFilter,
-  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which come first' }),
+  order: z
+    .enum(['newest', 'oldest'])
+    .default('newest')
+    .meta({ description: 'First events of the list' }),
   limit: pageQuery.limit,
   cursor: z
     .string()

@@ -20,13 +20,13 @@ export const actionPath = z.strictObject({
 export const actionFilePath = actionPath.extend({ n: attachmentNumber });
 
 export const listActionsQuery = z.strictObject({
-  state: z.enum(actionStates).optional().meta({ description: 'Only those in this state' }),
-  type: z.enum(actionTypes).optional().meta({ description: 'Only those of this type' }),
+  state: z.enum(actionStates).optional().meta({ description: 'Only this state' }),
+  type: z.enum(actionTypes).optional().meta({ description: 'Only this type' }),
   actor: z
     .string()
     .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
     .optional()
-    .meta({ description: 'Only those of this key or installation' }),
+    .meta({ description: 'Only actions of this key or installation' }),
   limit: pageQuery.limit,
   cursor: z
     .string()
@@ -37,7 +37,7 @@ export const listActionsQuery = z.strictObject({
 
 export const rejectActionInput = z
   .strictObject({
-    note: z.string().max(2_000).nullish().meta({ description: 'Why; who proposed it reads it' }),
+    note: z.string().max(2_000).nullish().meta({ description: 'Note on the decision, for the key that proposed it' }),
   })
   .meta({ examples: [{ note: 'Ask for the order number first' }] });
 
