@@ -1,6 +1,6 @@
 // A command runs through the route of its operation: its schemas parse the typed words, the operator calls
 // its `run`, and refusals are the same as over HTTP. Routes load when a command runs, never before.
-import type { Answering, Caller, Route } from '../../src/api/route.ts';
+import type { Answering, Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
@@ -30,13 +30,9 @@ export async function runRoute<Answer>(
     path: { schema: schemas.path, value: params },
     query: { schema: schemas.query, value: query },
     headers: { schema: route.headers, value: headers },
-    body: { schema: hasBody(route) ? schemas.body : undefined, value: body },
+    body: { schema: schemas.body, value: body },
   });
   return route.run(app, { caller, ...parsed, params: path });
-}
-
-function hasBody({ method }: Route): boolean {
-  return method !== 'GET';
 }
 
 /** Opens the service, runs the route as the operator in `--org`, closes the service. */

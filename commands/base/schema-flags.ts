@@ -89,7 +89,7 @@ function hasChoice({ enum: values, items }: FieldSchema): boolean {
 /** Derives the flags of an object schema, without those fields that are arguments. */
 export function flagsOf<Schema extends z.ZodObject>(
   schema: Schema,
-  names: FlagNames<Schema> = {},
+  names?: FlagNames<Schema>,
   argNames: readonly string[] = [],
 ): SchemaFlags {
   const flags: Interfaces.FlagInput = {};
@@ -97,7 +97,7 @@ export function flagsOf<Schema extends z.ZodObject>(
   for (const [name, part] of Object.entries(schema.shape)) {
     const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
     const field = flatVariant(rendered as FieldSchema);
-    const known = names[name as keyof typeof names];
+    const known = names?.[name as keyof FlagNames<Schema>];
     if (known === null || !field || !hasChoice(field) || argNames.includes(name)) continue;
     const flag = known ?? flagName(name, field);
     flags[flag] = flagOf(name, field);

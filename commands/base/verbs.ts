@@ -30,9 +30,19 @@ interface Typed {
   flags: CommonFlags & Record<string, unknown>;
 }
 
+/** The route of a command, and the schema that its flags derive from. */
+export interface Operation {
+  route: LoadRoute<unknown>;
+  query?: z.ZodObject | undefined;
+  body?: z.ZodObject | undefined;
+}
+
 /** Builds a command of these words; errors of `run` end it as all others do. */
-function command(words: Words, run: (typed: Typed) => Promise<void>) {
+function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
+  const { route, query, body } = words;
   return class extends BaseCommand {
+    /** Lets a test compare the schema with that of the route. */
+    static operation: Operation = { route, query, body };
     static override summary = words.summary;
     static override description = words.description;
     static override examples = words.examples.map(([description, line]) => ({
