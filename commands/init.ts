@@ -50,9 +50,12 @@ export default class Init extends BaseCommand {
 
 function madeText(made: { store: string; secret: string; apiKey: string | null }): string {
   const { store, secret, apiKey } = made;
-  return (
-    `Created the store ${store}\nand its secret ${secret}: keep a copy of that file ` +
-    "elsewhere.\n\nYour first API key, an owner's. It is shown only this once:\n\n  " +
-    `${apiKey}\n\nNext: svc daemon`
-  );
+  return `Created the store ${store}
+and its secret ${secret}: keep a copy of that file elsewhere.
+
+Your first API key, an owner's. It is shown only this once:
+
+  ${apiKey}
+
+Next: svc daemon`;
 }

@@ -56,5 +56,5 @@ export function whyNotListening(
   if (code === 'EACCES') {
     return `${at}: not permitted. Ports below 1024 need CAP_NET_BIND_SERVICE; or set ${section}.port`;
   }
-  return `${at}: ${code || String(error)}. It is set by ${section}.host and ${section}.port`;
+  return `${at}: ${code || String(error)}. Check ${section}.host and ${section}.port`;
 }

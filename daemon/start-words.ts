@@ -12,7 +12,9 @@ function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): stri
   }
   const way = mode === 'relay' ? `through ${relay.host}` : "straight to the recipients' servers";
   const who =
-    allow.length > 0 ? '; only to who is named in delivery.allow, the rest is captured' : '';
+    allow.length > 0
+      ? '; only recipients named in delivery.allow get it, the rest is captured'
+      : '';
   return `Mail leaves this machine ${way} (delivery.mode is ${mode})${who}${but}`;
 }
 

@@ -120,7 +120,8 @@ export function announceFirstStart(
   } catch (error) {
     log.error(
       { err: error, file },
-      'the first API key could not be written: make another with "svc keys create --role owner"',
+      'the first API key could not be written: create another with "svc keys create --role ' +
+        'owner"',
     );
   }
 }

@@ -50,8 +50,7 @@ export const yesFlag = {
 /** The flag of commands with a body. */
 export const dataFlag = {
   data: Flags.string({
-    description:
-      'Body as JSON: inline, @FILE, or - for standard input; other flags override its ' + 'fields',
+    description: 'Body as JSON: inline, @FILE, or - for standard input; other flags override it',
     helpValue: 'JSON',
   }),
 };

@@ -9,6 +9,6 @@ export async function wordOfNoDaemon({ config }: App): Promise<string | null> {
   const { isDaemonRunning, storeLocation } = await import('../../src/store/open.ts');
   const isRunning = isDaemonRunning(storeLocation(config.database.url, config.dataDir));
   return isRunning === false
-    ? 'The mail is queued, but no daemon runs on this store: start "svc daemon" to deliver ' + 'it'
+    ? 'The mail is queued, but no daemon runs on this store: start "svc daemon"'
     : null;
 }

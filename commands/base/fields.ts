@@ -38,11 +38,10 @@ export const dnsRecordCard = [
 /** Explains unchecked records: without a look-up, existing records are unknown and therefore not merged. */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';
-  return (
-    '\n\nThe records in DNS have not been checked yet. If the domain already has an ' +
-    'SPF or DMARC record, do not\npublish a second one: "svc domains verify ' +
-    `${domain}" checks, and shows the merged record.`
-  );
+  return `
+
+The records in DNS have not been checked yet. If the domain already has an SPF or DMARC record, do not
+publish a second one: "svc domains verify ${domain}" checks, and shows the merged record.`;
 }
 
 export const trackingCard = [

@@ -6,7 +6,7 @@ export default listCommand({
   examples: [
     ['List the contacts with a tag', 'svc contacts list --tag customer'],
     ['List the contacts with bounced mail', 'svc contacts list --status bounced'],
-    ['Find contacts by the beginning of a name', 'svc contacts list --email ada@example.com'],
+    ['Find the contact with an address', 'svc contacts list --email ada@example.com'],
   ],
   query: listContactsQuery,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.list,

@@ -46,7 +46,7 @@ export default class MailboxesReview extends BaseCommand {
       const reviewed = await reviewProposals(app, caller, id, {
         show: writeLine,
         choose: (question) => chosen(question, choices),
-        why: () => typedLine('Note for the key that proposed it: '),
+        why: () => typedLine('Note for the key that proposed it:'),
         edit: editedText,
       });
       const counts = Object.entries(reviewed).map(([name, count]) => `${count} ${name}`);
@@ -54,6 +54,7 @@ export default class MailboxesReview extends BaseCommand {
       if (isAny) writeLine(`\n${counts.join(', ')}.`);
       return reviewed;
     });
-    if (failed > 0) throw new ExpectationError(`${failed} approved proposals could not be sent`);
+    if (failed > 0)
+      throw new ExpectationError(`${failed} of the approved proposals could not be sent`);
   }
 }

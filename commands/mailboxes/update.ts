@@ -9,8 +9,8 @@ const several = { multiple: true, multipleNonGreedy: true } as const;
 export default updateCommand({
   summary: 'Change the name, description or filters of a mailbox',
   description:
-    '--allow and --block together replace both lists of the mailbox. Mail from unwanted ' +
-    'senders goes to spam.',
+    'Given --allow or --block, they replace both lists of the mailbox. Mail from ' +
+    'unwanted senders goes to spam.',
   examples: [
     ['Rename a mailbox', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --display-name Desk'],
     ['Block a sender', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],

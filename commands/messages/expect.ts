@@ -73,9 +73,8 @@ export default class MessagesExpect extends BaseCommand {
   static override summary = 'Wait for a mail to an address; exit code 8 if none comes';
 
   static override description =
-    'Looks at received and sent mail, from one minute before the start or from --since ' +
-    'on. With --extract it prints only the first link of the mail, or the first number ' +
-    'of 4 to 8 digits.';
+    'Looks at received and sent mail, from now or from --since on. With --extract it ' +
+    'prints only the first link of the mail, or the first number of 4 to 8 digits.';
 
   static override examples = [
     {

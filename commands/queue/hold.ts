@@ -15,7 +15,7 @@ export default class QueueHold extends QueueCommand {
 
   static override description =
     'Holds the deliveries to a domain, of an organization, of both, or one message or ' +
-    'delivery; later ones too. Attempts under way end first. Held deliveries still age: ' +
+    'delivery; later ones too. Attempts under way still end. Held deliveries still age: ' +
     'one released after its age limit gets one more attempt.';
 
   static override examples = [

@@ -4,7 +4,8 @@ import { args } from './show.ts';
 export default deleteCommand({
   summary: 'Delete an unsubscribe group; its blocks stay',
   description:
-    'Recipients who left the group stay blocked for it. Asks for confirmation on a terminal; elsewhere it needs --yes.',
+    'Recipients who left the group stay blocked for it. Asks for confirmation on a ' +
+    'terminal; elsewhere it needs --yes.',
   examples: [
     [
       'Delete a group in a script',

@@ -10,6 +10,5 @@ export default listCommand({
   query: listWebhooksQuery,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.list,
   columns: ['id', 'name', 'url', 'events', 'status', 'disabledReason'],
-  whenEmpty:
-    'No webhooks found. Create one: svc webhooks create --url URL --event ' + 'message.delivered',
+  whenEmpty: 'No webhooks found. Create one: svc webhooks create --url URL --event KIND',
 });

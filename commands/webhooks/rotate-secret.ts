@@ -3,8 +3,7 @@ import { args, shownOnce } from './show.ts';
 
 export default showCommand({
   summary: 'Replace the secret of a webhook',
-  description:
-    'The new secret is shown only this once. Old and new both sign each post for 24 ' + 'hours.',
+  description: 'The new secret is shown only this once. Both secrets sign each post for 24 hours.',
   examples: [
     [
       'Pass the new secret to a script',

@@ -4,8 +4,7 @@ import { args } from './show.ts';
 
 export default updateCommand({
   summary: 'Post a test event to a webhook',
-  description:
-    'Publishes a webhook.test event, which the daemon delivers and retries like any ' + 'other.',
+  description: 'Publishes a webhook.test event, which the daemon delivers like any other.',
   examples: [
     ['Test whether an endpoint answers', 'svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy'],
     [

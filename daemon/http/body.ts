@@ -39,7 +39,10 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
       }
       if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
       if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-        throw new MalformedRequestError('A compressed body is not accepted', 415);
+        throw new MalformedRequestError(
+          'A compressed body is not accepted: send it without Content-Encoding',
+          415,
+        );
       }
       const media = readMediaType(headers['content-type']);
       if (media?.type !== 'application/json' || media.charset !== 'utf-8') {
@@ -100,14 +103,16 @@ function collect(
       return place !== null;
     }
     function evict(): void {
-      refuse(crowded('The body came slowest of the large ones, and another organization waited'));
+      refuse(
+        crowded('The body was the slowest of the large ones while another organization waited'),
+      );
     }
     function onEnd(): void {
       finish();
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, received));
     }
     function onLost(): void {
-      refuse(new MalformedRequestError('The body did not arrive whole'));
+      refuse(new MalformedRequestError('The body ended early: part of it did not arrive'));
     }
     function refuse(error: Error): void {
       finish();
@@ -170,7 +175,7 @@ function checkStructure(bytes: Buffer): void {
     }
   }
   if (values > mostValues) {
-    throw new MalformedRequestError(`The body holds more than ${mostValues} values`);
+    throw new MalformedRequestError(`The body has more than ${mostValues} values`);
   }
 }
 
@@ -195,7 +200,7 @@ function refusePoison(value: unknown): void {
     const isPoison =
       key === '__proto__' ||
       (key === 'constructor' && Object.hasOwn(Object(entry) as object, 'prototype'));
-    if (isPoison) throw new MalformedRequestError(`The body holds the forbidden key "${key}"`);
+    if (isPoison) throw new MalformedRequestError(`The body has the forbidden key "${key}"`);
     refusePoison(entry);
   }
 }

@@ -274,7 +274,7 @@ async function identify(
 function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
   const body = parseJson(bytes);
   if (body !== undefined) return body;
-  if (plan.needsBody) throw new MalformedRequestError('The body is missing; JSON is expected');
+  if (plan.needsBody) throw new MalformedRequestError('The body is missing: send JSON');
   return plan.emptyBody;
 }
 

@@ -6,8 +6,8 @@ import type { JsonSchema } from './openapi-schemas.ts';
 
 const deepestFields = 6;
 const commandsNote =
-  'Each curl command can be pasted into a shell, after `export SVC_API_KEY=…` and, where the path has ' +
-  'an id, `ID=…`. Its body is an example.';
+  'Paste each curl command into a shell, after `export SVC_API_KEY=…` and, if the path ' +
+  'has an id, `ID=…`. Its body is an example.';
 
 export const docsStyle = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --link: #0b63c5; }

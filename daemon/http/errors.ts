@@ -26,7 +26,8 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof Error && isClientFault(error)) {
     return new MalformedRequestError(error.message);
   }
-  const text = 'An unexpected error occurred; the log has it under the X-Request-Id of this answer';
+  const text =
+    'An unexpected error occurred. The log holds it under the X-Request-Id of this answer';
   return new InternalError(text, 'api', { cause: error });
 }
 

@@ -80,7 +80,10 @@ export function mountEventStream(
       try {
         await tell(app, raw, log, ending.signal);
       } catch (error) {
-        app.log.error({ err: error, requestId: request.id }, 'the stream of events broke off');
+        app.log.error(
+          { err: error, requestId: request.id },
+          'the stream of events ended with an error',
+        );
       } finally {
         stopBeating();
         leave();
@@ -91,7 +94,7 @@ export function mountEventStream(
 }
 
 function crowded(): CapacityError {
-  const text = 'Too many streams of events of your organization are open: close one';
+  const text = 'Your organization has too many open event streams: close one';
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 

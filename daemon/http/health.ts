@@ -44,7 +44,7 @@ async function isStoreWritable(app: App): Promise<boolean> {
   try {
     return await app.store.isWritable();
   } catch (error) {
-    app.log.warn({ err: error }, 'The store cannot be asked whether it takes writes');
+    app.log.warn({ err: error }, 'the store cannot be asked whether it accepts writes');
     return false;
   }
 }

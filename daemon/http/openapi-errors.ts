@@ -4,7 +4,7 @@ import type { JsonSchema } from './openapi-schemas.ts';
 
 const text = { type: 'string' };
 const count = { type: 'number' };
-const seconds = { type: 'integer', minimum: 0, description: 'Whole seconds to wait' };
+const seconds = { type: 'integer', minimum: 0, description: 'Seconds to wait, as a whole number' };
 
 function errorSchema(
   tag: string,
@@ -21,7 +21,7 @@ function errorSchema(
 const message = { message: text };
 const fieldMessages = {
   type: 'object',
-  description: 'Dotted path of a field to what is wrong with it',
+  description: 'Maps the dotted path of a field to its faults',
   additionalProperties: { type: 'array', items: text },
   examples: [{ 'email.subject': ['is required for inline content'] }],
 };
@@ -59,14 +59,17 @@ const header = (description: string, schema: JsonSchema) => ({ description, sche
 
 /** Headers of answers, by name. */
 export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
-  'X-Request-Id': header('Names the request in the log; the one sent along, if it was sane', text),
+  'X-Request-Id': header(
+    'Names the request in the log; the id of the request, if it sent a valid one',
+    text,
+  ),
   'Retry-After': header('Whole seconds after which the request may be repeated', {
     type: 'integer',
     minimum: 0,
   }),
   'RateLimit-Limit': header(
-    'Requests that the tighter bucket, of the organization or of the key, holds when it is full; ' +
-      'plans without a rate limit have none of these headers',
+    'Capacity of the tighter bucket, of the organization or of the key; plans without a ' +
+      'rate limit have none of these headers',
     { type: 'integer', minimum: 1 },
   ),
   'RateLimit-Remaining': header('Requests that would be admitted now', {
@@ -74,14 +77,15 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
     minimum: 0,
   }),
   'RateLimit-Reset': header(
-    'Seconds until that bucket is full; where nothing remains, until the next request is admitted',
+    'Seconds until that bucket is full; if nothing remains, until the next request is ' +
+      'admitted',
     { type: 'integer', minimum: 0 },
   ),
-  'X-Service-Throttle-Source': header('Which limit refused the request', {
+  'X-Service-Throttle-Source': header('Name of the limit that refused the request', {
     type: 'string',
     const: 'service_admission',
   }),
-  'X-Service-Error-Layer': header('The layer behind the error', {
+  'X-Service-Error-Layer': header('Layer that caused the error', {
     type: 'string',
     enum: ['api', 'store', 'provider', 'webhooks', 'timeout'],
   }),
@@ -89,8 +93,8 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
 
 /** Headers of deprecated operations (daemon/http/dispatch.ts), by name. */
 export const deprecationHeaders: Readonly<Record<string, JsonSchema>> = {
-  Deprecation: header('Since when nobody should begin to use it (RFC 9745)', text),
-  Sunset: header('When it goes (RFC 8594)', text),
+  Deprecation: header('Time since which the operation is deprecated (RFC 9745)', text),
+  Sunset: header('Time at which the operation goes away (RFC 8594)', text),
 };
 
 /** Headers of send answers (daemon/http/rate-limits.ts). */
@@ -109,7 +113,7 @@ const layer = 'X-Service-Error-Layer';
 const responses: Readonly<Record<number, ErrorResponse>> = {
   400: {
     name: 'MalformedRequest',
-    description: 'The request cannot be read as HTTP and JSON',
+    description: 'The request is not valid HTTP or JSON',
     tags: ['MalformedRequestError'],
   },
   401: {
@@ -124,17 +128,17 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The key or the organization may not do this',
+    description: 'The key or the organization is not allowed to do this',
     tags: ['ForbiddenError'],
   },
   404: {
     name: 'NotFound',
-    description: 'No such resource in this organization',
+    description: 'This organization has no such resource',
     tags: ['ResourceNotFoundError'],
   },
   409: {
     name: 'Conflict',
-    description: 'Contradicts the state of the resource',
+    description: 'The request contradicts the state of the resource',
     tags: ['ConflictError'],
   },
   413: {
@@ -149,12 +153,12 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
   },
   422: {
     name: 'ValidationFailed',
-    description: 'Well formed, but fields are wrong; `fields` names each',
+    description: 'The body is well formed, but has wrong fields; `fields` names each',
     tags: ['ValidationError'],
   },
   429: {
     name: 'RateLimited',
-    description: 'The send rate limit refused the request; waiting `Retry-After` is enough',
+    description: 'The rate limit for sends refused the request; wait for `Retry-After`',
     tags: ['RateLimitedError'],
     headers: ['Retry-After', 'X-Service-Throttle-Source', ...rateLimitHeaders],
   },
@@ -166,19 +170,19 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
   },
   502: {
     name: 'BadGateway',
-    description: 'Something that the service depends on failed',
+    description: 'A dependency of the service failed',
     tags: ['ExternalServiceError', 'BillingProviderError'],
     headers: [layer],
   },
   503: {
     name: 'AtCapacity',
-    description: 'No capacity now: nothing was done, repeat with backoff',
+    description: 'No capacity now: nothing was done; repeat with backoff',
     tags: ['CapacityError'],
     headers: ['Retry-After'],
   },
   504: {
     name: 'TimedOut',
-    description: 'The request outran its time; it may still take effect',
+    description: 'The request took too long; it may still take effect',
     tags: ['TimeoutError'],
     headers: ['Retry-After', layer],
   },

@@ -157,15 +157,15 @@ function webhookOf(
     tags: ['events'],
     security: [],
     parameters: [
-      header('webhook-id', 'Id of the event, the same at every attempt'),
-      header('webhook-timestamp', 'When this attempt was signed, in seconds since 1970'),
+      header('webhook-id', 'Id of the event, the same in every attempt'),
+      header('webhook-timestamp', 'Time of the signature of this attempt, in seconds since 1970'),
       header('webhook-signature', '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`'),
     ],
     requestBody: {
       required: true,
       content: { 'application/json': { schema: envelope, example } },
     },
-    responses: { '2XX': { description: 'Taken; any other status is tried again' } },
+    responses: { '2XX': { description: 'Accepted; any other status is tried again' } },
   };
 }
 

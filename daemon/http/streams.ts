@@ -77,7 +77,7 @@ export function createStreams(clock: Clock): Streams {
 }
 
 function crowded(): CapacityError {
-  const text = 'No place is free for your import or export: try again when one has ended';
+  const text = 'Every place for imports and exports is in use: try again when one has ended';
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
@@ -107,7 +107,8 @@ class ComingBody implements Occupant {
       if (this.#failure) reject(this.#failure);
       this.#fail = reject;
       this.speed.wait();
-      const lost = () => reject(new MalformedRequestError('The body did not arrive whole'));
+      const lost = () =>
+        reject(new MalformedRequestError('The body ended early: part of it did not arrive'));
       void coming.then(resolve, lost).finally(() => this.speed.rest());
     });
   }
@@ -123,7 +124,7 @@ function tooSlow(): MalformedRequestError {
 }
 
 function yielded(): CapacityError {
-  const text = 'The body came slowest of those that arrive, and another organization waited';
+  const text = 'The body was the slowest while another organization waited';
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
@@ -152,7 +153,10 @@ function streamedBody(
   const { types, mostBytes } = takes;
   if (Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw new MalformedRequestError('A compressed body is not accepted', 415);
+    throw new MalformedRequestError(
+      'A compressed body is not accepted: send it without Content-Encoding',
+      415,
+    );
   }
   const media = readMediaType(headers['content-type']);
   const type = types.find((one) => one === media?.type);

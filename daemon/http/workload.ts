@@ -40,7 +40,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
     Promise.reject(new CapacityError(message, options.backoff(), { reason }));
   const run = <T>(holder: string | null, work: () => Promise<T>): Promise<T> => {
     if (inFlight >= mostInFlight) {
-      return refuse(`More than ${mostInFlight} requests are in work`, 'capacity-in-flight');
+      return refuse(`More than ${mostInFlight} requests are in progress`, 'capacity-in-flight');
     }
     inFlight++;
     if (holder !== null) share.hold(holder);
@@ -79,7 +79,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
     },
     runFor(organizationId, work) {
       if (share.mayHold(organizationId)) return run(organizationId, work);
-      return refuse('Too many requests of your organization are in work', 'capacity-in-flight');
+      return refuse('Too many requests of your organization are in progress', 'capacity-in-flight');
     },
   };
 }

@@ -20,7 +20,7 @@ export function startJobs(app: App, jobs: readonly Job[]): () => void {
         } catch (error) {
           app.log.error(
             { err: error, job: name },
-            'a scheduled job failed: it runs again at its time',
+            'a scheduled job failed and runs again at its next time',
           );
         }
       }),

@@ -68,7 +68,7 @@ export class Certificate {
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
     this.#broken = stamp;
-    const text = `${this.#where}: the new certificate cannot be used, the one before stays`;
+    const text = `${this.#where}: the new certificate cannot be used; the old one stays in use`;
     this.#app.log.warn({ err: error, certFile: this.#files[0] }, text);
   }
 

@@ -17,25 +17,33 @@ export class SmtpRefusal extends Error {
 export const replies = {
   tooManyConnections: refused(421, '4.7.0', 'Too many connections, try again in a moment'),
   tooManyRefusals: refused(421, '4.7.0', 'Too many errors, closing the connection'),
-  idle: refused(421, '4.4.2', 'Nothing came for too long, closing the connection'),
+  idle: refused(421, '4.4.2', 'Nothing was received for too long, closing the connection'),
   tooSlow: refused(421, '4.4.2', 'No message was finished in time, closing the connection'),
-  yields: refused(421, '4.4.2', 'Nothing came for too long, and others wait for a connection'),
+  yields: refused(
+    421,
+    '4.4.2',
+    'Nothing was received for too long, and other clients wait for a connection',
+  ),
   slowData: refused(
     421,
     '4.4.2',
-    'The message comes slower than 1 KB a second: closing the connection',
+    'The message arrives slower than 1 KB a second: closing the connection',
   ),
-  yieldsMemory: refused(421, '4.3.1', 'The message came slowest, and others wait to bring theirs'),
+  yieldsMemory: refused(
+    421,
+    '4.3.1',
+    'This message arrived slowest, and other clients wait to send theirs',
+  ),
   closing: refused(421, '4.3.2', 'The service is stopping, try again in a moment'),
-  tooLarge: refused(552, '5.3.4', 'The message is larger than this server takes'),
+  tooLarge: refused(552, '5.3.4', 'The message is larger than this server accepts'),
   tooManyCopies: refused(452, '4.5.3', 'Too many recipients for a message of this size'),
-  noMemory: refused(452, '4.3.1', 'Too much mail is on its way in, try again in a moment'),
+  noMemory: refused(452, '4.3.1', 'Too much mail is arriving, try again in a moment'),
   needsSmtpUtf8: refused(553, '5.6.7', 'An address that is not ASCII needs SMTPUTF8'),
   storeTrouble: refused(451, '4.3.0', 'The message cannot be stored now, try again later'),
 } as const;
 
 /** Logs a fault of ours, and returns a refusal that makes the client keep the message. */
 export function ourFault(app: App, error: unknown, doing: string): SmtpRefusal {
-  app.log.error({ err: error }, `${doing} failed: the client was told to try again`);
+  app.log.error({ err: error }, `${doing} failed: the client was asked to try again`);
   return new SmtpRefusal(replies.storeTrouble);
 }

@@ -111,7 +111,7 @@ function openDesk(
         const { text } = submissionReplies.loginFailed;
         return refuse(connection, null, new UnauthorizedError(text));
       } catch (error) {
-        app.log.error({ err: error }, 'looking a key up failed: the client was told to try again');
+        app.log.error({ err: error }, 'checking a key failed: the client was asked to try again');
         return submissionReplies.ourFault;
       }
     },

@@ -46,8 +46,8 @@ export function tellRefusal(app: App, refused: RefusedProgram, error: ServiceErr
 /** Converts any thrown value to a refusal; a fault of ours is logged with its cause. */
 function asRefusal(app: App, error: unknown): ServiceError {
   if (error instanceof ServiceError && error.status !== 500) return error;
-  app.log.error({ err: error }, 'taking a mail failed: the client was told to try again');
-  return error instanceof InternalError ? error : new InternalError('The mail cannot be taken');
+  app.log.error({ err: error }, 'accepting a mail failed: the client was asked to try again');
+  return error instanceof InternalError ? error : new InternalError('The mail cannot be accepted');
 }
 
 /** Runs the checks of each send before its mail is parsed. @throws ServiceError */

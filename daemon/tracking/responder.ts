@@ -37,7 +37,9 @@ export async function startDnsResponder(
   try {
     const port = await listenOnBoth(udp, tcp.server, at);
     app.boundPorts.add(port);
-    udp.on('error', (error) => app.log.warn({ err: error }, 'the name server for challenges'));
+    udp.on('error', (error) =>
+      app.log.warn({ err: error }, 'the name server for challenges failed'),
+    );
     return {
       port,
       async close() {
@@ -66,7 +68,7 @@ function answering(app: App, zone: Zone): Handle {
     try {
       return await answerOf(zone, bytes);
     } catch (error) {
-      app.log.error({ err: error }, 'a question of DNS could not be answered');
+      app.log.error({ err: error }, 'a DNS question could not be answered');
       return troubleOf(bytes);
     } finally {
       waiting--;

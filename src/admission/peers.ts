@@ -56,7 +56,10 @@ class StorePeers implements Peers {
     await this.#app.store
       .write((trx) => deleteDaemons(trx, [this.#id]), 'quiet')
       .catch((error: unknown) => {
-        this.#app.log.warn({ err: error }, 'the end of this daemon could not be told to others');
+        this.#app.log.warn(
+          { err: error },
+          'other daemons could not be notified of the end of this one',
+        );
       });
   }
 
@@ -70,7 +73,7 @@ class StorePeers implements Peers {
     this.#cancelNext = this.#app.clock.after(beatMs, () => {
       this.#beating = this.#beat()
         .catch((error: unknown) => {
-          this.#app.log.warn({ err: error }, 'a heartbeat failed: rate limits go by the store');
+          this.#app.log.warn({ err: error }, 'a heartbeat failed: rate limits use the store');
         })
         .then(() => this.#schedule());
     });

@@ -95,11 +95,13 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
   }
   if (onboarding.status !== 'approved') {
     return {
-      binds: `The onboarding is ${onboarding.status}: mail goes to its own mailboxes and @simulator.test only.`,
+      binds:
+        `The onboarding is ${onboarding.status}: mail goes only to its own mailboxes and ` +
+        '@simulator.test.',
       liftedBy: `svc orgs review ${quoted(name)} --approve`,
     };
   }
-  if (!cap) return { binds: 'No daily quota holds.', liftedBy: null };
+  if (!cap) return { binds: 'There is no daily quota.', liftedBy: null };
   const emails = `${cap.emails.toLocaleString('en')} emails a day`;
   if (cap.reason === 'no-payment-method') {
     return {
@@ -115,7 +117,7 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
   }
   const larger = largerPlan(config, cap.emails);
   const isKnown = config.plans[plan] !== undefined;
-  const planText = isKnown ? plan : `free, as the configuration knows no plan ${plan}`;
+  const planText = isKnown ? plan : `free, because the configuration has no plan ${plan}`;
   return {
     binds: `${emails}, by the plan ${planText}.`,
     liftedBy: larger && `svc orgs update ${quoted(name)} --plan ${larger}`,

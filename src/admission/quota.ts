@@ -52,7 +52,7 @@ interface Allowance {
 
 /** Returns the text of the refusal for every send of a paused organization. */
 export function pausedText(reason: string | null): string {
-  const why = reason ?? 'it has to be reviewed';
+  const why = reason ?? 'a review is needed';
   return `Sending is paused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
 }
 

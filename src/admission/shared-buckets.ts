@@ -94,7 +94,7 @@ export function createSharedDraws(app: App): DrawShared {
       await shareFirst(app, wanted.buckets);
       drawn = await drawInGroup(wanted);
     }
-    if (!drawn) throw new InternalError('A shared rate limit could not be kept', 'store');
+    if (!drawn) throw new InternalError('A shared rate limit could not be stored', 'store');
     for (const [index, bucket] of wanted.buckets.entries()) {
       Object.assign(bucket, drawn.levels[index], { unshared: false });
     }

@@ -72,7 +72,7 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
   const mail = await mailOf(trx, approved);
   const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);
   if (!sifted || sifted.isEmpty) {
-    const message = 'Nobody is left to send it to: all its recipients are blocked or malformed';
+    const message = 'No recipient is left: all of them are blocked or malformed';
     return { _tag: 'ForbiddenError', message };
   }
   const outgoing = { caller, mailboxId: mailbox.id, mail, content };

@@ -111,14 +111,11 @@ async function requireRoom(trx: Db, mailboxId: string, more: { count: number; by
   if (count + more.count > mostDrafts) {
     throw new ConflictError(
       'draft',
-      `The mailbox has ${mostDrafts} drafts, the most it may: ${advice}`,
+      `The mailbox already has ${mostDrafts} drafts, the limit: ${advice}`,
     );
   }
   if (bytes + more.bytes > mostDraftBytes) {
-    throw new ConflictError(
-      'draft',
-      `The drafts of the mailbox would be larger than 1 GB: ${advice}`,
-    );
+    throw new ConflictError('draft', `The drafts of the mailbox would exceed 1 GB: ${advice}`);
   }
 }
 
@@ -253,7 +250,7 @@ export async function createDraft(
 /** Refuses a change based on an old version. @throws ConflictError with the time of the last change. */
 function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || Date.parse(expectedUpdatedAt) === row.updated_at) return;
-  const text = `${row.id} was changed at ${isoTime(row.updated_at)}: read it again before you go on`;
+  const text = `${row.id} was changed at ${isoTime(row.updated_at)}: read it again before you change it`;
   throw new ConflictError('draft', text);
 }
 

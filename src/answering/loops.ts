@@ -22,7 +22,7 @@ export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadM
   if (!isService(caller) || (kind !== 'auto-reply' && kind !== 'bounce')) return;
   throw new ConflictError(
     'message',
-    `${messageId} is an automatic answer: the key of a service does not answer it (RFC 3834)`,
+    `${messageId} is an automatic answer: a service key does not answer it (RFC 3834)`,
   );
 }
 

@@ -47,15 +47,16 @@ const sends = {
 } as const;
 
 const refused =
-  'Addresses that are blocked or malformed are left out, and told of in `skippedRecipients`; where ' +
-  'nobody is left, nothing is sent. The key of a service answers no automatic answer (409); after five ' +
-  'sends into a thread within an hour without a word of a person, its next one is a proposal.';
+  'Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if ' +
+  'no recipient is left, nothing is sent. A service key does not answer automatic ' +
+  'answers (409). After five sends into a thread within an hour without a message from ' +
+  'a person, its next send is a proposal.';
 
 export const answeringRoutes = {
   send: at.post(`${path}/messages`, {
     ...sends,
     name: 'sendFromMailbox',
-    summary: 'Send a message from a mailbox, which begins a thread',
+    summary: 'Send a message from a mailbox and begin a thread',
     description: refused,
     params: mailboxOfMail,
     body: newMessageInput,
@@ -65,10 +66,11 @@ export const answeringRoutes = {
   reply: at.post(`${answered}/reply`, {
     ...sends,
     name: 'replyToMessage',
-    summary: 'Answer a message in its thread',
+    summary: 'Reply to a message in its thread',
     description:
-      'To its Reply-To, or else its sender; to the recipients of a message of our own. The service sets ' +
-      `recipients, subject and threading headers. ${refused}`,
+      'Goes to its Reply-To, or else its sender; for a message of our own, to its ' +
+      'recipients. The service sets recipients, subject and threading headers. ' +
+      refused,
     params: answerPath,
     body: replyInput,
     run: (app, { caller, params: { id, messageId }, headers, body }) => {
@@ -79,7 +81,7 @@ export const answeringRoutes = {
   replyAll: at.post(`${answered}/reply-all`, {
     ...sends,
     name: 'replyToAll',
-    summary: 'Answer a message and all who are named in it, but for this mailbox',
+    summary: 'Reply to everybody named in a message except this mailbox',
     description: refused,
     params: answerPath,
     body: replyInput,
@@ -91,7 +93,7 @@ export const answeringRoutes = {
   forward: at.post(`${answered}/forward`, {
     ...sends,
     name: 'forwardMessage',
-    summary: 'Send a message on, quoted and with its attachments',
+    summary: 'Forward a message, quoted and with its attachments',
     description: refused,
     params: answerPath,
     body: forwardInput,
@@ -110,9 +112,10 @@ export const answeringRoutes = {
   }),
   createDraft: at.post(`${path}/drafts`, {
     name: 'createDraft',
-    summary: 'Begin a message',
+    summary: 'Create a draft',
     description:
-      'With `inReplyToMessageId` in the thread of that message, whose answer it is; else it begins one.',
+      'With `inReplyToMessageId` the draft answers that message in its thread; without it, ' +
+      'it begins a thread.',
     status: 201,
     params: mailboxOfMail,
     body: createDraftInput,
@@ -162,11 +165,11 @@ export const answeringRoutes = {
   }),
   approve: at.post(`${path}/actions/{actionId}/approve`, {
     name: 'approveMailboxAction',
-    summary: 'Let go what was proposed',
+    summary: 'Approve a proposal: send it',
     description:
-      'Only a person does that, once. All that a send is asked is asked again, as of now: a refusal ' +
-      'that passes by itself (402, a paused mailbox) leaves the proposal as it was, any other ends it ' +
-      'as `failed`.',
+      'Only a person can approve, and once. Every check of a send is made again, as of ' +
+      'now: a temporary refusal (402, a paused mailbox) leaves the proposal as it was, any ' +
+      'other ends it as `failed`.',
     permission: 'mailboxes:send',
     drawsOnSendRate: true,
     status: 200,

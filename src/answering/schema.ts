@@ -90,7 +90,7 @@ export const forwardInput = z
   })
   .superRefine(fitAttachments)
   .superRefine(fewRecipients)
-  .meta({ examples: [{ to: ['inbox@sandbox.test'], text: 'For you.' }] });
+  .meta({ examples: [{ to: ['inbox@sandbox.test'], text: 'For your information.' }] });
 
 export const newMessageInput = z
   .strictObject({
@@ -119,16 +119,21 @@ export const createDraftInput = z
   .strictObject({
     ...draftFields,
     inReplyToMessageId: messageId.nullish().meta({
-      description: 'What it answers: recipients and subject follow from it where they are left out',
+      description: 'Message to answer: recipients and subject follow from it if they are left out',
     }),
   })
   .superRefine(fitAttachments)
   .superRefine(fewRecipients)
   .meta({ examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'Not yet.' }] });
 
-const expectedUpdatedAt = z.iso.datetime({ offset: true }).optional().meta({
-  description: '`updatedAt` of the draft that was read: 409 where it was changed since',
-});
+const expectedUpdatedAt = z.iso
+  .datetime({ offset: true })
+  .optional()
+  .meta({
+    description:
+      '`updatedAt` of the draft that was read; the answer is 409 if the draft has changed ' +
+      'since',
+  });
 
 export const updateDraftInput = z
   .strictObject({ ...draftFields, expectedUpdatedAt })
@@ -158,21 +163,21 @@ export const draftOutput = z
     text: z.string().nullable(),
     html: z.string().nullable(),
     contentOmitted: z.boolean().meta({
-      description: 'A list leaves out text and html of a draft over 64 KB: they are null there',
+      description: 'In lists, text and html of a draft over 64 KB are null',
     }),
     attachments: z.array(
       z.object({
         filename: z.string(),
         contentType: z.string().nullable(),
-        size: z.int().meta({ description: 'In bytes' }),
+        size: z.int().meta({ description: 'Size in bytes' }),
       }),
     ),
     ...authors,
-    actionId: z.string().nullable().meta({ description: 'Of the proposal to send it' }),
+    actionId: z.string().nullable().meta({ description: 'Proposal to send the draft' }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Draft', description: 'A mail that is being written' });
+  .meta({ id: 'Draft', description: 'A mail that is not sent yet' });
 
 export const draftPage = z.object({
   items: z.array(draftOutput),
@@ -187,7 +192,7 @@ export const approveActionInput = z
       .superRefine(fitAttachments)
       .superRefine(fewRecipients)
       .nullish()
-      .meta({ description: 'What is sent otherwise than proposed' }),
+      .meta({ description: 'Fields to send in place of the proposed ones' }),
   })
   .meta({ examples: [{ edits: { text: 'Thank you, Ada.' } }] });
 
@@ -196,14 +201,14 @@ const skippedReasons = ['bounce', 'complaint', 'unsubscribe', 'manual', 'malform
 export const replyResultOutput = z
   .object({
     actionId: z.string().nullable().meta({
-      description: 'Null for the operator at the command line, and where nothing was done',
+      description: 'Null for the operator at the command line, and if nothing was done',
     }),
-    messageId: z.string().nullable().meta({ description: 'Null until it is sent' }),
+    messageId: z.string().nullable().meta({ description: 'Null until the mail is sent' }),
     threadId: z.string().nullable(),
     status: z.enum(['sent', 'proposed', 'skipped']).meta({
       description:
-        'sent: handed to delivery; proposed: a person approves it first; skipped: nobody is left ' +
-        'to send it to',
+        'sent: handed to delivery; proposed: waits for approval by a person; skipped: no ' +
+        'recipient was left',
     }),
     waitReason: z.enum(waitReasons).nullable(),
     reviewExpectedAt: z.string().nullable(),
@@ -216,7 +221,7 @@ export const replyResultOutput = z
     ),
     createdAt: z.string(),
   })
-  .meta({ id: 'ReplyResult', description: 'What became of a mail from a mailbox' });
+  .meta({ id: 'ReplyResult', description: 'Outcome of a mail from a mailbox' });
 
 export type ReplyInput = z.output<typeof replyInput>;
 export type ForwardInput = z.output<typeof forwardInput>;

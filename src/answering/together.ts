@@ -80,7 +80,7 @@ export async function sendTogether(
 }
 
 function unanswered(): Answer {
-  return { error: new InternalError('The mail was left without an answer') };
+  return { error: new InternalError('A mail was left without an answer') };
 }
 
 /** Returns the names of a mail that must be unique in a round. */
@@ -231,7 +231,7 @@ async function refusedDraft(
 ): Promise<ConflictError | null> {
   if (state === 'open') return null;
   if (state === undefined) {
-    const text = `${id} was changed, or sent, meanwhile: read it again`;
+    const text = `${id} was changed or sent meanwhile: read it again`;
     return new ConflictError('draft', text);
   }
   return (await isProposed(trx, state)) ? proposedError(id, state) : null;

@@ -25,10 +25,13 @@ export function readCursor(scope: readonly unknown[], cursor: string): CursorPos
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [binding, at = '', id = ''] = text.split(' ');
   if (!/^\d{1,15}$/.test(at) || !anyIdPattern.test(id)) {
-    throw ValidationError.of('cursor', 'is not a cursor: pass `nextCursor` back as it came');
+    throw ValidationError.of('cursor', 'is not a cursor: pass `nextCursor` back unchanged');
   }
   if (binding !== bindingOf(scope)) {
-    throw ValidationError.of('cursor', 'belongs to a list with other filters: repeat those');
+    throw ValidationError.of(
+      'cursor',
+      'belongs to a list with other filters: use the same filters',
+    );
   }
   return { at: Number(at), id };
 }

@@ -28,7 +28,7 @@ export async function searchInTime<T extends object>(
 ): Promise<T> {
   const found = await byDeadline(store, organizationId, read);
   if (found !== null) return found;
-  throw ValidationError.of(field, 'takes too long to find here: ask for something rarer');
+  throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
 }
 
 interface FilteredPage<Row> {

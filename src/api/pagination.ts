@@ -47,7 +47,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
       total: z.number(),
       totalPages: z.number(),
       totalCapped: z.literal(true).optional().meta({
-        description: 'There are at least `total`: counting all takes too long',
+        description: 'There are at least `total` items: counting all takes too long',
       }),
     }),
   });

@@ -8,10 +8,10 @@ const at = area('organization');
 export const auditRoutes = {
   list: at.get('/v1/audit', {
     name: 'listAudit',
-    summary: 'List who changed what, newest first',
+    summary: 'List the changes to an organization, newest first',
     description:
-      'Changes of the organization, its keys, webhooks, domains, senders, blocks and mailboxes, by ' +
-      'keys, by the operator and by the service itself.',
+      'Lists changes to the organization, its keys, webhooks, domains, senders, blocks and ' +
+      'mailboxes, by keys, by the operator and by the service itself.',
     query: auditQuery,
     output: auditPage,
     run: (app, { caller, query }) => listAudit(app, caller, query),

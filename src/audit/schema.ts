@@ -116,22 +116,25 @@ export const auditEntryOutput = z
     createdAt: z.string(),
     actor: z.object({
       type: z.enum(['key', 'operator', 'service']).meta({
-        description: 'A key, the operator at the command line, or the service by itself',
+        description: 'A key, the operator at the command line, or the service itself',
       }),
       keyId: z.string().nullable(),
-      keyName: z.string().nullable().meta({ description: 'As it was then' }),
+      keyName: z.string().nullable().meta({ description: 'Name at that time' }),
       role: z.string().nullable(),
     }),
     action: z.enum(auditActions),
     resource: z.object({
       type: z.string(),
-      id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
+      id: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null for a change of many resources at once' }),
     }),
     details: z.record(z.string(), z.unknown()).meta({
-      description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
+      description: 'Changed fields as `{field: {before, after}}`, and further details',
     }),
   })
-  .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+  .meta({ id: 'AuditEntry', description: 'A change with its time and its actor' });
 
 export const auditPage = z.object({
   items: z.array(auditEntryOutput),

@@ -71,7 +71,7 @@ function judgePostmarkBounce(field: Field): Verdict {
   const type = field('Type');
   const reason = postmarkBounceTypes.get(columnKey(type));
   if (field('Inactive').toLowerCase() === 'false') return { skip: 'is active again at Postmark' };
-  return reason ? { reason } : { skip: `${type.slice(0, 60)} is no reason to block an address` };
+  return reason ? { reason } : { skip: `${type.slice(0, 60)} does not justify a block` };
 }
 
 /** Translates a suppression. A "manual" one by the recipient is a click on Postmark's unsubscribe link. */
@@ -88,7 +88,7 @@ function judgePostmarkSuppression(field: Field): Verdict {
 function judgeSendgridBounce(field: Field): Verdict {
   const status = field('status');
   return /^(?:4\.|5\.7\.)/.test(status)
-    ? { skip: `${status.slice(0, 20)} is not the address's fault` }
+    ? { skip: `${status.slice(0, 20)} is not caused by the address` }
     : { reason: 'bounce' };
 }
 
@@ -96,7 +96,7 @@ function judgeMailgunUnsubscribe(field: Field): Verdict {
   const tags = field('tags').replace(/^\[|\]$|["']/g, '');
   return tags === '' || tags === '*'
     ? { reason: 'unsubscribe' }
-    : { skip: `gets all mail but that with the tag ${tags.slice(0, 60)}` };
+    : { skip: `gets all mail except mail with the tag ${tags.slice(0, 60)}` };
 }
 
 const groupIds = idPattern('unsubscribeGroup');
@@ -108,7 +108,7 @@ function judgeOwn(field: Field): Verdict {
   if (unsubscribeGroupId === '' || !('reason' in verdict)) return verdict;
   return groupIds.test(unsubscribeGroupId)
     ? { ...verdict, unsubscribeGroupId }
-    : { reject: `names no unsubscribe group: ${unsubscribeGroupId.slice(0, 60)}` };
+    : { reject: `names an unknown unsubscribe group: ${unsubscribeGroupId.slice(0, 60)}` };
 }
 
 const plain: ImportFormat = {
@@ -217,7 +217,7 @@ export function formatOf(header: readonly string[] | null, name: string | undefi
   if (name !== undefined && !named) throw ValidationError.of('format', `there is no ${name}`);
   if (header === null) {
     if (!named || named.mayBeBare) return named ?? plain;
-    throw new ValidationError(`The file has no header; that of ${named.title} was expected`);
+    throw new ValidationError(`The file has no header: a header of ${named.title} was expected`);
   }
   const keys = new Set(header.map(columnKey));
   const expected = named?.columns ?? [];
@@ -225,7 +225,8 @@ export function formatOf(header: readonly string[] | null, name: string | undefi
   if (!addressColumns.some((column) => keys.has(column))) missing.unshift('email');
   if (missing.length > 0) {
     throw new ValidationError(
-      `The file has no column ${missing.join(', ')}. It has: ${columnsInWords(header)}`,
+      `The file lacks the column ${missing.join(', ')}. Its columns: ` +
+        `${columnsInWords(header)}`,
     );
   }
   const fits = ({ columns }: ImportFormat) => columns.every((name) => keys.has(columnKey(name)));

@@ -24,8 +24,9 @@ export const blockRoutes = {
     name: 'createBlock',
     summary: 'Block an address',
     description:
-      'A send to it is accepted from then on; its delivery is `failed` at once with the errorCode ' +
-      '`suppressed`. An address that is blocked already is a 409 that names its block.',
+      'A send to a blocked address is still accepted; its delivery is `failed` at once ' +
+      'with the errorCode `suppressed`. Blocking an address again is a 409 that names the ' +
+      'block.',
     body: createBlockInput,
     output: blockOutput,
     throws: [ConflictError],
@@ -40,7 +41,7 @@ export const blockRoutes = {
   }),
   delete: at.delete(`${path}/{id}`, {
     name: 'deleteBlock',
-    summary: 'Remove a block: the address gets mail again',
+    summary: 'Lift a block: the address gets mail again',
     params: blockPath,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteBlock(app, caller, id),

@@ -48,8 +48,11 @@ export const blockOutput = z
     id: z.string(),
     address: z.string(),
     reason,
-    unsubscribeGroupId: z.string().nullable().meta({ description: 'Null: no mail at all' }),
-    messageId: z.string().nullable().meta({ description: 'What bounced or was complained of' }),
+    unsubscribeGroupId: z.string().nullable().meta({ description: 'Null: blocks all mail' }),
+    messageId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Message that bounced or caused the complaint' }),
     createdAt: z.string(),
   })
   .meta({ id: 'Block', description: 'An address that gets no mail' });

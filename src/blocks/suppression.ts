@@ -204,8 +204,9 @@ export function suppressedBy(block: ActiveBlock, email: string, now: number) {
     terminal_at: now,
     error_code: 'suppressed',
     error_message:
-      `${email} is blocked (${block.reason}) since ${since}, so nothing was sent. ` +
-      `Once the address takes mail again, \`svc blocks delete ${block.id}\` lifts the block`,
+      `${email} is blocked (${block.reason}) since ${since}, so nothing was sent. If ` +
+      'the address can receive mail again, lift the block: `svc blocks delete ' +
+      `${block.id}\``,
     error_details: toJson({ blockId: block.id, reason: block.reason, blockedSince: since }),
   };
 }

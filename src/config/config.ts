@@ -160,7 +160,7 @@ function reservedWarnings(config: Config, origin: ReadonlyMap<string, string>): 
   return configKeys
     .filter(({ path, reserved }) => reserved && origin.get(path) !== 'default')
     .filter(({ path, defaultValue }) => !isDeepStrictEqual(valueAt(config, path), defaultValue))
-    .map(({ path }) => `${path} is accepted but this version does not use it yet`);
+    .map(({ path }) => `${path} has no effect in this version`);
 }
 
 function withAbsolutePaths(config: Config, cwd: string): Config {
@@ -248,7 +248,7 @@ function fileVariableOf({ path, variable }: ConfigKey): string | undefined {
 
 function unknownVariable(name: string): string {
   const nearest = findNearest(name, [...configKeys.map((key) => key.variable), ...otherVariables]);
-  return `${name}: is not the variable of any key${nearest ? `; did you mean ${nearest}?` : ''}`;
+  return `${name}: no key has this variable${nearest ? `; did you mean ${nearest}?` : ''}`;
 }
 
 /**
@@ -270,7 +270,7 @@ function readEnvironment({ env, cwd, withoutSecrets }: EnvironmentRequest): {
     const path = fileVariable && env[fileVariable];
     if (!path) continue;
     if (text) {
-      problems.push(`${fileVariable}: ${variable} is set too: expected one of the two`);
+      problems.push(`${fileVariable}: ${variable} is set too: set only one of them`);
       continue;
     }
     const read = readSecretFile(resolve(cwd, path));

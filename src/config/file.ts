@@ -109,7 +109,7 @@ const syntaxErrors: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'a value that starts with *, & or ! must be quoted',
   BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
   BAD_SCALAR_START: 'a value that starts with this character must be quoted',
-  DUPLICATE_KEY: 'this key stands twice in its map',
+  DUPLICATE_KEY: 'this key occurs twice in its map',
   MULTIPLE_DOCS: 'more than one YAML document in the file',
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
   TAG_RESOLVE_FAILED: 'a value that starts with *, & or ! must be quoted',

@@ -17,8 +17,8 @@ type CertificateFiles = LoadedConfig['config']['smtp']['inbound']['tls'];
 
 const words: Record<string, string> = {
   ENOENT: 'there is no such file',
-  EACCES: 'it may not be read: permission denied',
-  EISDIR: 'it is a directory, not a file',
+  EACCES: 'permission denied',
+  EISDIR: 'is a directory, not a file',
 };
 
 function wordsOf(error: unknown): string {
@@ -70,12 +70,12 @@ export function checkFiles({ config, origin }: LoadedConfig, now: number): FileF
     if (!cert || !key || !isCertUsable || !isKeyUsable) return;
     const certificate = new X509Certificate(cert);
     if (!certificate.checkPrivateKey(createPrivateKey(key))) {
-      problems.push(lineOf(keyKey, `${keyFile}: it is not the key of the certificate ${certFile}`));
+      problems.push(lineOf(keyKey, `${keyFile}: is not the key of the certificate ${certFile}`));
     }
     const endsAt = Date.parse(certificate.validTo);
     if (endsAt > now) return;
     const since = new Date(endsAt).toISOString();
-    warnings.push(lineOf(certKey, `${certFile}: the certificate ran out at ${since}`));
+    warnings.push(lineOf(certKey, `${certFile}: the certificate expired at ${since}`));
   };
   checkPair('smtp.inbound.tls', config.smtp.inbound.tls);
   checkPair('smtp.submission.tls', config.smtp.submission.tls);

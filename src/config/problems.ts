@@ -216,9 +216,10 @@ export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   const hasGateway = trustedNetworks.some((text) => isLoopback(text.split('/')[0] ?? ''));
   if (!leaves || !isLoopback(host) || hasGateway) return null;
   return (
-    `bounces cannot come back: mail leaves this machine, but smtp.inbound.host is ${host}, which ` +
-    `nobody outside reaches. Set smtp.inbound.host to 0.0.0.0 and smtp.inbound.port to 25 (now ` +
-    `${port}), or name a gateway on this machine in smtp.inbound.trustedNetworks`
+    'bounces cannot come back: mail leaves this machine, but other servers cannot ' +
+    `reach smtp.inbound.host ${host}. Set smtp.inbound.host to 0.0.0.0 and ` +
+    `smtp.inbound.port to 25 (now ${port}), or name a gateway on this machine in ` +
+    'smtp.inbound.trustedNetworks'
   );
 }
 
@@ -231,12 +232,13 @@ export function findDoubts(config: Config): string[] {
   if (noReturn !== null) doubts.push(noReturn);
   const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
   if (everybody !== undefined) {
-    doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: mail of nobody there is checked`);
+    doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: no mail from there is checked`);
   }
   const { enabled, host, tls } = smtp.submission;
   if (enabled && tls.certFile === null && !isLoopback(host)) {
     doubts.push(
-      `smtp.submission.host is ${host}, without tls.certFile: only this machine can log in there`,
+      `smtp.submission.host is ${host}, without tls.certFile: only clients on this ` +
+        'machine can log in',
     );
   }
   if (mode === 'direct' && hostname === 'localhost') {
@@ -248,7 +250,7 @@ export function findDoubts(config: Config): string[] {
   for (const { at, access } of [{ at: 'delivery.relay', access: relay }, ...relays]) {
     const { host, password, secure, requireTls } = access;
     if (!host || password === null || secure || requireTls || isLoopback(host)) continue;
-    doubts.push(`${at}.password may travel in the clear: set ${at}.requireTls or ${at}.secure`);
+    doubts.push(`${at}.password may be sent unencrypted: set ${at}.requireTls or ${at}.secure`);
   }
   return doubts;
 }

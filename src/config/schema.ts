@@ -37,7 +37,7 @@ const webhooks = z.strictObject(
       .describe('Post to endpoints on private, loopback or link-local addresses'),
     timeoutSeconds: positiveNumber(120, 'seconds')
       .default(15)
-      .describe('An endpoint that has not answered by then has failed'),
+      .describe('Time after which an unanswered post has failed'),
     retry: z
       .strictObject(
         {
@@ -52,26 +52,28 @@ const webhooks = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('What happens after a failed attempt'),
+      .describe('Attempts after a failed one'),
     disableAfterDays: positiveNumber(365, 'days')
       .default(5)
-      .describe('An endpoint that fails for so long without a success is disabled'),
+      .describe('Days of failure without a success after which an endpoint is disabled'),
   },
   mapOfKeys,
 );
 
 const health = z.strictObject(
   {
-    windowHours: wholeNumber(1, 720).default(24).describe('The rates are taken over so many hours'),
+    windowHours: wholeNumber(1, 720)
+      .default(24)
+      .describe('Hours over which the rates are computed'),
     minimumSends: wholeNumber(1, 1_000_000)
       .default(100)
-      .describe('Fewer attempts than this in the window prove nothing'),
+      .describe('Minimum of attempts in the window for the rates to count'),
     maxBounceRate: rate()
       .default(0.05)
-      .describe('Hard bounces at this rate or above pause the organization'),
+      .describe('Rate of hard bounces from which the organization is paused'),
     maxComplaintRate: rate()
       .default(0.003)
-      .describe('Complaints at this rate or above pause the organization'),
+      .describe('Rate of complaints from which the organization is paused'),
   },
   mapOfKeys,
 );
@@ -80,7 +82,7 @@ const storage = z.strictObject(
   {
     driver: choice(['filesystem', 's3'])
       .default('filesystem')
-      .describe('Where attachments and raw messages lie: under dataDir, or in a bucket'),
+      .describe('Place of attachments and raw messages: under dataDir, or in a bucket'),
     s3: z
       .strictObject(
         {
@@ -106,20 +108,18 @@ const retention = z.strictObject(
     messagesDays: wholeNumber(1, 36_500)
       .nullable()
       .default(null)
-      .describe('Messages older than this are deleted with their content; null: kept for ever'),
+      .describe('Age at which messages are deleted with their content; null: never'),
     auditDays: wholeNumber(1, 36_500)
       .nullable()
       .default(null)
-      .describe('Audit entries older than this are deleted; null: kept for ever'),
+      .describe('Age at which audit entries are deleted; null: never'),
     actionsDays: wholeNumber(8, 36_500)
       .nullable()
       .default(null)
-      .describe(
-        'Actions in mailboxes older than this are deleted once decided; null: kept for ever',
-      ),
+      .describe('Age at which decided actions in mailboxes are deleted; null: never'),
     eventsDays: wholeNumber(1, 36_500)
       .default(90)
-      .describe('Events on anything but a message are kept for so many days'),
+      .describe('Age at which events are deleted, except those of messages'),
   },
   mapOfKeys,
 );
@@ -152,7 +152,7 @@ export const configSchema = z.strictObject(
   {
     dataDir: lineOfText('the path of a directory')
       .default('./data')
-      .describe('Everything the daemon writes lies here; relative to the working directory'),
+      .describe('Directory of all files that the daemon writes; relative to the working directory'),
     database: database.prefault({}).describe('The store'),
     http: http.prefault({}).describe('The HTTP API'),
     smtp: z
@@ -170,22 +170,20 @@ export const configSchema = z.strictObject(
         {
           hostedDomain: hostName
             .default('sandbox.test')
-            .describe(
-              'Mailboxes that name no domain get an address of this one, in any organization',
-            ),
+            .describe('Domain of mailboxes that name none, in any organization'),
         },
         mapOfKeys,
       )
       .prefault({})
       .describe('Mailboxes'),
-    delivery: delivery.prefault({}).describe('Where outgoing mail goes, and how fast'),
+    delivery: delivery.prefault({}).describe('Route and speed of outgoing mail'),
     dns: z
       .strictObject(
         {
           servers: listOf(dnsServer, 'DNS servers')
             .default([])
             .describe(
-              'Used for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
+              'Servers for every look-up, such as ["127.0.0.1:5353"]; empty: those of the system',
             ),
         },
         mapOfKeys,
@@ -193,27 +191,25 @@ export const configSchema = z.strictObject(
       .prefault({})
       .describe('Name resolution'),
     webhooks: webhooks.prefault({}).describe('Events posted to your endpoints'),
-    health: health.prefault({}).describe('When an organization is paused for its bounces'),
+    health: health
+      .prefault({})
+      .describe('Limits of bounces and complaints that pause an organization'),
     tracking: tracking.prefault({}).describe('Opens and clicks'),
     storage: storage.prefault({}).describe('Blobs'),
-    retention: retention.prefault({}).describe('How long things are kept'),
+    retention: retention.prefault({}).describe('How long data is stored'),
     plans: z
       .record(planName, plan, 'a map from plan names to their limits')
       .default(builtInPlans)
-      .describe(
-        'Limits by plan, null for none; entries add to or change the five that are built in',
-      ),
+      .describe('Limits by plan, null for none; entries add to or change the five built-in ones'),
     log: z
       .strictObject(
         {
           level: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
             .default('info')
-            .describe(
-              'The least level that is logged: silent, fatal, error, warn, info, debug, trace',
-            ),
+            .describe('Lowest level to log: silent, fatal, error, warn, info, debug, trace'),
           mail: onOff
             .default(true)
-            .describe('A line for each attempt, each mail that comes in and each refusal (info)'),
+            .describe('Log a line for each attempt, received mail and refusal (level info)'),
         },
         mapOfKeys,
       )
@@ -221,7 +217,7 @@ export const configSchema = z.strictObject(
       .describe('Logs, on standard error'),
     shutdownGraceSeconds: numberFromZero(3_600, 'seconds')
       .default(10)
-      .describe('After SIGTERM, so long for what is in flight to finish'),
+      .describe('Time after SIGTERM for work in progress to finish'),
     console: z
       .strictObject({ enabled: onOff.default(true).describe('Serve the web console') }, mapOfKeys)
       .prefault({})

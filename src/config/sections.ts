@@ -26,16 +26,16 @@ export const http = z.strictObject(
     publicUrl: publicUrl
       .nullable()
       .default(null)
-      .describe('The address others reach the API at; null: made from host and port'),
+      .describe('Address at which others reach the API; null: made from host and port'),
     maxBodyBytes: wholeNumber(1_024, 1_000_000_000)
       .default(60_000_000)
-      .describe('Largest request body; 40 MB of encoded attachments and the texts must fit'),
+      .describe('Largest request body; must hold 40 MB of encoded attachments and the texts'),
     requestTimeoutSeconds: positiveNumber(3_600, 'seconds')
       .default(30)
-      .describe('A request that takes longer is answered with 504'),
+      .describe('Time after which a request is answered with 504'),
     maxInFlight: wholeNumber(1, 1_000_000)
       .default(1_000)
-      .describe('Requests worked on at once; beyond it the answer is 503 at once'),
+      .describe('Requests processed at once; more are answered with 503'),
   },
   mapOfKeys,
 );
@@ -46,16 +46,16 @@ export const smtpInbound = z.strictObject(
     port: listenPort.default(2525).describe('Port to listen on; 0 picks a free one'),
     maxMessageBytes: wholeNumber(1_024, 1_000_000_000)
       .default(50_000_000)
-      .describe('Largest message taken; a larger one gets 552'),
+      .describe('Largest message accepted; a larger one gets 552'),
     maxConnections: wholeNumber(1, 100_000)
       .default(200)
-      .describe('Connections served at once; beyond it the answer is 421'),
+      .describe('Connections served at once; more are answered with 421'),
     trustedNetworks: listOf(network, 'networks')
       .default([])
-      .describe('Gateways whose mail is not checked (SPF, DKIM, DMARC), such as ["10.1.0.0/16"]'),
+      .describe('Gateways exempt from checks (SPF, DKIM, DMARC), such as ["10.1.0.0/16"]'),
     enforceDmarc: onOff
       .default(true)
-      .describe('Refuse mail that fails DMARC of a domain whose policy is reject'),
+      .describe('Refuse mail that fails the DMARC policy reject of its domain'),
     tls: z
       .strictObject(
         {
@@ -66,7 +66,7 @@ export const smtpInbound = z.strictObject(
           keyFile: lineOfText('the path of a PEM file')
             .nullable()
             .default(null)
-            .describe('Private key in PEM; goes with certFile'),
+            .describe('Private key in PEM, of certFile'),
         },
         mapOfKeys,
       )
@@ -80,7 +80,7 @@ export const smtpSubmission = z.strictObject(
   {
     enabled: onOff
       .default(false)
-      .describe('A listener for mail programs that log in with an API key'),
+      .describe('Listener for mail programs that log in with an API key'),
     host: host.default('127.0.0.1').describe('Address to listen on'),
     port: listenPort.default(2587).describe('Port to listen on; 0 picks a free one'),
     tls: z
@@ -89,11 +89,11 @@ export const smtpSubmission = z.strictObject(
           certFile: lineOfText('the path of a PEM file')
             .nullable()
             .default(null)
-            .describe('Certificate chain in PEM; null: only this machine can log in'),
+            .describe('Certificate chain in PEM; null: only clients on this machine can log in'),
           keyFile: lineOfText('the path of a PEM file')
             .nullable()
             .default(null)
-            .describe('Private key in PEM; goes with certFile'),
+            .describe('Private key in PEM, of certFile'),
           implicit: onOff
             .default(false)
             .describe('TLS from the first byte (as on port 465) instead of STARTTLS'),
@@ -101,7 +101,7 @@ export const smtpSubmission = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('TLS of the listener; files that change are read again without a restart'),
+      .describe('TLS of the listener; changed files are read again without a restart'),
   },
   mapOfKeys,
 );
@@ -111,7 +111,7 @@ const monthInMinutes = 30 * 24 * 60;
 const relayAccess = {
   port: remotePort.default(587).describe('Its port: 587 submission, 465 with secure, 25 plain'),
   secure: onOff.default(false).describe('TLS from the first byte (port 465)'),
-  requireTls: onOff.default(false).describe('Refuse to send when the smarthost offers no STARTTLS'),
+  requireTls: onOff.default(false).describe('Refuse to send if the smarthost offers no STARTTLS'),
   username: lineOfText().nullable().default(null).describe('User name for AUTH; null: no AUTH'),
   password: lineOfText()
     .nullable()
@@ -146,19 +146,19 @@ export const delivery = z.strictObject(
       .describe('capture: nothing leaves this machine; relay: to a smarthost; direct: to the MX'),
     hostname: hostName
       .default('localhost')
-      .describe(
-        'Our name in EHLO; in direct mode the public name that the address resolves back to',
-      ),
+      .describe('Our name in EHLO; in direct mode the public name of the address'),
     maxConnections: wholeNumber(1, 10_000)
       .default(100)
-      .describe('Outgoing SMTP connections open at once; of one organization seven tenths at most'),
+      .describe(
+        'Outgoing SMTP connections open at once; seven tenths at most for one organization',
+      ),
     maxConnectionsPerDomain: wholeNumber(1, 10_000)
       .default(10)
-      .describe('Of these, at most so many to one recipient domain'),
+      .describe('Of these, connections to one recipient domain at most'),
     providersFile: lineOfText('the path of a YAML file')
       .nullable()
       .default(null)
-      .describe('Rules for providers, laid over those of src/smtp/providers.yaml'),
+      .describe('Rules for providers, added to those of src/smtp/providers.yaml'),
     retry: z
       .strictObject(
         {
@@ -168,23 +168,23 @@ export const delivery = z.strictObject(
             1,
           )
             .default([1, 5, 15, 30, 60, 120, 240, 480])
-            .describe('Waits between attempts, fractions allowed; the last one repeats'),
+            .describe('Delays between attempts, fractions allowed; the last one repeats'),
           maxAgeHours: positiveNumber(30 * 24, 'hours')
             .default(72)
-            .describe('A message that could not be delivered for so long has failed'),
+            .describe('Age at which an undelivered message has failed'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('What happens after a temporary failure'),
+      .describe('Attempts after a temporary failure'),
     relay: z
       .strictObject(
         {
-          host: host.nullable().default(null).describe('The smarthost; mode relay needs it'),
+          host: host.nullable().default(null).describe('The smarthost; required in mode relay'),
           ...relayAccess,
           assumeDeliveredAfterMinutes: positiveNumber(monthInMinutes, 'minutes')
             .default(240)
-            .describe('Without a bounce for so long, sent becomes delivered'),
+            .describe('Time without a bounce after which sent becomes delivered'),
         },
         mapOfKeys,
       )
@@ -209,7 +209,9 @@ export const delivery = z.strictObject(
       ),
     allow: listOf(recipientPattern, 'addresses or domains')
       .default([])
-      .describe('For staging: only these recipients leave, the rest is captured; empty: all leave'),
+      .describe(
+        'For staging: only these recipients get mail, the rest is captured; empty: all get it',
+      ),
   },
   mapOfKeys,
 );

@@ -46,8 +46,8 @@ export function describeConfig({ config, origin }: LoadedConfig): ConfigRow[] {
   });
 }
 
-const head = `# The configuration of svc: every key with its default. Copy what you change to config.yaml.
-# Looked for in this order: --config FILE, $SVC_CONFIG, ./config.yaml,
+const head = `# The configuration of svc: every key with its default. Copy the keys to change to config.yaml.
+# svc looks for that file in this order: --config FILE, $SVC_CONFIG, ./config.yaml,
 # $XDG_CONFIG_HOME/svc/config.yaml, /etc/svc/config.yaml. Without a file these defaults hold.
 # Every key can be set by an environment variable too, which wins: http.port is SVC_HTTP_PORT,
 # smtp.inbound.tls.certFile is SVC_SMTP_INBOUND_TLS_CERT_FILE; lists and maps are given as JSON.

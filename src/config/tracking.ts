@@ -24,13 +24,13 @@ const acme = z.strictObject(
     email: lineOfText('an email address')
       .nullable()
       .default(null)
-      .describe('Where the certificate authority writes to'),
+      .describe('Address for notices of the certificate authority'),
     directoryUrl: publicUrl
       .default('https://acme-v02.api.letsencrypt.org/directory')
       .describe('Directory of the certificate authority (RFC 8555); enabling agrees to its terms'),
     challenge: choice(['http-01', 'dns-01'])
       .default('http-01')
-      .describe('How a host is proven: over tracking.http at port 80, or over tracking.acme.dns'),
+      .describe('Proof of a host: over tracking.http at port 80, or over tracking.acme.dns'),
     dns: z
       .strictObject(
         {
@@ -43,7 +43,7 @@ const acme = z.strictObject(
         mapOfKeys,
       )
       .prefault({})
-      .describe('The name server that answers dns-01, and nothing else'),
+      .describe('Name server that answers dns-01, and nothing else'),
   },
   mapOfKeys,
 );
@@ -54,7 +54,7 @@ export const tracking = z.strictObject(
       .nullable()
       .default(null)
       .describe('Address of open and click links; null: that of the API'),
-    region: lineOfText().default('local').describe('What custom tracking shows as its region'),
+    region: lineOfText().default('local').describe('Region that custom tracking shows'),
     http: z
       .strictObject(
         {
@@ -73,12 +73,12 @@ export const tracking = z.strictObject(
         {
           ...listener,
           port: listenPort.nullable().default(null).describe('Port to listen on; null: off'),
-          publicPort: remotePort.default(443).describe('The port that others reach it at'),
+          publicPort: remotePort.default(443).describe('Port at which others reach the listener'),
         },
         mapOfKeys,
       )
       .prefault({})
-      .describe('The same with the certificates of the hosts'),
+      .describe('The same links with TLS, by the certificates of the hosts'),
     acme: acme.prefault({}).describe('Certificates by ACME'),
   },
   mapOfKeys,

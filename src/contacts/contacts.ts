@@ -115,15 +115,12 @@ async function assertFree(
   const taken = named.find(({ contact_id }) => contact_id !== ownId);
   if (taken) {
     const { identifier, contact_id } = taken;
-    throw new ConflictError('contact', `${identifier} is an address of ${contact_id} already`);
+    throw new ConflictError('contact', `${identifier} is already an address of ${contact_id}`);
   }
   if (externalId === null || externalId === undefined) return;
   const other = await queries.findByExternalId(db, organizationId, externalId);
   if (!other || other.id === ownId) return;
-  throw new ConflictError(
-    'contact',
-    `The external id ${externalId} is that of ${other.id} already`,
-  );
+  throw new ConflictError('contact', `${other.id} already has the external id ${externalId}`);
 }
 
 /** Creates a contact. @throws ConflictError naming the contact that has the address, or external id. */

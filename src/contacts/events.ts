@@ -42,21 +42,21 @@ const sample: Contact = {
 
 export const contactCreated = eventKind({
   type: 'contact.created',
-  summary: 'Somebody is known from now on',
+  summary: 'A contact was created',
   schema: contactOutput,
   sample,
 });
 
 export const contactUpdated = eventKind({
   type: 'contact.updated',
-  summary: 'What is known of somebody changed',
+  summary: 'A contact was changed',
   schema: contactOutput,
   sample,
 });
 
 export const contactDeleted = eventKind({
   type: 'contact.deleted',
-  summary: 'Somebody was forgotten',
+  summary: 'A contact was deleted',
   schema: deletedOutput,
   sample: { id: sample.id, deleted: true },
 });
@@ -75,7 +75,7 @@ export const contactImported = eventKind({
 /** Published by unsubscribing. */
 export const contactUnsubscribed = eventKind({
   type: 'contact.unsubscribed',
-  summary: 'Somebody wants no more mail',
+  summary: 'A contact unsubscribed',
   schema: contactOutput,
   sample,
 });

@@ -113,7 +113,7 @@ function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
   if (isPlain && unsubscribedAt === '' && cleanedAt === '') return notBlocked;
   const found = status === '' ? undefined : statuses.get(columnKey(status));
   if (status !== '' && !found) {
-    throw ValidationError.of('status', `is none that is known: ${status.slice(0, 60)}`);
+    throw ValidationError.of('status', `is not a known status: ${status.slice(0, 60)}`);
   }
   const isYes = yes.test(unsubscribed);
   if (!isYes && !no.test(unsubscribed)) {
@@ -147,10 +147,10 @@ function objectIn(field: string, text: string | undefined): Record<string, unkno
   try {
     value = JSON.parse(text);
   } catch {
-    throw ValidationError.of(field, 'is no JSON');
+    throw ValidationError.of(field, 'is not valid JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw ValidationError.of(field, 'is no JSON object');
+    throw ValidationError.of(field, 'is not a JSON object');
   }
   const flat = (one: unknown) =>
     typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
@@ -268,7 +268,7 @@ export function formatOf(header: readonly string[] | null): { name: string; read
   if (header === null)
     return { name: 'plain', read: csvReader(['email'], { name: '', columns: [] }) };
   if (header.length > mostColumns) {
-    throw new ValidationError(`The file has ${header.length} columns: ${mostColumns} are the most`);
+    throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
   }
   const keys = new Set(header.map(columnKey));
   const isKnown = ['email', 'externalId'].some((wanted) =>
@@ -276,7 +276,7 @@ export function formatOf(header: readonly string[] | null): { name: string; read
   );
   if (!isKnown) {
     throw new ValidationError(
-      `The file has no column email or externalId. It has: ${columnsInWords(header)}`,
+      `The file has no column email or externalId. Its columns: ${columnsInWords(header)}`,
     );
   }
   const format = importFormats.find(({ columns }) =>

@@ -120,12 +120,12 @@ class People {
     const state = byId ?? owners[0] ?? null;
     const other = owners.find(({ row }) => row.id !== state?.row.id);
     if (other) {
-      const both = `one address is that of ${other.row.id}, and the row that of ${state?.row.id}`;
+      const both = `one address belongs to ${other.row.id}, and the row to ${state?.row.id}`;
       return { field: byId ? 'externalId' : 'email', problem: both };
     }
     const has = state?.row.external_id ?? null;
     if (externalId !== undefined && has !== null && has !== externalId) {
-      const problem = `the address is that of ${state?.row.id}, whose external id is another`;
+      const problem = `the address belongs to ${state?.row.id}, which has another external id`;
       return { field: 'externalId', problem };
     }
     return { state };
@@ -160,7 +160,7 @@ class People {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const tags = [...new Set([...state.tags, ...(contact.tags ?? [])])];
     if (tags.length > mostTags) {
-      return { field: 'tags', problem: `would be ${tags.length}: ${mostTags} are the most` };
+      return { field: 'tags', problem: `would be ${tags.length}, more than ${mostTags}` };
     }
     const identities = this.#added(row, state.identities, contact.emails, folded);
     if (identities.length > mostIdentities) {

@@ -39,7 +39,8 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
   const asking = batch.find(({ reason }) => reason !== null);
   if (!asking) return;
   throw new ForbiddenError(
-    `This key lacks the permission blocks:write, which row ${asking.row} needs: it blocks its address. Leave such rows out, or use another key`,
+    `This key lacks the permission blocks:write, which row ${asking.row} needs to ` +
+      'block its address. Leave out such rows, or use another key',
   );
 }
 
@@ -227,12 +228,10 @@ export async function importContacts(
 /** Adds the progress so far to an error. */
 function withProgress(error: unknown, { dryRun, created, updated }: ImportReport): unknown {
   if (dryRun || created + updated === 0) return error;
-  const done = `${created} contacts before it were made and ${updated} changed`;
+  const done = `${created} contacts before it were created and ${updated} updated`;
   if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
   if (!(error instanceof ValidationError)) return error;
-  return new ValidationError(
-    `${error.message}. ${done}; importing the corrected file does the rest`,
-  );
+  return new ValidationError(`${error.message}. ${done}; import the corrected file to do the rest`);
 }
 
 /** Imports over HTTP. The content type decides the kind of file. */

@@ -24,10 +24,7 @@ import {
   updateContactInput,
 } from './schema.ts';
 
-const at = area(
-  'contacts',
-  'People who get mail: their addresses, their tags, what is known of them',
-);
+const at = area('contacts', 'People who get mail: addresses, tags and fields');
 const path = '/v1/contacts';
 
 const mostImportBytes = 512_000_000;
@@ -39,10 +36,11 @@ export const contactRoutes = {
     name: 'importContacts',
     summary: 'Import contacts from a file',
     description:
-      'CSV with a header, or JSON Lines; the exports of Mailchimp, SendGrid, Resend and listmonk are ' +
-      'known by their headers. A row changes the contact that has its address or its `externalId`, or ' +
-      'makes one; what it leaves empty stays, and tags are added. Whoever has unsubscribed there gets ' +
-      'a block, for which the key needs `blocks:write` too. The same file again changes nothing.',
+      'Takes CSV with a header, or JSON Lines; the headers of exports of Mailchimp, ' +
+      'SendGrid, Resend and listmonk are known. A row updates the contact with its address ' +
+      'or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A ' +
+      'row of somebody who has unsubscribed adds a block, for which the key needs ' +
+      '`blocks:write` too. Importing the same file again changes nothing.',
     status: 200,
     query: importQuery,
     takes: { types: [csv, ndjson], mostBytes: mostImportBytes },
@@ -53,8 +51,8 @@ export const contactRoutes = {
     name: 'exportContacts',
     summary: 'Export all contacts, the oldest first',
     description:
-      'As CSV, in which a value that a spreadsheet would take for a formula has an apostrophe before ' +
-      'it, or with each contact on a line of JSON. An import takes both back.',
+      'Writes CSV, in which a value that a spreadsheet would take for a formula begins ' +
+      'with an apostrophe, or one contact on each line as JSON. An import reads both.',
     query: exportQuery,
     streams: [csv, ndjson],
     output: contactOutput,
@@ -71,8 +69,8 @@ export const contactRoutes = {
     name: 'createContact',
     summary: 'Create a contact',
     description:
-      'With `email` or `identities`. An address of another contact, in any case of letters, is a 409 ' +
-      'that names the contact.',
+      'Takes `email` or `identities`. An address of another contact, in any letter case, ' +
+      'is a 409 that names the contact.',
     body: createContactInput,
     output: contactOutput,
     throws: [ConflictError],
@@ -88,7 +86,8 @@ export const contactRoutes = {
   update: at.patch(`${path}/{id}`, {
     name: 'updateContact',
     summary: 'Change a contact',
-    description: 'What is given is replaced whole; `status` can be set to `active` and `archived`.',
+    description:
+      'Each given field is replaced whole; `status` can be set to `active` and `archived`.',
     params: contactPath,
     body: updateContactInput,
     output: contactOutput,
@@ -97,7 +96,7 @@ export const contactRoutes = {
   }),
   tag: at.post(`${path}/{id}/tags`, {
     name: 'addContactTags',
-    summary: 'Add tags to a contact, keeping those it has',
+    summary: 'Add tags to a contact',
     params: contactPath,
     body: tagsInput,
     output: contactOutput,
@@ -105,7 +104,7 @@ export const contactRoutes = {
   }),
   untag: at.delete(`${path}/{id}/tags`, {
     name: 'removeContactTags',
-    summary: 'Take tags off a contact; one that it lacks is ignored',
+    summary: 'Remove tags from a contact; missing ones are ignored',
     permission: 'contacts:write',
     params: contactPath,
     body: tagsInput,

@@ -28,7 +28,7 @@ const tag = z
   .max(100)
   .regex(
     /^[^\s,\p{Cc}](?:[^,\p{Cc}]*[^\s,\p{Cc}])?$/u,
-    'may hold no comma and no control character, and no space at its ends',
+    'must have no comma, no control character and no space at its ends',
   );
 
 const tags = z.array(tag).max(mostTags);
@@ -107,7 +107,7 @@ const fields = {
   metadata: metadata.optional(),
 };
 
-const bothSay = 'says the same as email: give one of them';
+const bothSay = 'repeats email: give one of them';
 
 export const createContactInput = z
   .strictObject(fields)
@@ -116,7 +116,7 @@ export const createContactInput = z
       context.addIssue({
         code: 'custom',
         path: ['email'],
-        message: 'email or identities is needed',
+        message: 'email or identities is required',
       });
     }
     if (email !== undefined && identities !== undefined) {
@@ -146,11 +146,11 @@ export const importedContact = z
   })
   .refine(({ emails, externalId }) => emails.length > 0 || externalId !== undefined, {
     path: ['email'],
-    message: 'email or externalId is needed',
+    message: 'email or externalId is required',
   });
 
 export const importQuery = z.strictObject({
-  dryRun: queryFlag.optional().meta({ description: 'Count what would change, change nothing' }),
+  dryRun: queryFlag.optional().meta({ description: 'Count the changes without applying them' }),
 });
 
 export const exportQuery = z.strictObject({
@@ -166,22 +166,22 @@ const counted = {
 
 export const importCounts = z
   .object({
-    id: z.string().meta({ description: 'Of its entry in the audit' }),
+    id: z.string().meta({ description: 'Id of its entry in the audit' }),
     format: z.string(),
     ...counted,
   })
-  .meta({ id: 'ContactImport', description: 'What an import changed' });
+  .meta({ id: 'ContactImport', description: 'Changes made by an import' });
 
 export const importOutput = z
   .object({
-    format: z.string().meta({ description: 'As the header shows it' }),
+    format: z.string().meta({ description: 'Format that the header shows' }),
     dryRun: z.boolean(),
     ...counted,
     rows: z
       .array(z.object({ row: z.number(), field: text, reason: z.string() }))
-      .meta({ description: 'Those that were rejected, the first 1,000: data rows from 1' }),
+      .meta({ description: 'Rejected rows, the first 1,000; data rows count from 1' }),
   })
-  .meta({ id: 'ContactImportReport', description: 'What an import changed, or would' });
+  .meta({ id: 'ContactImportReport', description: 'Result of an import, or of a preview' });
 
 export const tagsInput = z
   .strictObject({
@@ -204,7 +204,7 @@ export const listContactsQuery = z.strictObject({
     .trim()
     .min(2)
     .max(100)
-    .regex(/[\p{L}\p{N}]/u, 'must hold a letter or a digit')
+    .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
     .optional()
     .meta({
       description:
@@ -234,7 +234,7 @@ export const contactOutput = z
         id: z.string(),
         channel: z.literal('email'),
         identifier: z.string(),
-        verified: z.boolean().meta({ description: 'Mail of that address proved it' }),
+        verified: z.boolean().meta({ description: 'Proven by mail from that address' }),
       }),
     ),
     profile: z.object({
@@ -260,7 +260,7 @@ export const contactOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Contact', description: 'Somebody who gets mail' });
+  .meta({ id: 'Contact', description: 'A person who gets mail' });
 
 export type ContactStatus = (typeof contactStatuses)[number];
 export type ProfileInput = z.output<typeof profileInput>;

@@ -103,7 +103,7 @@ async function assertFits(
   const range = { limit: 1, offset: 0 };
   const [other] = await selectConversations(db, organizationId, { externalId }, range);
   if (!other || other.id === ownId) return;
-  const text = `The external id ${externalId} is that of ${other.id} already`;
+  const text = `${other.id} already has the external id ${externalId}`;
   throw new ConflictError('conversation', text);
 }
 

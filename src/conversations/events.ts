@@ -51,14 +51,14 @@ const sample: Conversation = {
 
 export const conversationCreated = eventKind({
   type: 'conversation.created',
-  summary: 'It began',
+  summary: 'A conversation began',
   schema: conversationOutput,
   sample,
 });
 
 export const conversationUpdated = eventKind({
   type: 'conversation.updated',
-  summary: 'A message came in, its state moved, or what is known of it changed',
+  summary: 'A message was added, the status moved, or a field was changed',
   schema: conversationOutput,
   sample,
 });

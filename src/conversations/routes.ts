@@ -25,7 +25,7 @@ import {
 } from './schema.ts';
 import type { MoveName } from './states.ts';
 
-const at = area('conversations', 'Messages that belong together, and how far they are');
+const at = area('conversations', 'Messages that belong together, and their status');
 const path = '/v1/conversations';
 const throws = [ConflictError];
 
@@ -60,8 +60,9 @@ export const conversationRoutes = {
     name: 'createConversation',
     summary: 'Create a conversation',
     description:
-      'It is `active`. A send that names it as `conversationId` belongs to it, and so does an answer that ' +
-      'comes in to such a message. The external id of another conversation is a 409 that names it.',
+      'A new conversation is `active`. A send with its id as `conversationId` belongs to ' +
+      'it, and so does an incoming answer to such a message. The external id of another ' +
+      'conversation is a 409 that names it.',
     body: createConversationInput,
     output,
     throws,
@@ -77,7 +78,7 @@ export const conversationRoutes = {
   update: at.patch(`${path}/{id}`, {
     name: 'updateConversation',
     summary: 'Change a conversation',
-    description: 'What is given is replaced whole.',
+    description: 'Each given field is replaced whole.',
     params,
     body: updateConversationInput,
     output,
@@ -86,7 +87,7 @@ export const conversationRoutes = {
   }),
   tag: at.post(`${path}/{id}/tags`, {
     name: 'addConversationTags',
-    summary: 'Add tags to a conversation, keeping those it has',
+    summary: 'Add tags to a conversation',
     params,
     body: tagsInput,
     output,
@@ -94,7 +95,7 @@ export const conversationRoutes = {
   }),
   untag: at.delete(`${path}/{id}/tags`, {
     name: 'removeConversationTags',
-    summary: 'Take tags off a conversation; one that it lacks is ignored',
+    summary: 'Remove tags from a conversation; missing ones are ignored',
     permission: 'conversations:write',
     params,
     body: tagsInput,
@@ -102,14 +103,14 @@ export const conversationRoutes = {
     run: (app, { caller, params: { id }, body }) => removeTags(app, caller, id, body.tags),
   }),
   resolve: moving('resolve', resolveInput, {
-    summary: 'Resolve a conversation that is active or waiting',
-    description: 'The next message that comes in makes it active again.',
+    summary: 'Resolve an active or waiting conversation',
+    description: 'The next incoming message makes it active again.',
   }),
   archive: moving('archive', moveInput, {
     summary: 'Archive a conversation',
-    description: 'Messages go on to be counted in it, and leave it archived.',
+    description: 'Later messages are still counted in it, and leave it archived.',
   }),
   reopen: moving('reopen', moveInput, {
-    summary: 'Make a conversation active that is resolved or archived',
+    summary: 'Reopen a resolved or archived conversation',
   }),
 };

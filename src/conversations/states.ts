@@ -43,10 +43,10 @@ export function stateAfterMessage(
 ): Partial<Pick<State, 'status' | 'status_reason'>> {
   if (direction === 'outbound') {
     if (status !== 'active') return {};
-    return { status: 'waiting', status_reason: `${id} went out` };
+    return { status: 'waiting', status_reason: `${id} was sent` };
   }
   if (status !== 'waiting' && status !== 'resolved') return {};
-  return { status: 'active', status_reason: `${id} came in` };
+  return { status: 'active', status_reason: `${id} was received` };
 }
 
 const froms = {
@@ -66,7 +66,7 @@ export function stateAfterMove(
 ): Partial<State> {
   const from: readonly ConversationStatus[] = froms[move];
   if (!from.includes(status)) {
-    const text = `${id} is ${status}: ${move} takes one that is ${from.join(' or ')}`;
+    const text = `${id} is ${status}: ${move} needs one that is ${from.join(' or ')}`;
     throw new ConflictError('conversation', text);
   }
   const reason = { status_reason: statusReason };

@@ -139,8 +139,8 @@ function adviseSpf(found: readonly string[], status: RecordStatus, mailHost: str
   if (status !== 'invalid') return { value, advice: null };
   const advice =
     records.length > 1
-      ? `one record in the place of the ${records.length} that are there`
-      : `replaces the record that is there: all of it stays, a:${mailHost} is added`;
+      ? `one record to replace the ${records.length} present ones`
+      : `replaces the present record: keeps all of it and adds a:${mailHost}`;
   return { value, advice };
 }
 
@@ -148,13 +148,11 @@ function adviseDmarc(found: readonly string[], plain: string, reportsTo: string)
   const [record, ...others] = found;
   if (record === undefined) return { value: plain, advice: null };
   const value = mergedDmarc(record, reportsTo);
-  if (others.length > 0)
-    return { value, advice: 'one record in the place of those that are there' };
+  if (others.length > 0) return { value, advice: 'one record to replace the present ones' };
   const unchanged = value.replaceAll(/\s/g, '') === record.replaceAll(/[\s]|;\s*$/g, '');
   if (unchanged) return { value: record, advice: null };
-  if (judgeDmarc(found).status !== 'valid')
-    return { value, advice: 'replaces the record that is there' };
-  const advice = `the record that is there serves; with mailto:${reportsTo} in rua= its reports come here too`;
+  if (judgeDmarc(found).status !== 'valid') return { value, advice: 'replaces the present record' };
+  const advice = `the present record is enough; with mailto:${reportsTo} in rua= its reports come here too`;
   return { value, advice };
 }
 
@@ -184,7 +182,7 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   const found = [...values];
   const hosts = values.map((value) => value.split(' ')[1]?.replace(/\.$/, '').toLowerCase());
   if (hosts.includes(mailHost.toLowerCase())) return { status: 'valid', found, error: null };
-  return { status: 'invalid', found, error: `mail goes elsewhere than to ${mailHost}` };
+  return { status: 'invalid', found, error: `mail goes to other hosts than ${mailHost}` };
 }
 
 /** Looks for our own mechanism only: the addresses that another `include:` covers are unknown. */
@@ -199,7 +197,9 @@ function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
   if (terms.includes(wanted) || terms.includes(`+${wanted}`)) {
     return { status: 'valid', found, error: null };
   }
-  const error = `the record does not name a:${mailHost}; it serves only if it covers its addresses otherwise`;
+  const error =
+    `the record does not name a:${mailHost}; it is enough only if it covers the ` +
+    'addresses of that host in another way';
   return { status: 'invalid', found, error };
 }
 

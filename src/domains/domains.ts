@@ -120,7 +120,7 @@ export async function newDomain(
 /** Stores a new domain. @throws ConflictError if the organization has it already. */
 export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
   if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
-    throw new ConflictError('domain', `${domain.domain} is a domain of this organization already`);
+    throw new ConflictError('domain', `${domain.domain} is already a domain of this organization`);
   }
   await queries.insertDomainKeys(trx, keys);
 }

@@ -29,28 +29,28 @@ const sample = {
 
 export const domainVerified = eventKind({
   type: 'domain.verified',
-  summary: 'Mail may be sent from it',
+  summary: 'Mail may be sent from the domain',
   schema: domainOutput,
   sample,
 });
 
 export const domainFailing = eventKind({
   type: 'domain.failing',
-  summary: 'Its records are not found any more; after three days it fails',
+  summary: 'DNS no longer shows its records; after three days the domain fails',
   schema: domainOutput,
   sample,
 });
 
 export const domainFailed = eventKind({
   type: 'domain.failed',
-  summary: 'Its records were not found for three days: no mail may be sent from it',
+  summary: 'DNS has not shown its records for three days: no mail may be sent from the domain',
   schema: domainOutput,
   sample: { ...sample, status: 'failed' as const },
 });
 
 export const domainHeld = eventKind({
   type: 'domain.held',
-  summary: 'What is sent from it is accepted and waits: its own mail reached the limits',
+  summary: 'Mail from the domain is accepted and waits: its own mail reached the limits',
   schema: domainOutput,
   sample: {
     ...sample,
@@ -62,7 +62,7 @@ export const domainHeld = eventKind({
 
 export const domainResumed = eventKind({
   type: 'domain.resumed',
-  summary: 'What waited for the review of its mail goes on',
+  summary: 'Held mail of the domain goes on after the review',
   schema: domainOutput,
   sample,
 });

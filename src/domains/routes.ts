@@ -35,7 +35,8 @@ export const domainRoutes = {
     name: 'addDomain',
     summary: 'Add a sending domain',
     description:
-      'Makes its DKIM keys. Publish the required `dnsRecords`, then verify; it is also checked by schedule, soon at first.',
+      'Creates its DKIM keys. Publish the required `dnsRecords`, then verify the domain; ' +
+      'it is also checked by schedule, soon at first.',
     body: addDomainInput,
     output: domainOutput,
     throws: [ConflictError],
@@ -52,7 +53,8 @@ export const domainRoutes = {
     name: 'deleteDomain',
     summary: 'Delete a sending domain',
     description:
-      'Its keys are destroyed and its senders may not send any more. Mail that is queued still leaves, without a signature.',
+      'Its keys are destroyed, and its senders can no longer send. Queued mail still ' +
+      'leaves, without a signature.',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteDomain(app, caller, id),
@@ -61,21 +63,22 @@ export const domainRoutes = {
     name: 'verifyDomain',
     summary: 'Check the DNS records of a domain now',
     description:
-      'Answers with the domain as it stands after the check, whether or not it is verified. `temporary-failure` says that DNS did not answer.',
+      'Answers with the domain after the check, whether or not it is verified. ' +
+      '`temporary-failure` means that DNS did not answer.',
     params,
     output: domainOutput,
     run: (app, { caller, params: { id } }) => verifyDomain(app, caller, id),
   }),
   listDns: at.get(`${path}/{id}/dns-records`, {
     name: 'listDnsRecords',
-    summary: 'List the DNS records a domain needs, as last checked',
+    summary: 'List the DNS records of a domain, as last checked',
     params,
     output: dnsRecordList,
     run: (app, { caller, params: { id } }) => listDnsRecords(app, caller, id),
   }),
   rotateDkim: at.post(`${path}/{id}/dkim/rotate`, {
     name: 'rotateDkim',
-    summary: 'Make new DKIM keys for a domain',
+    summary: 'Create new DKIM keys for a domain',
     description:
       'The new keys are used once a check finds them in DNS; until then the old ones sign. Keep the old records for some days after that.',
     params,

@@ -62,17 +62,17 @@ const dnsRecord = z
     name: z.string(),
     value: z
       .string()
-      .meta({ description: 'What to publish; an MX value starts with its preference' }),
+      .meta({ description: 'Value to publish; an MX value starts with its preference' }),
     required: z
       .boolean()
       .meta({ description: 'The domain is verified when all of these are valid' }),
     status: z.enum(['pending', 'valid', 'invalid', 'missing']).meta({
       description: 'As last checked; pending: not known yet, or DNS did not answer',
     }),
-    found: z.array(z.string()).meta({ description: 'What DNS answered' }),
+    found: z.array(z.string()).meta({ description: 'Records that DNS answered' }),
     error: z.string().nullable(),
     advice: z.string().optional().meta({
-      description: 'What publishing `value` does to the record that is there',
+      description: 'Effect of publishing `value` on the present record',
     }),
   })
   .meta({ id: 'DnsRecord' });
@@ -87,14 +87,14 @@ export const domainOutput = z
     status: z.enum(['pending', 'verified', 'failed', 'temporary-failure']),
     dkim: z
       .object({ selector: z.string(), algorithm: dkimAlgorithm, publicKey: z.string() })
-      .meta({ description: 'The key that proves the domain' }),
+      .meta({ description: 'Proof of the domain by this key' }),
     dkimKeys: z
       .array(
         z.object({
           selector: z.string(),
           algorithm: dkimAlgorithm,
           publicKey: z.string(),
-          published: z.boolean().meta({ description: 'Found in DNS: mail is signed with it' }),
+          published: z.boolean().meta({ description: 'Found in DNS: mail is signed with the key' }),
         }),
       )
       .meta({ description: 'All keys in use or waiting to be published' }),
@@ -102,7 +102,7 @@ export const domainOutput = z
     dnsRecords: z.array(dnsRecord),
     catchAll: z.object({ enabled: z.boolean(), mailboxId: z.string().nullable() }),
     sendingStatus: z.enum(['enabled', 'held']).meta({
-      description: 'held: what is sent from it is accepted and waits until the operator resumes it',
+      description: 'held: mail from the domain is accepted and waits until the operator resumes it',
     }),
     heldAt: z.string().nullable(),
     holdReason: z.string().nullable(),
@@ -120,7 +120,7 @@ export const resumeDomainInput = z.strictObject({
     .max(500)
     .regex(/^[^\p{C}]+$/u, 'must be one line of text')
     .optional()
-    .meta({ description: 'What the review found' }),
+    .meta({ description: 'Findings of the review' }),
 });
 
 export type AddDomain = z.input<typeof addDomainInput>;

@@ -88,7 +88,8 @@ export async function checkSecret(app: App): Promise<void> {
     app.secrets.decrypt(key.private_key, `domainKey:${key.id}`);
   } catch (error) {
     throw new ConfigError(
-      `${app.config.dataDir}/secret.key is not the one that this store was made with: copy that file here from the machine that made the store`,
+      `${app.config.dataDir}/secret.key is not the key of this store: copy that file ` +
+        'from the machine that made the store',
       { cause: error },
     );
   }

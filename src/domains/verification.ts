@@ -194,7 +194,7 @@ export async function verifyDomain(
   options: { force?: boolean } = {},
 ): Promise<Domain> {
   if (options.force && caller.keyId !== null) {
-    throw new ForbiddenError('Only the operator verifies a domain without DNS');
+    throw new ForbiddenError('Only the operator can verify a domain without DNS');
   }
   const rows = options.force
     ? await force(app, caller, id)
@@ -237,6 +237,6 @@ async function checkQuietly(
   } catch (error) {
     // The domain was deleted during its check.
     if (error instanceof ResourceNotFoundError) return;
-    app.log.error({ err: error, domain }, 'domain check');
+    app.log.error({ err: error, domain }, 'a domain check failed');
   }
 }

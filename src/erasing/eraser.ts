@@ -103,7 +103,7 @@ export function createEraser(app: App): Eraser {
     await eraseSome(app);
     return app.clock.now() + restMs;
   };
-  const trouble = 'copies of what was deleted cannot be erased now: trying again';
+  const trouble = 'copies of deleted content cannot be erased now: trying again';
   const loop = createDueLoop(app, { step, trouble });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

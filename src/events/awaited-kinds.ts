@@ -49,10 +49,10 @@ const campaignRuns = kindsOf(
     ...timesSample,
   },
   {
-    'campaign.run.started': 'Its mail is being sent',
-    'campaign.run.completed': 'All of its mail is on its way',
-    'campaign.run.held': 'It waits for the review of its domain',
-    'campaign.run.failed': 'It was given up',
+    'campaign.run.started': 'The mail of the run is being sent',
+    'campaign.run.completed': 'All mail of the run is queued',
+    'campaign.run.held': 'The run waits for the review of its domain',
+    'campaign.run.failed': 'The run was given up',
   },
 );
 
@@ -77,7 +77,7 @@ const templates = kindsOf(
     isActive: true,
     ...timesSample,
   },
-  { 'template.published': 'Mail is made of this version from now on' },
+  { 'template.published': 'New mail uses this version from now on' },
 );
 
 const installations = kindsOf(
@@ -95,7 +95,7 @@ const installations = kindsOf(
       updatedAt: z.string(),
       disabledAt: z.string().nullable(),
     })
-    .meta({ id: 'InstallationTold', description: 'An extension that is installed' }),
+    .meta({ id: 'InstallationTold', description: 'An installed extension' }),
   {
     id: `exti_${suffix}`,
     extensionId: `ext_${suffix}`,
@@ -109,9 +109,9 @@ const installations = kindsOf(
     disabledAt: null,
   },
   {
-    'extension.installation.created': 'It may act from now on',
-    'extension.installation.upgraded': 'It runs another version',
-    'extension.installation.disabled': 'It may not act any more',
+    'extension.installation.created': 'The extension was installed',
+    'extension.installation.upgraded': 'The extension runs another version',
+    'extension.installation.disabled': 'The extension can no longer act',
   },
 );
 

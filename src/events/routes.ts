@@ -5,19 +5,20 @@ import { type EventKind, presentKind } from './kinds.ts';
 import { listLog } from './log.ts';
 import { kindList, listLogQuery, logPage } from './schema.ts';
 
-const at = area('events', 'What happened, in order, and what it is called', 'webhooks');
+const at = area('events', 'Events in their order, and their kinds', 'webhooks');
 
 /** The routes over these kinds. */
 export function eventRoutes(kinds: readonly EventKind[]) {
   return {
     list: at.get('/v1/events', {
       name: 'listEvents',
-      summary: 'List what happened in the organization',
+      summary: 'List the events of the organization',
       description:
-        'Newest first, or oldest first with `order`. `GET /v1/events/stream`, with the same filters, tells ' +
-        'events as they happen, as server-sent events: `id` is the event, `event` its kind, `data` the ' +
-        'object listed here. A `Last-Event-ID` header goes on behind that event; `since` begins ' +
-        'in the past. A comment comes every 15 seconds.',
+        'Lists the newest first, or the oldest first with `order`. `GET /v1/events/stream`, ' +
+        'with the same filters, sends events as they happen, as server-sent events: `id` is ' +
+        'the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` ' +
+        'header continues behind that event; `since` begins in the past. A comment is sent ' +
+        'every 15 seconds.',
       query: listLogQuery,
       output: logPage,
       run: (app, { caller, query }) => listLog(app, caller, query),

@@ -17,7 +17,7 @@ const logFilter = {
     .string()
     .regex(anyIdPattern, 'is not an id')
     .optional()
-    .meta({ description: 'Only events of the message, or the resource, with this id' }),
+    .meta({ description: 'Only events of the message, or other resource, with this id' }),
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
@@ -58,14 +58,14 @@ export const logItem = z
     type: z.string(),
     timestamp: z.string(),
     organizationId: z.string(),
-    data: data.meta({ description: 'What the kind says: GET /v1/events/kinds' }),
+    data: data.meta({ description: 'Data of the kind: GET /v1/events/kinds' }),
   })
-  .meta({ id: 'Event', description: 'Something that happened' });
+  .meta({ id: 'Event', description: 'An event' });
 
 export const logPage = z.object({
   items: z.array(logItem),
   nextCursor: z.string().nullable().meta({
-    description: 'Null on the last page; a page before it may be short, or empty',
+    description: 'Null on the last page; a page before may be short, or empty',
   }),
 });
 
@@ -73,8 +73,8 @@ export const kindOutput = z
   .object({
     type: z.string(),
     summary: z.string(),
-    schema: data.meta({ description: 'Of `data`: a JSON Schema, draft 2020-12' }),
-    sample: data.meta({ description: 'A `data` to show' }),
+    schema: data.meta({ description: 'JSON Schema (draft 2020-12) of `data`' }),
+    sample: data.meta({ description: 'An example of `data`' }),
   })
   .meta({ id: 'EventKind' });
 

@@ -39,13 +39,13 @@ export const statusWords: Readonly<Record<MessageStatus, string>> = {
   pending: 'It was accepted and has not been attempted yet.',
   scheduled: 'It was accepted to be sent later.',
   queued: 'Its scheduled time came; it has not been attempted yet.',
-  processing: 'It was attempted and is not through yet.',
-  sent: '{host} took it over.',
-  delivered: '{host} took it: it is delivered.',
-  read: '{host} took it, and the recipient opened it.',
-  failed: 'It was given up.',
-  bounced: '{host} refused it for good.',
-  complained: '{host} took it, and the recipient reported it as spam.',
+  processing: 'An attempt was made, and the delivery has not ended yet.',
+  sent: '{host} accepted it.',
+  delivered: '{host} accepted it: it is delivered.',
+  read: '{host} accepted it, and the recipient opened it.',
+  failed: 'The delivery was given up.',
+  bounced: '{host} refused it permanently.',
+  complained: '{host} accepted it, and the recipient reported it as spam.',
 };
 
 /** Sentences on the last event, if more is known. */
@@ -57,10 +57,10 @@ export const outcomeWords = {
     'It counts as delivered, but nothing left this machine: {captor} captures mail to {domain}.',
   deferred: 'Attempt {attempts} was put off by {host} at {verb}: {means}.',
   unreached: 'Attempt {attempts} reached no server: {means}.',
-  interrupted: 'Attempt {attempts} was interrupted; it is made again.',
-  bounced: '{host} refused it for good at {verb}: {means}.',
-  unknownToDns: 'The DNS settles it, no server was asked: {means}.',
-  returned: 'It was taken over, but came back as undeliverable: {means}.',
+  interrupted: 'Attempt {attempts} was interrupted and will be repeated.',
+  bounced: '{host} refused it permanently at {verb}: {means}.',
+  unknownToDns: 'DNS decides it without a server: {means}.',
+  returned: 'A server accepted it, but it came back as undeliverable: {means}.',
   givenUp: 'It was given up after {attemptsMade}: {means}.',
   notSent: 'It was not sent: {means}.',
 } as const;
@@ -74,18 +74,18 @@ export interface WaitWords {
 
 export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   rate: {
-    because: 'The lane to {domain} is full: as many as it may carry are on their way.',
-    next: 'It goes as soon as there is room, at the latest {due}.',
+    because: 'The lane to {domain} is full: it carries as many deliveries as it may.',
+    next: 'It is sent as soon as there is room, at the latest {due}.',
     help: { purpose: 'To watch the lanes', command: 'svc queue top' },
   },
   'daily-quota': {
-    because: 'Its organization has sent as many as its plan allows in a day.',
-    next: 'It goes on when the quota has room again, {due}, or at once with a higher plan.',
-    help: { purpose: 'To see what binds', command: 'svc plan show --org {organization}' },
+    because: 'Its organization has sent the daily limit of its plan.',
+    next: 'It is sent when the quota has room again, {due}, or at once with a higher plan.',
+    help: { purpose: 'To see the limit that binds', command: 'svc plan show --org {organization}' },
   },
   'domain-health': {
     because: 'Mail from {senderDomain} is held back: too much of it bounced or was reported.',
-    next: 'It goes on when the domain was reviewed and resumed; that is looked at again {due}.',
+    next: 'It is sent once the domain is reviewed and resumed; the next check is {due}.',
     help: {
       purpose: 'To resume the domain',
       command: 'svc domains resume {senderDomain} --org {organization}',
@@ -93,13 +93,13 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   },
   'tenant-health': {
     because: 'Sending is paused for its organization.',
-    next: 'It goes on when the pause is lifted; that is looked at again {due}.',
+    next: 'It is sent once the pause is lifted; the next check is {due}.',
     help: { purpose: 'To lift the pause', command: 'svc orgs resume {organization}' },
   },
   'provider-unavailable': {
     because: 'The servers of {domain} asked for less mail or did not answer: their lane is closed.',
-    next: 'It goes when the lane opens again, at the latest {due}.',
-    help: { purpose: 'To see how long the lane is closed', command: 'svc queue top' },
+    next: 'It is sent when the lane opens again, at the latest {due}.',
+    help: { purpose: 'To see when the lane opens', command: 'svc queue top' },
   },
   retry: {
     because: 'It waits for its next attempt.',
@@ -108,8 +108,8 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   },
   'campaign-paused': {
     because: 'Its campaign run is paused.',
-    next: 'It goes on when the run is resumed; that is looked at again {due}.',
-    help: { purpose: 'To take it out of the queue', command: 'svc queue drop {delivery}' },
+    next: 'It is sent once the run is resumed; the next check is {due}.',
+    help: { purpose: 'To drop it from the queue', command: 'svc queue drop {delivery}' },
   },
 };
 
@@ -120,31 +120,32 @@ export const stateWords = {
     help: { purpose: 'To see how it ends', command: 'svc messages explain {message}' },
   },
   ready: {
-    next: 'It goes when its turn comes; {ahead} in the queue. If that takes long: does a daemon run?',
-    help: { purpose: 'To see what goes on', command: 'svc queue top' },
+    next:
+      'It is sent when its turn comes; {ahead} in the queue. If that takes long, check ' +
+      'that a daemon runs.',
+    help: { purpose: 'To watch the queue', command: 'svc queue top' },
   },
   held: {
-    because: 'An operator holds it back (waitReason: {waitReason}).',
-    next: 'It is on hold ({hold}) and is not attempted until that is released.',
-    help: { purpose: 'To let it go', command: 'svc queue release {holdId}' },
+    because: 'An operator holds it (waitReason: {waitReason}).',
+    next: 'It is on hold ({hold}) and is not attempted until that hold is released.',
+    help: { purpose: 'To release it', command: 'svc queue release {holdId}' },
   },
   scheduled: {
-    next: 'It goes at its time, {due}.',
-    help: { purpose: 'To take it back', command: 'svc messages cancel {message}' },
+    next: 'It is sent at its time, {due}.',
+    help: { purpose: 'To cancel it', command: 'svc messages cancel {message}' },
   },
   paced: {
-    because: 'Its time came; its organization is sending as fast as its plan allows.',
-    next: 'It goes as soon as the rate has room for it; that is looked at {due}.',
+    because: 'Its time has come, but its organization already sends at the rate of its plan.',
+    next: 'It is sent as soon as the rate has room; the next check is {due}.',
     help: { purpose: 'To see the plan', command: 'svc plan show --org {organization}' },
   },
   shared: {
-    because:
-      'Its organization has as many on their way as leaves room for others: they are slow to end.',
-    next: 'It goes as soon as some of them ended; that is looked at again {due}.',
-    help: { purpose: 'To see what they wait for', command: 'svc queue top' },
+    because: 'Its organization already uses its share, and its attempts end slowly.',
+    next: 'It is sent as soon as some of them end; the next check is {due}.',
+    help: { purpose: 'To see these deliveries', command: 'svc queue top' },
   },
   waiting: {
-    next: 'It is looked at again {due}.',
+    next: 'The next check is {due}.',
     help: { purpose: 'To try it now', command: 'svc queue retry {delivery}' },
   },
   unconfirmed: {
@@ -174,7 +175,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: { purpose: 'To see whether it is blocked now', command: 'svc blocks show {email}' },
   },
   'invalid-domain': {
-    means: '{domain} does not exist or takes no mail',
+    means: '{domain} does not exist or accepts no mail',
     advice: 'Correct the domain of the address.',
     help: { purpose: 'To see whether it is blocked now', command: 'svc blocks show {email}' },
   },
@@ -184,8 +185,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: { purpose: 'To send again', command: 'svc messages send --to {email}' },
   },
   blocked: {
-    means: 'our address or domain stands on a block list',
-    advice: 'Its words name the list as a rule: ask for the removal there, then send it again.',
+    means: 'our address or domain is on a block list',
+    advice: 'The reply usually names the list: ask for removal there, then send it again.',
     help: checkDomain,
   },
   spam: {
@@ -194,8 +195,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: checkDomain,
   },
   policy: {
-    means: 'a rule forbids it',
-    advice: 'The words tell which rule.',
+    means: 'a policy of the server forbids it',
+    advice: 'The reply names the policy.',
     help: seeDialogue,
   },
   'message-too-large': {
@@ -209,8 +210,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: checkDomain,
   },
   protocol: {
-    means: 'the dialogue did not keep to SMTP',
-    advice: 'The dialogue shows at which command.',
+    means: 'the dialogue broke the rules of SMTP',
+    advice: 'The dialogue shows the command.',
     help: seeDialogue,
   },
   suppressed: {
@@ -220,22 +221,22 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   connection: {
     means: 'no server of {domain} could be used',
-    advice: 'Check the domain for a spelling mistake, and whether this machine may connect out.',
+    advice: 'Check the spelling of the domain, and that this machine may connect out.',
     help: seeDialogue,
   },
   expired: {
-    means: 'its time was over',
+    means: 'it expired',
     advice: 'Send it again if it still matters.',
     help: { purpose: 'To see its timeline', command: 'svc messages events {message}' },
   },
   cancelled: {
-    means: 'it was taken out of the queue',
-    advice: 'Send it again if that was a mistake.',
+    means: 'it was removed from the queue',
+    advice: 'If that was a mistake, send it again.',
     help: { purpose: 'To see its timeline', command: 'svc messages events {message}' },
   },
   unknown: {
     means: 'the reason is not known',
-    advice: 'Its own words are all there is.',
+    advice: 'The reply is all that is known.',
     help: seeDialogue,
   },
 };

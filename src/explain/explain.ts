@@ -101,7 +101,7 @@ export async function explainMessage(
 }
 
 function summaryOf(direction: 'inbound' | 'outbound', rows: readonly DeliveryRow[]): string {
-  if (direction === 'inbound') return 'It came in: there is nothing to deliver.';
+  if (direction === 'inbound') return 'The message was received: there is nothing to deliver.';
   const counts = [...Map.groupBy(rows, ({ status }) => status)].map(
     ([status, { length }]) => `${length} ${status}`,
   );

@@ -45,7 +45,8 @@ async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     if (chunk.includes(0)) {
       throw new ValidationError(
-        'This is no UTF-8 text, it holds NUL bytes: save it as CSV in UTF-8 (it may be UTF-16 or a spreadsheet)',
+        'The file is not UTF-8 text: it has NUL bytes. Save it as CSV in UTF-8 (it may be ' +
+          'UTF-16 or a spreadsheet)',
       );
     }
     yield chunk;
@@ -129,8 +130,8 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   const first = await objects.next();
   if (first.done || first.value.object === null) {
     throw new ValidationError(
-      'This is a JSON document, and what is read is JSON Lines, one object on each line: ' +
-        "jq -c '.[]' makes them of an array (jq -c '.Suppressions[]' of a list with a name)",
+      'The file is a JSON document, but JSON Lines are expected, one object on each line. ' +
+        "For an array: jq -c '.[]', for a list with a name: jq -c '.Suppressions[]'",
     );
   }
   const { line, object } = first.value;
@@ -172,7 +173,7 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new ValidationError('The JSON document is not whole');
+    throw new ValidationError('The JSON document is incomplete');
   }
   const { SuppressedDestinationSummaries: summaries, NextToken: nextToken } = document;
   if (!Array.isArray(summaries)) {

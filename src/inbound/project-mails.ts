@@ -70,7 +70,7 @@ export async function projectMails(
     }
   } catch (error) {
     if (!(error instanceof CapacityError)) throw error;
-    const text = 'mail that came in waits to be parsed: there is no room for it now';
+    const text = 'received mail waits to be parsed: there is no room for it now';
     app.log.warn({ err: error, waiting: left.size }, text);
   } finally {
     await gathered.keep();
@@ -141,7 +141,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
     return { kind: 'found', row };
   } catch (error) {
     if (error instanceof CapacityError) return { kind: 'no room', reason: error };
-    const text = 'a mail that came in could not be parsed: it is tried again';
+    const text = 'a received mail could not be parsed: trying again';
     app.log.error({ err: error, messageId: id, tries }, text);
     return { kind: 'again' };
   }
@@ -150,7 +150,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
 /** Returns the result for a mail whose parse never ended, not even with an error. Reads only its header. */
 async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
-  const why = 'parsing did not come to an end: only the header was read';
+  const why = 'parsing did not end: only the header was read';
   const known = raw ?? Buffer.alloc(0);
   return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));
 }
@@ -211,7 +211,7 @@ class Gathered {
       await finishProjection(this.#app, id, row);
     } catch (error) {
       if (error instanceof CapacityError) this.refused.push(id);
-      const text = 'what a message says could not be kept: it is parsed again';
+      const text = 'the parsed content of a message could not be stored: it is parsed again';
       this.#app.log.error({ err: error, messageId: id }, text);
     }
   }

@@ -77,7 +77,7 @@ export function createProjector(app: App): Projector {
     return (await projectDue()) > 0 ? 0 : clock.now() + othersPauseMs;
   };
 
-  const trouble = 'what came in cannot be parsed now: trying again';
+  const trouble = 'received mail cannot be parsed now: trying again';
   const loop = createDueLoop(app, { step, trouble });
   return {
     async start() {

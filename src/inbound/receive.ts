@@ -133,7 +133,7 @@ function draftReports(
   const wanted = addressees.filter((one) => one.kind === 'report');
   if (wanted.length === 0) return [];
   if (raw.length > mostReportBytes) {
-    const text = 'a report is cut: what is longer than a megabyte is not read';
+    const text = 'a report is longer than a megabyte: the rest is not read';
     app.log.info({ id, bytes: raw.length, kinds: wanted.map(({ report }) => report) }, text);
   }
   const now = app.clock.now();
@@ -186,7 +186,7 @@ export async function receive(
   const { addressees, remoteAddress, helo, protocol, id } = envelope;
   const block = readHeaderBlock(raw);
   if (block.all('received').length > mostHops) {
-    return refused(554, '5.4.6', 'Too many hops: this message is going round in circles');
+    return refused(554, '5.4.6', 'Too many hops: this message is in a loop');
   }
   const verdicts = await checkSender(app, envelope, raw);
   if ('kind' in verdicts) return verdicts;

@@ -61,7 +61,7 @@ export async function resolveAddressee(
   address: string,
 ): Promise<Addressee | InboundRefusal> {
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
-  if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
+  if (!parsed) return refused(553, '5.1.3', 'The address is not a valid email address');
   const { own, catchAll } = await findOwn(app, parsed);
   if (!own) {
     const ours = (await resolveReport(app, parsed)) ?? (await resolveLeaving(app, parsed));
@@ -70,7 +70,7 @@ export async function resolveAddressee(
   const mailbox = own ?? (await unlessKept(app, parsed, catchAll));
   if (!mailbox) return refused(550, '5.1.1', 'No mailbox here has this address');
   if (mailbox.status === 'paused') {
-    return refused(450, '4.2.1', 'This mailbox takes no mail at the moment');
+    return refused(450, '4.2.1', 'This mailbox accepts no mail at the moment');
   }
   return {
     kind: 'mailbox',

@@ -73,7 +73,7 @@ export class Authenticator {
   /** Flushes a last time. A failed write loses these times, which are only informational. */
   async close(): Promise<void> {
     await this.flushLastUsed().catch((error: unknown) => {
-      this.#app.log.warn({ err: error }, 'the last use of keys could not be written');
+      this.#app.log.warn({ err: error }, 'the time of last use of keys could not be stored');
     });
   }
 

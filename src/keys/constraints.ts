@@ -28,7 +28,8 @@ function outsideRanges({ constraints }: Caller, peer: string | undefined): Forbi
   if (!constraints?.ipRanges) return null;
   if (peer !== undefined && isInRanges(peer, rangesOf(constraints))) return null;
   return new ForbiddenError(
-    `This key may not be used from the address ${peer ?? 'of this connection'}: use it from where it is meant for, or have its constraints changed`,
+    `This key may not be used from the address ${peer ?? 'of this connection'}: use ` +
+      'it from an allowed address, or change its constraints',
   );
 }
 
@@ -48,7 +49,7 @@ export function isBound(constraints: KeyConstraints | null): boolean {
 
 export function beyondMailboxes(): ForbiddenError {
   return new ForbiddenError(
-    'This key reaches its own mailboxes alone: ask for a path under one of them, or use another key',
+    'This key reaches only its own mailboxes: use a path under one, or another key',
   );
 }
 
@@ -76,7 +77,8 @@ export function refusedPermission(
   const isHeld = isBound(constraints) || sendMode === 'approval';
   if (permission === 'mailboxes:configure' && isHeld) {
     return new ForbiddenError(
-      'A key of single mailboxes, or one that only proposes, never has mailboxes:configure: use a key without these limits',
+      'A key that is bound to mailboxes, or only proposes, never has mailboxes:configure: ' +
+        'use a key without these limits',
     );
   }
   if (allows(permissions, permission)) return null;
@@ -127,7 +129,8 @@ export function beyondOrigins(
   if (!beyond) return null;
   const { field, email } = beyond;
   return new ForbiddenError(
-    `This key may not send with ${email ?? 'no valid address'} in ${field}: leave ${field} out, name an address that its constraints allow, or use another key`,
+    `This key may not send with ${email ?? 'no valid address'} in ${field}: leave ` +
+      `${field} out, use an address that its constraints allow, or use another key`,
   );
 }
 
@@ -138,7 +141,8 @@ export function beyondSenders(
 ): ForbiddenError | null {
   if (!constraints || !limitsFrom(constraints) || mayBeFrom(constraints, email)) return null;
   return new ForbiddenError(
-    `This key may not send from ${email}: give a from.email that its constraints allow, or use another key`,
+    `This key may not send from ${email}: use a from.email that its constraints ` +
+      'allow, or another key',
   );
 }
 

@@ -87,7 +87,7 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
   const now = app.clock.now();
   const expiresAt = wanted.expiresAt ? Date.parse(wanted.expiresAt) : null;
   if (expiresAt !== null && expiresAt <= now) {
-    throw ValidationError.of('expiresAt', 'must lie in the future');
+    throw ValidationError.of('expiresAt', 'must be in the future');
   }
   const { plaintext, hash, start } = makeKey(app.random, wanted.mode);
   const id = app.newId('key');
@@ -114,19 +114,19 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
 
 function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
   if (row.role_name === 'owner' && caller.roleName !== 'owner') {
-    throw new ForbiddenError('Only an owner makes or changes keys of owners');
+    throw new ForbiddenError('Only an owner creates or changes keys of owners');
   }
 }
 
 /** Names a right of the key that its creator lacks, in the words of the refusal. */
 function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
-  if (row.owner === 'person' && caller.owner !== 'person') return 'the standing of a person';
+  if (row.owner === 'person' && caller.owner !== 'person') return 'the rights of a person';
   if (caller.isTest && !isTestKey(row.start)) return 'live sending';
   if (caller.sendMode === 'approval' && row.send_mode === 'send') return 'sending without approval';
   const constraints = maker ? constraintsOf(maker) : caller.constraints;
   if (!areNoLooser(constraintsOf(row), constraints)) {
-    return 'looser constraints than this key: name all that limit it, within its own';
+    return 'looser constraints than this key: name all of its limits, each as strict or stricter';
   }
   const end = maker?.expires_at ?? null;
   if (end !== null && (row.expires_at === null || row.expires_at > end)) {
@@ -162,7 +162,7 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
  */
 function requireReview(row: queries.KeyRow): void {
   if (row.send_mode === 'send' || isBound(constraintsOf(row))) return;
-  const needed = 'must name mailboxIds or a namespaceId: the key only proposes what it sends';
+  const needed = 'must name mailboxIds or a namespaceId: the key only proposes mail';
   throw ValidationError.of('constraints', needed);
 }
 
@@ -171,7 +171,8 @@ function requireNoConfiguring(row: queries.KeyRow): void {
   const listed = fromJson<PermissionMap>(row.permissions);
   if (!listed || !isBound(constraintsOf(row)) || !allows(listed, 'mailboxes:configure')) return;
   const excess =
-    'hold mailboxes:configure, which a key of single mailboxes never has: name the others in the place of *';
+    'include mailboxes:configure, which a key bound to mailboxes never has: name the ' +
+    'others in place of *';
   throw ValidationError.of('permissions', excess);
 }
 

@@ -6,7 +6,7 @@ import { ConflictError } from '../errors.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts';
 import { createKeyInput, keyOutput, listKeysQuery, updateKeyInput } from './schema.ts';
 
-const at = area('API keys', 'Keys and what they may do', 'keys');
+const at = area('API keys', 'Keys and their permissions', 'keys');
 const path = '/v1/api-keys';
 const params = idPath('key', 'an API key');
 
@@ -22,7 +22,8 @@ export const keyRoutes = {
     name: 'createApiKey',
     summary: 'Create an API key',
     description:
-      'The plaintext is in `key`, this once. A key cannot make one that can do more than itself.',
+      'The plaintext is in `key`, only this once. A key cannot create a key with more ' +
+      'rights than its own.',
     body: createKeyInput,
     output: keyOutput,
     run: (app, { caller, body }) => createKey(app, caller, body),
@@ -38,7 +39,8 @@ export const keyRoutes = {
     name: 'updateApiKey',
     summary: 'Change the name, description or constraints of an API key',
     description:
-      'Constraints are changed only by a key that could make this one, as it was and as it will be, and hold in every daemon within a second.',
+      'A key can change only the constraints of a key that it could create, with the old ' +
+      'and the new constraints. They hold in every daemon within a second.',
     params,
     body: updateKeyInput,
     output: keyOutput,
@@ -47,7 +49,7 @@ export const keyRoutes = {
   revoke: at.delete(`${path}/{id}`, {
     name: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'For good, and in every daemon within a second. Revoking again is no error.',
+    description: 'Every daemon refuses the key within a second. Revoking it again succeeds.',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => revokeKey(app, caller, id),
@@ -56,7 +58,9 @@ export const keyRoutes = {
     name: 'rotateApiKey',
     summary: 'Replace an API key',
     description:
-      'Makes a new key with the same owner, name, permissions and constraints, whose plaintext is in `key`; the old key is deactivated. A revoked or expired key is refused.',
+      'Creates a new key with the same owner, name, permissions and constraints; its ' +
+      'plaintext is in `key`. The old key is deactivated. A revoked or expired key is ' +
+      'refused.',
     params,
     output: keyOutput,
     throws: [ConflictError],

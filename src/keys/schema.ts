@@ -23,7 +23,7 @@ const permissionMap = boundedMap(
 )
   .superRefine((map, context) => {
     if (Object.keys(map).length === 0) {
-      context.addIssue({ code: 'custom', message: 'must grant something' });
+      context.addIssue({ code: 'custom', message: 'must grant a permission' });
     }
     for (const [resource, actions] of Object.entries(map)) {
       const known = grantableActions(resource);
@@ -49,7 +49,7 @@ const mostInList = 50;
 function listOf<T extends z.ZodType<string, string>>(entry: T) {
   return z
     .array(entry)
-    .min(1, 'must name one at least; leave it out for no limit')
+    .min(1, 'must name at least one; leave it out for no limit')
     .max(mostInList, `must not have more than ${mostInList} entries`)
     .transform((entries) => [...new Set(entries)]);
 }
@@ -73,23 +73,25 @@ const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a na
 const constraintsInput = z
   .strictObject({
     senders: listOf(emailAddress).optional().meta({
-      description: 'From addresses of its mail, besides those in `domains`',
+      description: 'From addresses allowed for its mail, besides those in `domains`',
     }),
     domains: listOf(domainName).optional().meta({
-      description: 'Domains of the From addresses of its mail; subdomains are others',
+      description: 'Domains allowed in the From of its mail; subdomains are separate',
     }),
     ipRanges: listOf(ipRange).optional().meta({
-      description: 'Where it may be used from: IP addresses and CIDR ranges',
+      description: 'IP addresses and CIDR ranges from which it may be used',
     }),
     mailboxIds: listOf(mailboxId).optional().meta({
-      description: 'It reaches the paths under these mailboxes, and nothing else',
+      description: 'Mailboxes under which it reaches paths, and no others',
     }),
     namespaceId: namespaceId.optional().meta({
-      description: 'It reaches the paths under the mailboxes of this namespace, and nothing else',
+      description: 'Namespace of the mailboxes under which it reaches paths, and no others',
     }),
   })
   .refine((given) => Object.values(given).some((value) => value !== undefined), {
-    message: 'must name senders, domains, ipRanges, mailboxIds or a namespaceId; null is for none',
+    message:
+      'must name senders, domains, ipRanges, mailboxIds or a namespaceId; null removes the ' +
+      'constraints',
   })
   .refine(({ mailboxIds, namespaceId }) => mailboxIds === undefined || namespaceId === undefined, {
     path: ['namespaceId'],
@@ -129,7 +131,7 @@ export const createKeyInput = z
   })
   .refine(({ sendMode, owner }) => sendMode === 'send' || owner === 'service', {
     path: ['sendMode'],
-    message: 'is send for the key of a person: who approves does not propose',
+    message: 'must be send for the key of a person: a person who approves does not propose',
   })
   .refine(
     ({ sendMode, constraints }) =>
@@ -145,7 +147,7 @@ export const updateKeyInput = z
     name: name.nullable().optional(),
     description: description.nullable().optional(),
     constraints: constraintsInput.nullable().optional().meta({
-      description: 'In the place of those it has; null takes them away',
+      description: 'Replaces the constraints of the key; null removes them',
     }),
   })
   .meta({ examples: [{ name: 'Billing', description: 'Sends the invoices' }] });
@@ -155,14 +157,14 @@ export const keyOutput = z
     id: z.string(),
     name: z.string().nullable(),
     key: z.string().nullable().meta({
-      description: 'The plaintext, in the answer to creation and rotation only',
+      description: 'The plaintext; only in the answer to creation and rotation',
     }),
     start: z.string().meta({ description: 'First 14 characters of the plaintext' }),
     description: z.string().nullable(),
     createdAt: z.string(),
     expiresAt: z.string().nullable(),
-    lastUsedAt: z.string().nullable().meta({ description: 'May lag by a minute' }),
-    isActive: z.boolean().meta({ description: 'False once revoked or rotated' }),
+    lastUsedAt: z.string().nullable().meta({ description: 'Up to a minute late' }),
+    isActive: z.boolean().meta({ description: 'False after the key was revoked or rotated' }),
     permissions: z.record(z.string(), z.array(z.string())),
     roleName: z.string(),
     owner: z.enum(['person', 'service']),
@@ -176,7 +178,7 @@ export const keyOutput = z
       })
       .nullable()
       .meta({
-        description: 'Where it may be used from, what it reaches, and whom its mail may come from',
+        description: 'Limits of its use, of the mailboxes it reaches, and of its From addresses',
       }),
     sendMode: z.enum(['send', 'approval']),
   })

@@ -28,7 +28,7 @@ export const revokedKeyCheck: SendCheck<'due', Constrained & { keyId: string | n
     return ({ keyId }) =>
       keyId === null || standing.has(keyId)
         ? null
-        : new ForbiddenError(`The API key ${keyId} that it was scheduled with is revoked`);
+        : new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
   },
 };
 

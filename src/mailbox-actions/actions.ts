@@ -185,7 +185,7 @@ function deciderOf({ keyId, keyName }: Caller): ActionActor {
 /** Requires the key of a person. @throws ForbiddenError for a service. */
 export function requirePerson({ owner }: Caller): void {
   if (owner === 'person') return;
-  throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
+  throw new ForbiddenError('Only a person decides: use a key made with --owner person');
 }
 
 /**
@@ -212,7 +212,7 @@ export async function decide(
   const isMoved = !isOver && (await queries.moveAction(trx, row, 'proposed', change));
   if (!isMoved) {
     const state = isOver ? 'expired' : row.state;
-    throw new ConflictError('action', `${row.id} is ${state}: it is decided once`);
+    throw new ConflictError('action', `${row.id} is already ${state}: it is decided only once`);
   }
   await deleteProposal(trx, row.id);
   return { ...row, ...change };

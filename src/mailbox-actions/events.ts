@@ -44,21 +44,21 @@ const decided = {
 
 export const mailboxActionProposed = eventKind({
   type: 'mailbox.action.proposed',
-  summary: 'It waits for the approval of a person',
+  summary: 'A key proposed an action, which waits for approval by a person',
   schema: mailboxActionOutput,
   sample,
 });
 
 export const mailboxActionApproved = eventKind({
   type: 'mailbox.action.approved',
-  summary: 'A person approved it: it was sent, or could not be',
+  summary: 'A person approved an action: it was sent, or could not be',
   schema: mailboxActionOutput,
   sample: { ...decided, state: 'executed' as const, messageId: 'msg_06dq2k0qz8h3v5m1r9t4w7xy' },
 });
 
 export const mailboxActionRejected = eventKind({
   type: 'mailbox.action.rejected',
-  summary: 'A person refused it',
+  summary: 'A person rejected an action',
   schema: mailboxActionOutput,
   sample: { ...decided, state: 'rejected' as const, note: 'Ask for the order number first' },
 });

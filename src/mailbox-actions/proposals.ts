@@ -97,7 +97,7 @@ async function requireRoom(trx: Db, mailboxId: string, bytes: number, now: numbe
     throw new RateLimitedError('proposeAction', Math.ceil(waitMs / 1_000));
   }
   if (open.bytes + bytes <= mostOpenBytes) return;
-  const text = `The proposals of ${mailboxId} would take more than ${mostOpenBytes} bytes`;
+  const text = `The proposals of ${mailboxId} would exceed ${mostOpenBytes} bytes`;
   throw new MalformedRequestError(`${text}: decide on some (svc mailboxes review)`, 413);
 }
 

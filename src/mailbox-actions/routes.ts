@@ -24,7 +24,7 @@ const path = '/v1/mailboxes/{id}';
 export const mailboxActionRoutes = {
   activity: at.get(`${path}/agent-activity`, {
     name: 'getMailboxActivity',
-    summary: 'Count what keys did in a mailbox, and what happened to it',
+    summary: 'Count the actions of keys and the events of a mailbox',
     params: mailboxPath,
     query: activityQuery,
     output: activityOutput,
@@ -32,7 +32,7 @@ export const mailboxActionRoutes = {
   }),
   list: at.get(`${path}/actions`, {
     name: 'listMailboxActions',
-    summary: 'List what keys did or proposed in a mailbox, newest first',
+    summary: 'List the actions of keys in a mailbox, newest first',
     params: mailboxPath,
     query: listActionsQuery,
     output: actionPage,
@@ -40,7 +40,7 @@ export const mailboxActionRoutes = {
   }),
   get: at.get(`${path}/actions/{actionId}`, {
     name: 'getMailboxAction',
-    summary: 'Show an action, and what a proposal would send',
+    summary: 'Show an action, with the whole mail of a proposal',
     params: actionPath,
     output: shownActionOutput,
     run: (app, { caller, params: { id, actionId } }) =>
@@ -48,10 +48,11 @@ export const mailboxActionRoutes = {
   }),
   raw: at.get(`${path}/actions/{actionId}/raw`, {
     name: 'getProposedMail',
-    summary: 'Download the mail of a proposal, as it would be sent',
+    summary: 'Download the mail of a proposal as it would be sent',
     description:
-      'The MIME whose SHA-256 is the `digest`: what is sent is that, byte for byte, with Date, ' +
-      'Message-ID, DKIM-Signature and X-Service-Token in front. 404 once it is decided.',
+      'Answers with the MIME whose SHA-256 is the `digest`: it is sent byte for byte, ' +
+      'after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once the proposal ' +
+      'is decided.',
     params: actionPath,
     sendsFile: true,
     output: fileOutput,
@@ -60,7 +61,7 @@ export const mailboxActionRoutes = {
   }),
   attachment: at.get(`${path}/actions/{actionId}/attachments/{n}`, {
     name: 'getProposedAttachment',
-    summary: 'Download a file of a proposal, by its number',
+    summary: 'Download an attachment of a proposal by its number',
     description: 'The numbers are in `content` of the action. 404 once it is decided.',
     params: actionFilePath,
     sendsFile: true,
@@ -70,8 +71,8 @@ export const mailboxActionRoutes = {
   }),
   reject: at.post(`${path}/actions/{actionId}/reject`, {
     name: 'rejectMailboxAction',
-    summary: 'Refuse what was proposed',
-    description: 'Only a person does that, once; the note says why to who proposed it.',
+    summary: 'Reject a proposal',
+    description: 'Only a person can reject, and once; the note tells the key the reason.',
     status: 200,
     params: actionPath,
     body: rejectActionInput,

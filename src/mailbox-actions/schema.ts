@@ -20,8 +20,8 @@ export const actionPath = z.strictObject({
 export const actionFilePath = actionPath.extend({ n: attachmentNumber });
 
 export const listActionsQuery = z.strictObject({
-  state: z.enum(actionStates).optional().meta({ description: 'Only this state' }),
-  type: z.enum(actionTypes).optional().meta({ description: 'Only this type' }),
+  state: z.enum(actionStates).optional().meta({ description: 'Only actions in this state' }),
+  type: z.enum(actionTypes).optional().meta({ description: 'Only actions of this type' }),
   actor: z
     .string()
     .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
@@ -55,35 +55,38 @@ export const mailboxActionOutput = z
     type: z.enum(actionTypes),
     state: z.enum(actionStates),
     actor,
-    messageId: z.string().nullable().meta({ description: 'What was sent; null until it is' }),
+    messageId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the sent message; null until it is sent' }),
     threadId: z.string().nullable(),
     summary: z.record(z.string(), z.unknown()).meta({
       description:
-        'Of a send: from, to, cc, bcc, subject, preview and the number of attachments; of a proposal ' +
-        'replyTo too',
+        'For a send: from, to, cc, bcc, subject, preview and the number of attachments; for ' +
+        'a proposal also replyTo',
     }),
     createdAt: z.string(),
     decidedAt: z.string().nullable(),
     decidedBy: actor.nullable(),
-    note: z.string().nullable().meta({ description: 'Of who decided' }),
-    expiresAt: z.string().nullable().meta({ description: 'Of a proposal' }),
+    note: z.string().nullable().meta({ description: 'Note on the decision' }),
+    expiresAt: z.string().nullable().meta({ description: 'Time at which a proposal expires' }),
     failure: z
       .object({ _tag: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why it could not be sent when it was approved' }),
+      .meta({ description: 'Reason for which an approved proposal could not be sent' }),
     digest: z
       .string()
       .nullable()
       .meta({
         description:
-          'Of the MIME that was proposed (`…/raw`): `sha256:` and hexadecimal digits. What is sent is ' +
-          'that, with Date, Message-ID, DKIM-Signature and X-Service-Token in front',
+          'Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent ' +
+          'after Date, Message-ID, DKIM-Signature and X-Service-Token',
       }),
     editedDigest: z.string().nullable().meta({
-      description: 'Of the MIME that was sent, where `decidedBy` edited it; else null',
+      description: 'Digest of the MIME that was sent, if `decidedBy` edited it; else null',
     }),
   })
-  .meta({ id: 'MailboxAction', description: 'What was done or proposed in a mailbox' });
+  .meta({ id: 'MailboxAction', description: 'An action or a proposal in a mailbox' });
 
 export const actionPage = z.object({
   items: z.array(mailboxActionOutput),
@@ -114,15 +117,15 @@ export const shownActionOutput = mailboxActionOutput
         ),
       })
       .nullable()
-      .meta({ description: 'What a proposal would send; null once it is decided' }),
+      .meta({ description: 'Mail of the proposal; null once it is decided' }),
   })
-  .meta({ id: 'ShownMailboxAction', description: 'An action, and what a proposal would send' });
+  .meta({ id: 'ShownMailboxAction', description: 'An action, with the mail of a proposal' });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish();
 
 export const activityQuery = z.strictObject({
-  after: instant.meta({ description: 'From this instant on; omit both for all time' }),
-  before: instant.meta({ description: 'Until before this instant' }),
+  after: instant.meta({ description: 'Start of the time; leave out both for all time' }),
+  before: instant.meta({ description: 'End of the time, exclusive' }),
 });
 
 export const activityOutput = z
@@ -132,9 +135,9 @@ export const activityOutput = z
       byState: z.array(z.object({ state: z.string(), count: z.number() })),
     }),
     events: z.object({ byType: z.array(z.object({ type: z.string(), count: z.number() })) }),
-    pendingApprovals: z.number().meta({ description: 'Sends that wait for approval now' }),
+    pendingApprovals: z.number().meta({ description: 'Sends that now wait for approval' }),
   })
-  .meta({ id: 'MailboxActivity', description: 'What happened in a mailbox, counted' });
+  .meta({ id: 'MailboxActivity', description: 'Counts of the events of a mailbox' });
 
 export type ActionActor = z.output<typeof actor>;
 export type MailboxAction = z.output<typeof mailboxActionOutput>;

@@ -42,12 +42,15 @@ async function hostedPlace(
 ): Promise<Place> {
   const hosted = await findHostedDomain(trx, domain, returnPathOf(domain));
   if (!hosted) {
-    const text = `The operator has not verified ${domain}, which mailboxes.hostedDomain names`;
+    const text = `The operator has not verified ${domain}, the domain of mailboxes.hostedDomain`;
     throw new ConflictError('domain', text);
   }
   const isOwner = hosted.organization_id === organizationId;
   if (!isOwner && reservedLocalParts.has(localPart.toLowerCase())) {
-    throw ValidationError.of(field, `${localPart}@${domain} is kept for who runs the service`);
+    throw ValidationError.of(
+      field,
+      `${localPart}@${domain} is reserved for the operator of the service`,
+    );
   }
   return { source: 'serviceHosted', domain_id: hosted.id };
 }
@@ -79,7 +82,7 @@ export async function storeAddress(
   if (parsed.localPart.includes('+')) {
     throw ValidationError.of(
       field,
-      'must not have a +: what follows one reaches the mailbox anyway',
+      'must not have a +: the part after it is not needed to reach the mailbox',
     );
   }
   const isHosted = parsed.domain === app.config.mailboxes.hostedDomain;
@@ -98,7 +101,7 @@ export async function storeAddress(
     created_at: app.clock.now(),
   };
   if (!(await queries.insertMailboxAddress(trx, row))) {
-    throw new ConflictError('mailbox', `${row.address} belongs to a mailbox already`);
+    throw new ConflictError('mailbox', `${row.address} already belongs to a mailbox`);
   }
   await keepReceiving(trx, [place.domain_id]);
   return row;

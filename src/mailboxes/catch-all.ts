@@ -39,7 +39,7 @@ export async function enableCatchAll(
       created_at: app.clock.now(),
     };
     if (!(await putCatchAll(trx, caught))) {
-      throw new ConflictError('domain', `Mail for ${domain} is caught by another organization`);
+      throw new ConflictError('domain', `Another organization has the catch-all of ${domain}`);
     }
     await keepReceiving(trx, [domainId]);
     const details = { domain, mailboxId };

@@ -28,35 +28,35 @@ const sample = {
 
 export const mailboxCreated = eventKind({
   type: 'mailbox.created',
-  summary: 'It takes mail from now on',
+  summary: 'A mailbox was created',
   schema: mailboxOutput,
   sample,
 });
 
 export const mailboxUpdated = eventKind({
   type: 'mailbox.updated',
-  summary: 'Its name, its addresses or its settings are others',
+  summary: 'The name, an address or a setting of a mailbox was changed',
   schema: mailboxOutput,
   sample,
 });
 
 export const mailboxPaused = eventKind({
   type: 'mailbox.paused',
-  summary: 'It takes no mail until it is resumed',
+  summary: 'A mailbox was paused',
   schema: mailboxOutput,
   sample: { ...sample, status: 'paused' as const },
 });
 
 export const mailboxResumed = eventKind({
   type: 'mailbox.resumed',
-  summary: 'It takes mail again',
+  summary: 'A mailbox was resumed',
   schema: mailboxOutput,
   sample,
 });
 
 export const mailboxDeleted = eventKind({
   type: 'mailbox.deleted',
-  summary: 'It is gone, and its addresses are free',
+  summary: 'A mailbox was deleted, and its addresses are free',
   schema: mailboxOutput,
   sample: { ...sample, status: 'deleted' as const },
 });
@@ -69,14 +69,14 @@ const message = {
 
 export const mailboxMessageReceived = eventKind({
   type: 'mailbox.message.received',
-  summary: 'Mail came in',
+  summary: 'A mailbox received a message',
   schema: mailboxMessageData,
   sample: message,
 });
 
 export const mailboxMessageSent = eventKind({
   type: 'mailbox.message.sent',
-  summary: 'Mail was sent from it',
+  summary: 'A mailbox sent a message',
   schema: mailboxMessageData,
   sample: message,
 });

@@ -150,7 +150,7 @@ export async function storeMailbox(
     updated_at: now,
   };
   if (!(await queries.insertMailbox(trx, row))) {
-    throw new ConflictError('mailbox', `A mailbox with the slug ${slug} exists`);
+    throw new ConflictError('mailbox', `A mailbox with the slug ${slug} exists already`);
   }
   await storeAddress(app, trx, row, { address, displayName, field });
   const mailbox = await present(trx, row);
@@ -309,7 +309,9 @@ export function removeAddress(
     if (!gone) throw new ResourceNotFoundError('address', addressId);
     const [next] = addresses.filter((one) => one.id !== addressId);
     if (!next) {
-      const text = `${gone.address} is the last address of the mailbox: delete that, or add another`;
+      const text =
+        `${gone.address} is the last address of the mailbox: delete the mailbox, or add ` +
+        'another address first';
       throw new ConflictError('mailbox', text);
     }
     await queries.deleteAddresses(trx, id, addressId);

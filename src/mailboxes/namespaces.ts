@@ -62,7 +62,7 @@ export function createNamespace(
       updated_at: now,
     };
     if (!(await queries.namespaces.insert(trx, row, ['organization_id', 'name']))) {
-      throw new ConflictError('namespace', `A namespace with the name ${name} exists`);
+      throw new ConflictError('namespace', `A namespace with the name ${name} exists already`);
     }
     const change = { subject: row.id, action: 'namespace.created', details: { name } } as const;
     await record(app, trx, caller, change);

@@ -54,7 +54,8 @@ export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = 
       const address = send.isTest ? beyond(send, () => true) : undefined;
       if (address === undefined) return null;
       return new ForbiddenError(
-        `A test key sends only to local mailboxes and @simulator.test; ${address} needs a live key`,
+        'A test key sends only to local mailboxes and @simulator.test: use a live key ' +
+          `for ${address}`,
       );
     };
   },

@@ -39,7 +39,7 @@ import {
 /** Refused to keys bound to single mailboxes, and to keys that only propose. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
-const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');
+const at = area('mailboxes', 'Addresses that receive mail, and actions in their mailboxes');
 const path = '/v1/mailboxes';
 
 export const mailboxRoutes = {
@@ -54,8 +54,9 @@ export const mailboxRoutes = {
     name: 'createMailbox',
     summary: 'Create a mailbox',
     description:
-      'Its address is on a verified domain of the organization, or on the domain that the service ' +
-      'hosts for all; no other mailbox of any organization has it. Mail to `name+anything@` reaches it too.',
+      'Its address is on a verified domain of the organization, or on the hosted domain of ' +
+      'the service; no mailbox of any organization can share it. Mail to `name+anything@` ' +
+      'reaches it too.',
     body: createMailboxInput,
     output: mailboxOutput,
     throws: [ConflictError],
@@ -91,7 +92,8 @@ export const mailboxRoutes = {
     ...configures,
     name: 'pauseMailbox',
     summary: 'Pause a mailbox',
-    description: 'Mail to it is put off (450), and it sends none, until it is resumed.',
+    description:
+      'Incoming mail is deferred (450), and the mailbox sends nothing, until it is resumed.',
     params,
     output: mailboxOutput,
     run: (app, { caller, params: { id } }) => pauseMailbox(app, caller, id),
@@ -107,7 +109,7 @@ export const mailboxRoutes = {
   addAddress: at.post(`${path}/{id}/addresses`, {
     ...configures,
     name: 'addMailboxAddress',
-    summary: 'Give a mailbox one more address',
+    summary: 'Add an address to a mailbox',
     status: 201,
     params,
     body: addAddressInput,
@@ -117,8 +119,8 @@ export const mailboxRoutes = {
   }),
   removeAddress: at.delete(`${path}/{id}/addresses/{addressId}`, {
     name: 'removeMailboxAddress',
-    summary: 'Take an address from a mailbox',
-    description: 'The next oldest takes the place of a primary one; the last address stays.',
+    summary: 'Remove an address from a mailbox',
+    description: 'The next oldest address replaces a primary one; the last address stays.',
     ...configures,
     params: addressPath,
     output: mailboxOutput,
@@ -127,7 +129,7 @@ export const mailboxRoutes = {
   }),
   events: at.get(`${path}/{id}/events`, {
     name: 'listMailboxEvents',
-    summary: 'List what happened to a mailbox',
+    summary: 'List the events of a mailbox',
     params,
     query: mailboxEventsQuery,
     output: logPage,
@@ -161,7 +163,7 @@ export const catchAllRoutes = {
   enable: ofDomain.post('/v1/email/catch-all/enable', {
     ...configures,
     name: 'enableCatchAll',
-    summary: 'Have a mailbox take mail for all addresses of a domain that nothing else has',
+    summary: 'Deliver mail for unknown addresses of a domain to a mailbox',
     status: 200,
     body: enableCatchAllInput,
     output: catchAllOutput,
@@ -171,8 +173,8 @@ export const catchAllRoutes = {
   disable: ofDomain.post('/v1/email/catch-all/disable', {
     ...configures,
     name: 'disableCatchAll',
-    summary: 'End the catch-all of a domain',
-    description: 'Succeeds too where none was on.',
+    summary: 'Disable the catch-all of a domain',
+    description: 'Succeeds also without a catch-all.',
     status: 200,
     body: disableCatchAllInput,
     output: catchAllOutput,

@@ -67,8 +67,9 @@ const filtersInput = z
   })
   .meta({
     description:
-      'Addresses and domains: whose mail it does not want (`block`), and, where `allow` has an entry, ' +
-      'whose alone it wants; a domain speaks for those below it. Other mail goes to `spam`. Replaced whole',
+      'Addresses and domains, a domain also for its subdomains: `block` lists unwanted ' +
+      'senders; if `allow` has an entry, only its senders are wanted. Mail from all others ' +
+      'goes to `spam`. Replaced whole',
   });
 
 export const listMailboxesQuery = z.strictObject({
@@ -153,7 +154,7 @@ export const mailboxOutput = z
     filters: mailboxFilters,
     updatedAt: z.string(),
   })
-  .meta({ id: 'Mailbox', description: 'Addresses that take mail here' });
+  .meta({ id: 'Mailbox', description: 'An address that receives mail' });
 
 export const listNamespacesQuery = z.strictObject(pageQuery);
 
@@ -169,7 +170,7 @@ export const namespaceOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'MailboxNamespace', description: 'Mailboxes that belong together' });
+  .meta({ id: 'MailboxNamespace', description: 'A group of mailboxes' });
 
 const domainId = z.string().regex(idPattern('domain'), 'is not a domain id');
 

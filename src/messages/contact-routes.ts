@@ -15,7 +15,8 @@ export const forgetRoutes = {
     name: 'deleteContact',
     summary: 'Delete a contact for good',
     description:
-      'It is taken out of the recipients of messages too, whose addresses stay. Its blocks stay.',
+      'It is removed from the recipients of messages too, whose addresses stay. Its blocks ' +
+      'stay.',
     params: contactPath,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteContact(app, caller, id),

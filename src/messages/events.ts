@@ -58,29 +58,43 @@ function messageKind(type: EventType, summary: string, { status, ...event }: Tol
 }
 
 export const messageKinds = [
-  messageKind('message.accepted', 'It was taken to be sent', { status: 'pending' }),
-  messageKind('message.scheduled', 'It was taken to be sent later', { status: 'scheduled' }),
-  messageKind('message.deferred', 'A server did not take it now; it is tried again', {
+  messageKind('message.accepted', 'A message was accepted for sending', { status: 'pending' }),
+  messageKind('message.scheduled', 'A message was accepted for sending later', {
+    status: 'scheduled',
+  }),
+  messageKind('message.deferred', 'A server refused the message for now; it is tried again', {
     status: 'processing',
     errorCode: 'deferred',
     reply: '451 4.3.0 Try again later',
   }),
-  messageKind('message.sent', 'The next server has it', { status: 'sent', reply: '250 2.0.0 Ok' }),
-  messageKind('message.delivered', "The recipient's server has it", { status: 'delivered' }),
-  messageKind('message.opened', 'It was opened', { status: 'read' }),
-  messageKind('message.clicked', 'A link in it was followed', {
+  messageKind('message.sent', 'The next server accepted the message', {
+    status: 'sent',
+    reply: '250 2.0.0 Ok',
+  }),
+  messageKind('message.delivered', "The recipient's server accepted the message", {
+    status: 'delivered',
+  }),
+  messageKind('message.opened', 'The recipient opened the message', { status: 'read' }),
+  messageKind('message.clicked', 'The recipient followed a link', {
     status: 'read',
     url: 'https://example.com/receipt',
   }),
-  messageKind('message.bounced', 'The server of the recipient refused it for good', {
+  messageKind('message.bounced', "The recipient's server refused the message permanently", {
     status: 'bounced',
     errorCode: 'hard-bounce',
     reply: '550 5.1.1 No such user',
   }),
-  messageKind('message.complained', 'The recipient reported it as spam', { status: 'complained' }),
-  messageKind('message.failed', 'It was given up', { status: 'failed', errorCode: 'expired' }),
-  messageKind('message.cancelled', 'It was called back before it was sent', { status: 'failed' }),
-  messageKind('message.unsubscribed', 'The recipient wants no more of its kind', {
+  messageKind('message.complained', 'The recipient reported the message as spam', {
+    status: 'complained',
+  }),
+  messageKind('message.failed', 'The message was given up', {
+    status: 'failed',
+    errorCode: 'expired',
+  }),
+  messageKind('message.cancelled', 'The message was cancelled before it was sent', {
+    status: 'failed',
+  }),
+  messageKind('message.unsubscribed', 'The recipient unsubscribed', {
     status: 'read',
   }),
 ];

@@ -219,7 +219,9 @@ export async function readProjection(app: App, message: MessageRow): Promise<Fou
   const found = await parseMessage(app, message);
   // A failure to keep the result must not fail the read.
   await keepAnswer(app, message.id, found).catch((error: unknown) => {
-    const text = 'what a message says could not be kept: it is parsed again when somebody asks';
+    const text =
+      'the parsed content of a message could not be stored: it is parsed again at the next ' +
+      'request';
     app.log.warn({ err: error, messageId: message.id }, text);
   });
   return found.row;

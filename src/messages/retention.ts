@@ -55,7 +55,7 @@ export function createRetention(app: App, { isPressing, isWorking }: Surrounding
         const hasWork = isPressing() || isWorking();
         if (at !== null) await sleep(clock, hasWork ? restBesideWorkMs : restMs, stopping.signal);
       }
-      if (total > 0) app.log.info({ messages: total, days }, 'messages were deleted for their age');
+      if (total > 0) app.log.info({ messages: total, days }, 'old messages were deleted');
       return total;
     },
     stop: () => stopping.abort(),

@@ -42,7 +42,7 @@ export const messageRoutes = {
   }),
   delete: at.delete(`${path}/{id}`, {
     name: 'deleteMessage',
-    summary: 'Delete a message for good; what has not been sent is not sent',
+    summary: 'Delete a message for good; its unsent deliveries are cancelled',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteMessage(app, caller, id),

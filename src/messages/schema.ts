@@ -36,7 +36,7 @@ const attempt = z
     verb: z.string(),
     transcript: z.string().nullable(),
     capturedBy: z.string().optional().meta({
-      description: 'The configuration key that kept the mail on this machine: nothing was sent',
+      description: 'Configuration key that kept the mail on this machine: nothing was sent',
     }),
   })
   .meta({ id: 'DeliveryAttempt' });
@@ -71,8 +71,8 @@ export const delivery = z
       .nullable()
       .meta({
         description:
-          'Where the mail was kept on this machine although its status is `delivered`: by which key ' +
-          'of the configuration (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
+          'Configuration key that kept the mail on this machine although its `status` is ' +
+          '`delivered` (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
       }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -93,10 +93,9 @@ const messageOrigin = z
   .object({
     via: z.enum(['api', 'command', 'smtp', 'sendmail']),
     keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
-    keyName: z.string().nullable().meta({ description: 'As the key was called then' }),
+    keyName: z.string().nullable().meta({ description: 'Name of the key at that time' }),
     user: z.string().nullable().meta({
-      description:
-        'The name that was logged in with over SMTP; of sendmail, the user of the system',
+      description: 'User name of the login over SMTP; for sendmail, the user of the system',
     }),
   })
   .meta({ id: 'MessageOrigin' });
@@ -114,7 +113,7 @@ export const message = z
     unsubscribeGroupId: z
       .string()
       .nullable()
-      .meta({ description: 'The kind of mail that it is, which its recipients can leave' }),
+      .meta({ description: 'Kind of mail, which its recipients can leave' }),
     subject: z.string().nullable(),
     from: z.object({ email: z.string(), name: z.string().nullable() }),
     replyTo: z.array(z.string()).nullable(),
@@ -132,7 +131,7 @@ export const message = z
     scheduledFor: nullableTime,
     origin: messageOrigin
       .nullable()
-      .meta({ description: 'How it was handed in; null for what came in, and of old messages' }),
+      .meta({ description: 'Origin of the message; null for received mail, and for old messages' }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -141,19 +140,19 @@ export type Message = z.output<typeof message>;
 
 const eventOfMessage = z
   .looseObject({
-    recipient: z.string().nullable().meta({ description: 'Null for what concerns all of them' }),
+    recipient: z.string().nullable().meta({ description: 'Null for events of all recipients' }),
     errorCode: z.string().nullable(),
-    reply: z.string().nullable().meta({ description: 'What the server said' }),
-    url: z.string().nullable().meta({ description: 'Of a link that was followed' }),
+    reply: z.string().nullable().meta({ description: 'Reply of the server' }),
+    url: z.string().nullable().meta({ description: 'URL of a followed link' }),
   })
-  .meta({ description: 'What happened, and to whom; with what else is to be known' });
+  .meta({ description: 'An event of a message, with its recipient and further details' });
 
 /** Details of a message event. */
 export const messageEventData = z
   .union([
     message.extend({ event: eventOfMessage }).meta({
       id: 'MessageEventData',
-      description: 'The message as it is now, its status as of the event',
+      description: 'The message as it is now, with its status at the event',
     }),
     z.object({ id: z.string(), deleted: z.literal(true) }).meta({
       id: 'DeletedMessage',
@@ -170,7 +169,7 @@ export const batchResult = z
     z.object({
       index: entryIndex,
       error: z.record(z.string(), z.unknown()).meta({
-        description: 'The error object that this send alone would have been answered with',
+        description: 'The error object of this send, as if it had been sent alone',
       }),
     }),
   ])
@@ -254,7 +253,7 @@ export const emailQuery = z.strictObject({
   includeStorageUrls: z.stringbool().optional(),
   urlExpiresIn: wholeNumber(60, 604_800)
     .optional()
-    .meta({ description: 'Seconds that the storage URLs work, 60 to 604800, default 3600' }),
+    .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),
 });
 export type EmailQuery = z.output<typeof emailQuery>;
 
@@ -296,7 +295,7 @@ export const emailProjection = z
         z.object({
           code: z.string(),
           message: z.string(),
-          part: z.string().optional().meta({ description: 'The MIME part, as IMAP numbers it' }),
+          part: z.string().optional().meta({ description: 'Number of the MIME part, as in IMAP' }),
         }),
       )
       .nullable(),

@@ -73,7 +73,7 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
     return app.clock.now() + lookAgainMs;
   };
 
-  const trouble = 'messages cannot be made findable now: trying again';
+  const trouble = 'messages cannot be added to the search now: trying again';
   const loop = createDueLoop(app, { step, trouble });
   return {
     start: () => loop.start(),

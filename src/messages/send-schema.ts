@@ -53,11 +53,11 @@ const attachment = z.strictObject({
     .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
     .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
     .optional()
-    .meta({ description: 'Media type; without it what the name of the file says' }),
+    .meta({ description: 'Media type; default: by the file name' }),
   contentId: z
     .string()
     .max(255)
-    .regex(/^[\w.@+-]+$/, 'may hold letters, digits and . _ @ + - only')
+    .regex(/^[\w.@+-]+$/, 'may have only letters, digits and . _ @ + -')
     .optional(),
 });
 
@@ -93,8 +93,7 @@ const emailContent = z
     subject: headerText(998).optional(),
     html: bodyText.optional(),
     text: bodyText.optional().meta({
-      description:
-        'Without it, HTML gets a text made from it; an empty one is left out of the mail',
+      description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
     }),
     replyTo: z.array(emailAddress).min(1).max(10).optional(),
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
@@ -107,8 +106,8 @@ const emailContent = z
       .optional()
       .meta({
         description:
-          'Whether opens and clicks are tracked; where it says nothing, the organization does. Mail ' +
-          'without HTML is not tracked. A tracked message travels alone to each recipient',
+          'Whether opens and clicks are tracked; default: the setting of the organization. ' +
+          'Mail without HTML is not tracked. A tracked message goes alone to each recipient',
       }),
     unsubscribeGroupId: z.string().max(40).optional(),
     footer: z
@@ -157,7 +156,7 @@ function oneWayToLeave(
   if (unsubscribeGroupId === undefined) return;
   const own = Object.keys(headers).find((name) => /^list-unsubscribe(?:-post)?$/i.test(name));
   if (own === undefined) return;
-  const message = `${own} is set by the service where there is an unsubscribeGroupId`;
+  const message = `${own} is set by the service if there is an unsubscribeGroupId`;
   context.addIssue({ code: 'custom', path: ['headers'], message });
 }
 
@@ -231,7 +230,7 @@ export const scheduledPayload = sendPayload
         error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
       })
       .transform((text) => Date.parse(text))
-      .meta({ description: 'When it is sent: not past, and within a year' }),
+      .meta({ description: 'Time of sending: not past, and within a year' }),
     idempotencyKey: headerText(255)
       .min(1)
       .nullish()

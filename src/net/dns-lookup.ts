@@ -97,7 +97,8 @@ async function resolveFresh(ask: DnsAsker['ask'], asked: string, type: RecordTyp
       return { outcome: { found: { records: step.records, authenticated } }, ttlMs, byteCount };
     }
     if (step.stop === 'loop') return lasting('loop', `its CNAMEs lead on and on, past ${step.end}`);
-    if (step.stop === 'malformed') return lasting('malformed', `a CNAME of ${step.end} is no name`);
+    if (step.stop === 'malformed')
+      return lasting('malformed', `a CNAME of ${step.end} is not a valid name`);
     if (answer.rcode === rcodes.nxDomain) return lasting('not-found', `${step.end} does not exist`);
     if (step.end === name) return lasting('no-data', `${name} has no ${type} record`);
     name = step.end;

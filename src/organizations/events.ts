@@ -18,14 +18,14 @@ const sample = {
 
 export const workspaceWarning = eventKind({
   type: 'workspace.warning',
-  summary: 'Its mail nears a limit of bounces or complaints, or a domain of it is held for them',
+  summary: 'Bounces or complaints near a limit, or hold a domain of the organization',
   schema: organizationOutput,
   sample,
 });
 
 export const workspacePaused = eventKind({
   type: 'workspace.paused',
-  summary: 'It may not send until it is resumed',
+  summary: 'The organization may not send until it is resumed',
   schema: organizationOutput,
   sample: {
     ...sample,
@@ -37,7 +37,7 @@ export const workspacePaused = eventKind({
 
 export const workspaceResumed = eventKind({
   type: 'workspace.resumed',
-  summary: 'It, or a domain of it, may send again',
+  summary: 'The organization, or a domain of it, may send again',
   schema: organizationOutput,
   sample,
 });

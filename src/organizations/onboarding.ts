@@ -32,7 +32,8 @@ function requireGeneration(before: OrganizationRow, expected: number | undefined
   if (expected === undefined || expected === generation) return;
   throw new ConflictError(
     'organization',
-    `The onboarding is at generation ${generation} (${status}), not ${expected}: look at it again`,
+    `The onboarding is at generation ${generation} (${status}), not ${expected}: ` +
+      'read it again',
   );
 }
 
@@ -51,7 +52,7 @@ export async function reviewOnboarding(
     requireGeneration(before, expectedGeneration);
     const { name, onboarding_status: status, onboarding_generation: generation } = before;
     if (status === verdict) {
-      throw new ConflictError('organization', `The onboarding of "${name}" is ${verdict} already`);
+      throw new ConflictError('organization', `The onboarding of "${name}" is already ${verdict}`);
     }
     return {
       set: { onboarding_status: verdict },

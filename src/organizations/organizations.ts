@@ -31,7 +31,7 @@ import {
 /** Name of the organization that every store has. */
 export const defaultOrganization = 'default';
 
-const pausedByHand = 'the operator stopped it';
+const pausedByHand = 'the operator paused it';
 
 /** Presents an organization as in the API and `--json`. */
 export function toOrganization(row: queries.OrganizationRow): Organization {
@@ -63,7 +63,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
   checkPlan(app, plan);
   const now = app.clock.now();
   const createdAtMs = createdAt === undefined ? now : Date.parse(createdAt);
-  if (createdAtMs > now) throw ValidationError.of('createdAt', 'lies in the future');
+  if (createdAtMs > now) throw ValidationError.of('createdAt', 'is in the future');
   return {
     id: app.newId('organization'),
     name,
@@ -192,7 +192,7 @@ export async function changeOrganization(
 }
 
 function nameTaken(name: string): ConflictError {
-  return new ConflictError('organization', `An organization named "${name}" exists`);
+  return new ConflictError('organization', `An organization named "${name}" exists already`);
 }
 
 /** Returns the settings that can be changed by hand, by their names in the API. */
@@ -247,7 +247,7 @@ export async function pauseOrganization(
   const { note } = parseWith(pauseOrganizationInput, input, 'body');
   return changeOrganization(app, idOrName, operatorActor, (before) => {
     if (before.sending_status === 'paused') {
-      throw new ConflictError('organization', `Sending of "${before.name}" is paused already`);
+      throw new ConflictError('organization', `Sending of "${before.name}" is already paused`);
     }
     return {
       set: {

@@ -6,10 +6,7 @@ import { reapplyOnboarding } from './onboarding.ts';
 import { getOrganization } from './organizations.ts';
 import { organizationOutput, reapplyOnboardingInput } from './schema.ts';
 
-const at = area(
-  'organization',
-  'The organization of the key: its onboarding review, and who changed what in it',
-);
+const at = area('organization', 'The organization of the key: its onboarding review and its audit');
 
 export const organizationRoutes = {
   current: at.get('/v1/organizations/current', {
@@ -22,9 +19,10 @@ export const organizationRoutes = {
     name: 'reapplyForOnboardingReview',
     summary: 'Reapply for the email onboarding review',
     description:
-      "An owner's or admin's, after a rejection: the review is pending again, one generation on. " +
-      '`expectedGeneration` is the `onboarding.generation` that was seen; a 409 says that it is another ' +
-      'now, or that the organization is not rejected.',
+      'An owner or admin can reapply after a rejection: the review is pending again, with ' +
+      'the next generation. `expectedGeneration` is the `onboarding.generation` that was ' +
+      'read; a 409 means that the generation has changed, or that the organization is not ' +
+      'rejected.',
     body: reapplyOnboardingInput,
     output: organizationOutput,
     throws: [ConflictError],

@@ -57,20 +57,20 @@ export const updateOrganizationInput = z
     trackOpens: z.boolean().optional(),
     trackClicks: z.boolean().optional(),
   })
-  .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change');
+  .refine((changes) => Object.keys(changes).length > 0, 'names no change');
 
 export const pauseOrganizationInput = z.strictObject({
-  note: note.meta({ description: 'Why; every refused send says it' }),
+  note: note.meta({ description: 'Reason, shown in each refusal of a send' }),
 });
 
 export const resumeOrganizationInput = z.strictObject({
-  note: note.meta({ description: 'What the review found' }),
+  note: note.meta({ description: 'Findings of the review' }),
 });
 
 export const reviewOnboardingInput = z.strictObject({
   verdict: z.enum(['approved', 'rejected']),
   expectedGeneration: generation.optional(),
-  note: note.meta({ description: 'Why; the organization reads it in its audit' }),
+  note: note.meta({ description: 'Reason, shown in the audit of the organization' }),
 });
 
 export const reapplyOnboardingInput = z
@@ -88,22 +88,24 @@ export const organizationOutput = z
     name: z.string(),
     plan: z.string(),
     paymentMethodOnFile: z.boolean(),
-    timezone: z.string().meta({ description: 'IANA name; days of statistics turn there' }),
+    timezone: z
+      .string()
+      .meta({ description: 'Time zone of the days of statistics, by its IANA name' }),
     sendingStatus: z.enum(['enabled', 'paused']),
     pausedAt: z.string().nullable(),
     pauseReason: z.string().nullable(),
     onboarding: z.object({
       status: z.enum(['approved', 'pending', 'rejected']).meta({
-        description: 'Unless approved, mail goes to its own mailboxes and the simulator only',
+        description: 'Unless it is approved, mail goes only to its own mailboxes and the simulator',
       }),
-      generation: z.number().meta({ description: 'Counts the applications, from 1' }),
+      generation: z.number().meta({ description: 'Number of the application, from 1' }),
     }),
     tracking: z
       .object({ opens: z.boolean(), clicks: z.boolean() })
-      .meta({ description: 'What of a message is tracked where its send says nothing' }),
+      .meta({ description: 'Tracking of messages that do not say otherwise' }),
     createdAt: z.string(),
   })
-  .meta({ id: 'Organization', description: 'A workspace: whatever else there is belongs to one' });
+  .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });
 
 export type UpdateOrganization = z.input<typeof updateOrganizationInput>;
 export type PauseOrganization = z.input<typeof pauseOrganizationInput>;

@@ -366,7 +366,7 @@ function ourFault(app: App, routeKind: string): Ending {
     reply: reply(
       null,
       null,
-      'an internal fault interrupted the attempt; it is in the log',
+      'an internal fault interrupted the attempt; the log has it',
       'connect',
     ),
     trace: traceOf(app, null),

@@ -61,7 +61,7 @@ export async function takeBack(
 }
 
 export function underWay(id: string, resource: 'message' | 'delivery'): ConflictError {
-  const advice = 'an attempt cannot be called back; try again when it has ended';
+  const advice = 'an attempt cannot be stopped; try again when it has ended';
   return new ConflictError(resource, `${id} is being attempted now: ${advice}`);
 }
 
@@ -87,11 +87,11 @@ export async function cancelMessage(app: App, caller: Caller, id: string): Promi
 /** Returns the deliveries of a message that can still be cancelled. */
 function cancellable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const refuse = (why: string) => new ConflictError('message', `${id} ${why}`);
-  if (rows.length === 0) throw refuse('came in: there is nothing to cancel');
+  if (rows.length === 0) throw refuse('was received: there is nothing to cancel');
   const sent = rows.filter(({ sent_at }) => sent_at !== null).length;
   if (sent > 0) {
     const who = rows.length === 1 ? 'was sent' : `was sent to ${sent} of ${rows.length} recipients`;
-    throw refuse(`${who}: what was sent cannot be called back`);
+    throw refuse(`${who}: sent mail cannot be cancelled`);
   }
   if (rows.some(({ claimed_by }) => claimed_by !== null)) throw underWay(id, 'message');
   const waiting = rows.filter(({ due_at }) => due_at !== null);

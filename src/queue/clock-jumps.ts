@@ -37,10 +37,10 @@ export function followClock(app: App): ClockFollower {
     try {
       const moved = await comeToPresent(app, stopping.signal);
       if (moved === 0) return;
-      app.log.warn({ moved }, 'the clock was set back: what waits is counted from now');
+      app.log.warn({ moved }, 'the clock was set back: waiting deliveries are counted from now');
     } catch (error) {
       if (stopping.signal.aborted) return;
-      app.log.error({ err: error }, 'the queue was not adjusted to the clock that was set back');
+      app.log.error({ err: error }, 'the queue was not adjusted after the clock was set back');
     }
   };
 

@@ -85,7 +85,7 @@ export class InFlight {
       .catch((error: unknown) => {
         // The lease stays and runs out. The mail is kept, and the attempt is made again.
         const messageId = claimed.message.id;
-        this.#app.log.error({ err: error, messageId }, 'an attempt was not settled');
+        this.#app.log.error({ err: error, messageId }, 'the outcome of an attempt was not stored');
       })
       .finally(() => {
         this.#running.delete(done);

@@ -82,7 +82,9 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
       await inFlight.end(graceMs);
       await app.store
         .write((trx) => releaseClaims(trx, worker, app.clock.now()))
-        .catch((error: unknown) => app.log.error({ err: error }, 'claims were not handed back'));
+        .catch((error: unknown) =>
+          app.log.error({ err: error }, 'claimed deliveries were not handed back'),
+        );
     },
     isRunning: () => isRunning,
     load: () => inFlight.load,
@@ -136,7 +138,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
 async function takeUpLeft({ store, clock, log }: App): Promise<void> {
   if (store.kind !== 'sqlite') return;
   const released = await store.write((trx) => releaseClaims(trx, null, clock.now()));
-  if (released > 0) log.info({ released }, 'took up what an earlier daemon left');
+  if (released > 0) log.info({ released }, 'deliveries of an earlier daemon were taken over');
 }
 
 /** Reads the next work of the loop: index entries only, no transaction. */

@@ -29,7 +29,7 @@ export function refusalTeller({ clock, log }: Pick<App, 'clock' | 'log'>): TellR
     log.warn(
       { relay: `${host}:${port}`, username, code, reply },
       username === null
-        ? 'the relay wants a user name and a password: mail waits until it is configured with them'
+        ? 'the relay requires a user name and a password: mail waits until they are configured'
         : 'the relay refuses our user name or password: mail waits until they are corrected',
     );
   };

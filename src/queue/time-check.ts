@@ -13,7 +13,7 @@ function aYearAfter(now: number): number {
 /** Refuses a time in the past or beyond a year; returns null for a valid one. */
 function untimely(scheduledFor: number, now: number): ValidationError | null {
   const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
-  if (!(scheduledFor >= now)) return refuse(`is past: it is ${isoTime(now)} now`);
+  if (!(scheduledFor >= now)) return refuse(`is past: the time is ${isoTime(now)}`);
   const latest = aYearAfter(now);
   if (scheduledFor > latest) {
     return refuse(`must be within a year, by ${isoTime(latest)} at the latest`);

@@ -24,9 +24,8 @@ const mostShown = 10;
 
 const doubts: Readonly<Record<Doubt, string>> = {
   'no-proof': 'The report shows neither our signature nor our token',
-  'not-their-copy':
-    'The report does not prove that the copy of the recipient it means was reported',
-  ended: 'The report came more than two weeks after the last attempt could be made',
+  'not-their-copy': 'The report does not prove a complaint of this recipient',
+  ended: 'The report came more than two weeks after the last possible attempt',
 };
 
 /** Reads a complaint. @throws CapacityError without room to read it now. */

@@ -24,7 +24,7 @@ const leaseMs = 60_000;
 const mostTries = 5;
 /** Pause before another look at due reports that another daemon has reserved. */
 const othersPauseMs = 1_000;
-const noDmarcReport = 'a mail to dmarc@ held no report that can be read: it was dropped';
+const noDmarcReport = 'a mail to dmarc@ had no readable report and was dropped';
 
 export interface ReportReader {
   start(): void;

@@ -12,7 +12,8 @@ export const reportRoutes = {
     name: 'listDmarcReports',
     summary: 'List the DMARC reports on a domain, newest first',
     description:
-      'What receivers saw of mail in the name of the domain (RFC 7489), as they reported it to the `rua` address of its DMARC record. Kept for 90 days.',
+      'Each report shows mail in the name of the domain (RFC 7489), as a receiver counted ' +
+      'it and sent it to the `rua` address of its DMARC record. Stored for 90 days.',
     params: domainPath,
     query: listDmarcReportsQuery,
     output: dmarcReportPage,

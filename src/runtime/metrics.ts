@@ -78,23 +78,23 @@ export function createMetrics(): Metrics {
     }),
     connections: new Gauge({
       name: 'svc_http_connections',
-      help: 'HTTP connections open',
+      help: 'Open HTTP connections',
       registers,
     }),
     inFlight: new Gauge({
       name: 'svc_deliveries_in_flight',
-      help: 'Deliveries in work',
+      help: 'Deliveries in progress',
       registers,
     }),
     queueWaiting: new Gauge({
       name: 'svc_queue_deliveries',
-      help: 'Deliveries that wait, by reason, counted up to 100,000 ready and 100,000 not ready',
+      help: 'Waiting deliveries by reason, counted up to 100,000 ready and 100,000 not ready',
       labelNames: ['reason'],
       registers,
     }),
     queueOldest: new Gauge({
       name: 'svc_queue_oldest_seconds',
-      help: 'How long the delivery that is in the queue longest has waited, by reason',
+      help: 'Age of the longest waiting delivery in the queue, by reason',
       labelNames: ['reason'],
       registers,
     }),
@@ -106,7 +106,7 @@ export function createMetrics(): Metrics {
     }),
     laneOldest: new Gauge({
       name: 'svc_queue_lane_oldest_seconds',
-      help: 'How long the oldest delivery in lanes has waited, by the kind of lane',
+      help: 'Age of the longest waiting delivery in lanes, by the kind of lane',
       labelNames: ['lane'],
       registers,
     }),
@@ -118,12 +118,12 @@ export function createMetrics(): Metrics {
     }),
     webhooksPending: new Gauge({
       name: 'svc_webhook_deliveries_pending',
-      help: 'Webhook deliveries that have not ended, counted up to 100,000',
+      help: 'Unfinished webhook deliveries, counted up to 100,000',
       registers,
     }),
     webhookLag: new Gauge({
       name: 'svc_webhook_lag_seconds',
-      help: 'How long the webhook delivery that waits longest has been due',
+      help: 'Time since the longest waiting webhook delivery was due',
       registers,
     }),
   };

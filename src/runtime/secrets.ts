@@ -72,11 +72,11 @@ function findKey(path: string): Buffer | undefined {
     const { mode, size } = fstatSync(descriptor);
     if ((mode & 0o077) !== 0) {
       const octal = (mode & 0o777).toString(8);
-      throw new ConfigError(`${path} is open to others (mode ${octal}): run chmod 600 ${path}`);
+      throw new ConfigError(`other users can read ${path} (mode ${octal}): run chmod 600 ${path}`);
     }
     if (size !== keyBytes) {
       throw new ConfigError(
-        `${path} is damaged (${size} bytes, expected ${keyBytes}): put it back from a backup`,
+        `${path} is damaged (${size} bytes, expected ${keyBytes}): restore it from a backup`,
       );
     }
     return readFileSync(descriptor);
@@ -115,17 +115,17 @@ function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buf
   const there = findKey(path);
   if (there) return there;
   if (mustExist) {
-    const text = `There is a store, but its secret is missing: no file ${path}`;
+    const text = `There is a store, but its secret is missing: ${path} does not exist`;
     throw new NoStoreError(text, 'secret');
   }
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     createKey(dataDir, path, random.bytes(keyBytes), random);
   } catch (error) {
-    throw new ConfigError(`${path} cannot be made (${reasonOf(error)})`, { cause: error });
+    throw new ConfigError(`${path} cannot be created (${reasonOf(error)})`, { cause: error });
   }
   const made = findKey(path);
-  if (!made) throw new ConfigError(`${path} vanished while it was made`);
+  if (!made) throw new ConfigError(`${path} vanished while it was created`);
   return made;
 }
 
@@ -232,7 +232,9 @@ export class Secrets {
       return Buffer.concat([decipher.update(body), decipher.final()]);
     } catch (error) {
       const kind = context.split(':', 1)[0];
-      const text = `a stored secret (${kind}) cannot be decrypted: is secret.key the one it was made with?`;
+      const text =
+        `a stored secret (${kind}) cannot be decrypted: check that secret.key belongs to ` +
+        'this store';
       throw new InternalError(text, 'store', { cause: error });
     }
   }

@@ -4,7 +4,7 @@ import { senderOutput } from './schema.ts';
 
 export const senderVerified = eventKind({
   type: 'sender.verified',
-  summary: 'Its address was proven: mail may come from it',
+  summary: 'A sender address was verified: mail may come from it',
   schema: senderOutput,
   sample: {
     id: 'snd_06dq2k0qz8h3v5m1r9t4w7xy',

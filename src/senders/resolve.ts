@@ -99,17 +99,19 @@ export async function resolveSenders(
 }
 
 const pausedMailbox =
-  'its mailbox is paused. Resume that (svc mailboxes resume), or give another from.email';
+  'its mailbox is paused. Resume it (svc mailboxes resume), or use another from.email';
 
 function noDefaultSender(): ForbiddenError {
   return new ForbiddenError(
-    'There is no default sender: give from.email, or make one with `svc senders create --email ADDRESS --default`',
+    'There is no default sender: give from.email, or create one with `svc senders create ' +
+      '--email ADDRESS --default`',
   );
 }
 
 function inactive({ email, id }: SenderRow): ForbiddenError {
   return new ForbiddenError(
-    `${email} may not send: this sender is inactive. Set isActive on sender ${id}, or give another from.email`,
+    `${email} may not send: this sender is inactive. Set isActive on sender ${id}, ` +
+      'or use another from.email',
   );
 }
 
@@ -120,6 +122,7 @@ function unverified(
 ): ForbiddenError {
   const remedy = domain
     ? `its domain ${domainName} is not verified (${domain.status}). Publish its records (\`svc domains dns ${domain.id}\`), then run \`svc domains verify ${domain.id}\``
-    : `${domainName} is not a domain of this organization. Add it (\`svc domains add ${domainName}\`) and publish the records that it shows`;
+    : `${domainName} is not a domain of this organization. Add it (\`svc domains add ` +
+      `${domainName}\`) and publish the records that it shows`;
   return new ForbiddenError(`${email} may not send: ${remedy}`);
 }

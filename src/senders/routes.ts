@@ -6,7 +6,7 @@ import { ConflictError } from '../errors.ts';
 import { createSenderInput, listSendersQuery, senderOutput, updateSenderInput } from './schema.ts';
 import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
 
-const at = area('senders', 'Addresses that messages may come from');
+const at = area('senders', 'Addresses for the From of messages');
 const path = '/v1/email/senders';
 const params = idPath('sender');
 
@@ -21,7 +21,7 @@ export const senderRoutes = {
   create: at.post(path, {
     name: 'createSender',
     summary: 'Create a sender identity',
-    description: 'Verified at once when its domain is a verified domain, otherwise pending.',
+    description: 'Verified at once if its domain is a verified domain, otherwise pending.',
     body: createSenderInput,
     output: senderOutput,
     throws: [ConflictError],

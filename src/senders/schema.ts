@@ -68,7 +68,7 @@ export const senderOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Sender', description: 'An address that mail may come from' });
+  .meta({ id: 'Sender', description: 'An address for the From of messages' });
 
 export type ListSenders = z.output<typeof listSendersQuery>;
 export type CreateSender = z.input<typeof createSenderInput>;

@@ -126,7 +126,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
     if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
     const row = { ...wanted, is_default: isDefault ? 1 : 0 };
     if (!(await queries.insertSender(trx, row))) {
-      throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
+      throw new ConflictError('sender', `${row.email} is already a sender of this organization`);
     }
     const details = { email: row.email, ...settingsOf(row) };
     await record(app, trx, caller, { subject: row.id, action: 'sender.created', details });

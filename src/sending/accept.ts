@@ -122,7 +122,7 @@ export async function acceptAll(
 }
 
 function unanswered(): AcceptResult {
-  return { error: new InternalError('The send was left without an answer') };
+  return { error: new InternalError('A send was left without an answer') };
 }
 
 /**

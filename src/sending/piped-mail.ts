@@ -102,7 +102,8 @@ function fromOf(
 function needed(sender: DefaultSender | null): DefaultSender {
   if (sender) return sender;
   throw new ForbiddenError(
-    'There is no default sender to complete the mail: name a full address in From, or make one with `svc senders create --email ADDRESS --default`',
+    'There is no default sender to complete the mail: use a full address in From, or ' +
+      'create a sender with `svc senders create --email ADDRESS --default`',
   );
 }
 

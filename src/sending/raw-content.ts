@@ -106,7 +106,7 @@ function isTakenOut(name: string): boolean {
 const grave: Partial<Record<ParsingErrorCode, string>> = {
   'header-too-large': 'is larger than 256 KB or 2,000 lines: move long values into the text',
   'too-many-header-fields': 'has more than 1000 fields',
-  'malformed-header': 'has lines that are no fields (NAME: VALUE): an empty line ends the header',
+  'malformed-header': 'has lines that are not fields (NAME: VALUE): an empty line ends the header',
 };
 
 function checkHeader({ raw, allowsUtf8 }: HandedIn, block: HeaderBlock): void {
@@ -115,12 +115,12 @@ function checkHeader({ raw, allowsUtf8 }: HandedIn, block: HeaderBlock): void {
     if (problem) throw ValidationError.of('header', problem);
   }
   const header = raw.subarray(0, block.end);
-  if (header.includes(0)) throw ValidationError.of('header', 'holds a NUL character');
+  if (header.includes(0)) throw ValidationError.of('header', 'has a NUL character');
   if (isAscii(header) || (allowsUtf8 && isUtf8(header))) return;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all that is ASCII
   const odd = block.fields.find(({ value }) => /[^\x00-\x7f]/.test(value));
   const how = allowsUtf8 ? 'must be UTF-8' : 'write them as encoded words (RFC 2047)';
-  throw ValidationError.of(odd?.name ?? 'header', `holds characters that are not ASCII: ${how}`);
+  throw ValidationError.of(odd?.name ?? 'header', `has characters that are not ASCII: ${how}`);
 }
 
 function readFrom(block: HeaderBlock): { email: string; name: string | null } {

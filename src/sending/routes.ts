@@ -46,11 +46,12 @@ export const sendingRoutes = {
     name: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
     description:
-      'Answers with one result for each entry, in order: the `message`, or the `error` that this ' +
-      'send alone would have been answered with. Each entry is checked by itself, its fields ' +
-      'too; one that is refused does not stop the others. What is accepted is stored all at once. ' +
-      'Counts as so many requests as it has entries. A repeat with the same `Idempotency-Key` and ' +
-      'content returns the same results; where nothing was accepted, the key is free again.',
+      'Answers with one result for each entry, in order: the `message`, or the `error` of ' +
+      'this send as if it had been sent alone. Each entry is checked by itself, its fields ' +
+      'too; a refused entry does not stop the others. All accepted entries are stored at ' +
+      'once. Counts as one request for each entry. A repeat with the same ' +
+      '`Idempotency-Key` and content returns the same results; if no entry was accepted, ' +
+      'the key is free again.',
     permission: 'messages:send',
     headers: idempotencyHeader,
     body: batchPayload,
@@ -70,10 +71,11 @@ export const sendingRoutes = {
     name: 'scheduleMessage',
     summary: 'Send an email message later',
     description:
-      'Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit ' +
-      'and the daily quota then, not now, and waits for them instead of failing: `scheduling` of ' +
-      'its deliveries says why (`waitReason`) and until when. Repeats with the same ' +
-      '`idempotencyKey` and content return the original message.',
+      'Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the ' +
+      'rate limit and the daily quota then, not now, and waits for them instead of ' +
+      'failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the ' +
+      'time. Repeats with the same `idempotencyKey` and content return the original ' +
+      'message.',
     permission: 'messages:send',
     body: scheduledPayload,
     output: message,
@@ -82,11 +84,12 @@ export const sendingRoutes = {
   }),
   cancel: at.post(`${path}/{id}/cancel`, {
     name: 'cancelMessage',
-    summary: 'Take a message back that has not been sent',
+    summary: 'Cancel a message that has not been sent',
     description:
-      'Cancels what is scheduled, queued, or waits for another attempt: it ends as `failed` with the ' +
-      'error code `cancelled`. Once some of it was sent, or while an attempt is under way, it is a ' +
-      'conflict. Repeating it changes nothing.',
+      'Cancels scheduled and queued deliveries, and those that wait for another attempt: ' +
+      'the message ends as `failed` with the error code `cancelled`. A message that was ' +
+      'sent in part, or has an attempt in progress, is a conflict. Repeating the request ' +
+      'changes nothing.',
     permission: 'messages:send',
     params: z.strictObject({ id: messageId }),
     output: message,

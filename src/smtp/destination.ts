@@ -82,7 +82,7 @@ export async function findMailHosts(dns: Dns, random: Random, domain: string): P
   try {
     const { records, nullMx, authenticated: isAuthenticated } = await findMx(dns, domain);
     if (nullMx) {
-      const text = `${domain} takes no mail: it publishes a null MX`;
+      const text = `${domain} accepts no mail: it publishes a null MX`;
       return verdict('bounced', 'invalid-domain', '5.1.10', text);
     }
     if (records.length === 0) {
@@ -125,7 +125,7 @@ export async function findAddresses(
     if (first !== undefined) {
       return { addresses: [first, ...more.slice(0, maxAddressesPerHost - 1)], verdict: null };
     }
-    const text = `${host} resolves to a private address (${found[0]}), where no mail is delivered`;
+    const text = `${host} resolves to a private address (${found[0]}), to which no mail is delivered`;
     return verdict('failed', 'policy', '5.7.1', text);
   } catch (error) {
     const text = `the host ${host} has no address`;

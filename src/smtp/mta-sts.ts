@@ -252,7 +252,7 @@ class PolicyFetches {
     } catch (error) {
       this.#failures.add(`${domain} ${id}`);
       const why = messageOf(error);
-      if (!signal.aborted) log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
+      if (!signal.aborted) log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be fetched');
       return null;
     }
   }

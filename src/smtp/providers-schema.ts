@@ -2,7 +2,9 @@
 import { z } from 'zod';
 
 const provider = z.strictObject({
-  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'may hold lower-case letters, digits and dashes'),
+  name: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'may have only lower-case letters, digits and dashes'),
   mx: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'is not the end of a host name')),
   connections: z.int().min(1).max(1_000),
   messagesPerConnection: z.int().min(1).max(10_000),

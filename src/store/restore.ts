@@ -124,7 +124,7 @@ function checkBackup(
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw refuse(`is damaged: ${found}`);
     const isOurs = database.prepare("select 1 from sqlite_master where name = 'migrations'").get();
-    if (!isOurs) throw refuse('is a database, but no store of svc');
+    if (!isOurs) throw refuse('is a database, but not a store of svc');
     const names = database
       .prepare('select name from migrations order by name')
       .pluck()
@@ -168,7 +168,10 @@ function foldLog(file: string): void {
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     if (!/^SQLITE_(BUSY|LOCKED)/.test(code)) return;
-    throw new ConflictError('store', `Another command uses ${file} now: try again after it`);
+    throw new ConflictError(
+      'store',
+      `Another command uses ${file} now: try again when it has ended`,
+    );
   } finally {
     database?.close();
   }

@@ -195,7 +195,7 @@ class GroupCommit {
       checkpointed: 0,
     };
     if (busy !== 0 || log !== checkpointed) {
-      const text = 'The store cannot write now: its log was not synced, and is not proven yet';
+      const text = 'The store cannot write now: its log was not synced';
       throw new CapacityError(text, 1);
     }
     this.#log.proven();

@@ -55,6 +55,7 @@ export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'no
   const isItsAlone = row.editor_kind === null || row.editor_id === caller.keyId;
   if (isOwn && isItsAlone) return;
   throw new ForbiddenError(
-    `A key whose mail waits for approval changes only a ${noun} of its own that nobody else has changed: make another ${noun}`,
+    `A key whose mail waits for approval changes only its own ${noun}s that nobody ` +
+      `else has changed: create another ${noun}`,
   );
 }

@@ -113,7 +113,7 @@ export function createThreadIndexer(
     }
     return (await indexSome(app)) > 0 ? 0 : Number.POSITIVE_INFINITY;
   };
-  const trouble = 'what was sent from mailboxes cannot be made findable now: trying again';
+  const trouble = 'sent mail of mailboxes cannot be added to the search now: trying again';
   const loop = createDueLoop(app, { step, trouble });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

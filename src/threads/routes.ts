@@ -35,10 +35,10 @@ const path = `${threadsPath}/{threadId}` as const;
 export const threadRoutes = {
   list: at.get(threadsPath, {
     name: 'listThreads',
-    summary: 'List the threads of a mailbox, most recent activity first',
+    summary: 'List the threads of a mailbox, latest activity first',
     description:
-      'Without `folder` all but `spam` and `trash`. A thread that gains activity meanwhile moves ahead ' +
-      'of the cursor, so that a walk lists each at most once.',
+      'Without `folder` it lists all folders except `spam` and `trash`. A thread with new ' +
+      'activity moves ahead of the cursor, so that a walk lists each thread at most once.',
     params: mailboxOfThreads,
     query: listThreadsQuery,
     output: cursorPageOf(threadOutput),
@@ -53,7 +53,7 @@ export const threadRoutes = {
   }),
   update: at.patch(path, {
     name: 'updateThread',
-    summary: 'Move a thread, mark it, or put it off',
+    summary: 'Move a thread, mark it, or snooze it',
     params,
     body: updateThreadInput,
     output: threadOutput,
@@ -62,7 +62,7 @@ export const threadRoutes = {
   }),
   delete: at.delete(path, {
     name: 'deleteThread',
-    summary: 'Move a thread to trash; from there it goes for good, with its messages',
+    summary: 'Move a thread to trash; delete it for good from there',
     params,
     output: deleted,
     run: (app, { caller, params: { id, threadId } }) => deleteThread(app, caller, id, threadId),
@@ -78,8 +78,8 @@ export const threadRoutes = {
   }),
   addLabels: at.post(`${path}/labels`, {
     name: 'addThreadLabels',
-    summary: 'Give a thread labels',
-    description: 'At most 50. A label keeps its letters, and is compared without their case.',
+    summary: 'Add labels to a thread',
+    description: 'At most 50. A label keeps its letter case, and is compared without it.',
     params,
     body: addLabelsInput,
     output: standingOutput,
@@ -89,7 +89,7 @@ export const threadRoutes = {
   }),
   removeLabels: at.delete(`${path}/labels`, {
     name: 'removeThreadLabels',
-    summary: 'Take labels from a thread; one that it lacks is ignored',
+    summary: 'Remove labels from a thread; missing ones are ignored',
     permission: 'mailboxes:write',
     params,
     body: removeLabelsInput,
@@ -102,10 +102,10 @@ export const threadRoutes = {
 export const attachmentRoutes = {
   get: at.get('/v1/mailboxes/{id}/messages/{messageId}/attachments/{n}', {
     name: 'getMailboxAttachment',
-    summary: 'Download a file of a message in a mailbox',
+    summary: 'Download an attachment of a message in a mailbox',
     description:
-      'By its number in the messages of the thread. It comes with its type and size, and under its name; ' +
-      'what a browser would run as a page comes as `application/octet-stream`.',
+      'Takes its number in the messages of the thread. Answers with its type, size and ' +
+      'name; a type that a browser would run as a page is `application/octet-stream`.',
     params: attachmentPath,
     sendsFile: true,
     output: fileOutput,
@@ -127,7 +127,7 @@ export const noteRoutes = {
   }),
   create: at.post(notesPath, {
     name: 'createThreadNote',
-    summary: 'Write a note on a thread: it is never mailed',
+    summary: 'Write a note on a thread; notes are never mailed',
     status: 201,
     params,
     body: createNoteInput,

@@ -84,7 +84,7 @@ export const updateThreadInput = z
     folder: folder.optional().meta({ description: 'Folder to move it to' }),
     priority: priority.optional().meta({ description: 'Priority' }),
     snoozedUntil: time.nullable().optional().meta({
-      description: 'Then it is unread in `inbox`; null ends the snooze now',
+      description: 'End of the snooze: the thread returns to `inbox` unread; null ends it now',
     }),
   })
   .meta({ examples: [{ read: true, folder: 'archive' }] });
@@ -111,17 +111,17 @@ const standing = {
 
 export const standingOutput = z
   .object(standing)
-  .meta({ id: 'ThreadStanding', description: 'Where a thread stands' });
+  .meta({ id: 'ThreadStanding', description: 'State of a thread' });
 
 export const threadOutput = z
   .object({
     ...standing,
     subject: z.string().nullable(),
-    preview: z.string().nullable().meta({ description: 'Of its newest message' }),
+    preview: z.string().nullable().meta({ description: 'Beginning of its newest message' }),
     from: z
       .object({ address: z.string(), displayName: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Of the newest message that came in' }),
+      .meta({ description: 'Sender of the newest incoming message' }),
     messageCount: z.int(),
     hasAttachments: z.boolean(),
     hasDraft: z.boolean(),
@@ -136,9 +136,11 @@ export const threadMessageOutput = message
     kind: z.enum(['person', 'auto-reply', 'list', 'bounce', 'sent']),
     preview: z.string().nullable(),
     newContent: z.string().nullable().meta({
-      description: 'What it says, without what it quotes: 64 KB of a message, 4 MB of a page',
+      description: 'Text without quotes: 64 KB of a message, 4 MB of a page',
     }),
-    newContentTruncated: z.boolean().meta({ description: '`GET /v1/messages/{id}/email` has all' }),
+    newContentTruncated: z
+      .boolean()
+      .meta({ description: '`GET /v1/messages/{id}/email` has the whole text' }),
     attachments: z.array(
       z.object({
         n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
@@ -184,7 +186,7 @@ const author = z.object({
 /** Author fields of notes and drafts. */
 export const authors = {
   author,
-  editedBy: author.nullable().meta({ description: 'Who changed it last; null until then' }),
+  editedBy: author.nullable().meta({ description: 'Last editor; null until the first change' }),
 };
 
 export const noteOutput = z
@@ -197,7 +199,7 @@ export const noteOutput = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'ThreadNote', description: 'What a thread is annotated with; never mailed' });
+  .meta({ id: 'ThreadNote', description: 'A note on a thread; never mailed' });
 
 /** Returns the schema of a page with a cursor. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {

@@ -274,10 +274,16 @@ export async function deleteThread(
     const removal = await removeSome(app, caller, { mailboxId, id, before: messages });
     messages += removal.messages;
     if (removal.state === 'moved') {
-      return { success: true, message: `Thread ${id} is in trash; deleted again, it is gone` };
+      return {
+        success: true,
+        message: `Thread ${id} is in trash; delete it again to delete it for good`,
+      };
     }
     if (removal.state === 'gone') {
-      return { success: true, message: `Thread ${id} is gone, with ${messages} messages` };
+      return {
+        success: true,
+        message: `Thread ${id} is deleted for good, with ${messages} messages`,
+      };
     }
   }
 }

@@ -26,7 +26,7 @@ export function loadScanners(): ScannerRule[] {
     userAgent: userAgent === undefined ? null : new RegExp(userAgent, 'i'),
     networks: networks.map((text) => {
       const range = parseRange(text);
-      if (!range) throw new InternalError(`scanners.yaml: ${name}: ${text} is no network`);
+      if (!range) throw new InternalError(`scanners.yaml: ${name}: ${text} is not a network`);
       return range;
     }),
   }));

@@ -12,7 +12,9 @@ function isPattern(text: string): boolean {
 
 const scanner = z
   .strictObject({
-    name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'may hold lower-case letters, digits and dashes'),
+    name: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/, 'may have only lower-case letters, digits and dashes'),
     automated: z.boolean(),
     kinds: z.array(z.enum(['open', 'click'])).optional(),
     userAgent: z.string().min(1).refine(isPattern, 'is not a regular expression').optional(),

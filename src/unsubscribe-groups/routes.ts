@@ -22,8 +22,8 @@ export const unsubscribeGroupRoutes = {
     name: 'createUnsubscribeGroup',
     summary: 'Create an unsubscribe group',
     description:
-      'A message that names it as `email.unsubscribeGroupId` goes alone to each recipient, with ' +
-      'links to leave.',
+      'A message with its id as `email.unsubscribeGroupId` goes alone to each recipient, ' +
+      'with links to leave.',
     body: createGroupInput,
     output: groupOutput,
     run: (app, { caller, body }) => createGroup(app, caller, body),
@@ -45,7 +45,7 @@ export const unsubscribeGroupRoutes = {
   }),
   delete: at.delete(`${path}/{id}`, {
     name: 'deleteUnsubscribeGroup',
-    summary: 'Delete an unsubscribe group; who left it stays blocked for it',
+    summary: 'Delete an unsubscribe group; its blocks stay',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteGroup(app, caller, id),

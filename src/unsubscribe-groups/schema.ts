@@ -10,7 +10,7 @@ export const listGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createGroupInput = z
   .strictObject({ name, description: description.nullish() })
-  .meta({ examples: [{ name: 'Newsletter', description: 'What is new, once a month' }] });
+  .meta({ examples: [{ name: 'Newsletter', description: 'News, once a month' }] });
 
 export const updateGroupInput = z
   .strictObject({ name: name.optional(), description: description.nullable().optional() })

@@ -70,7 +70,7 @@ export async function judgeDomains(
     const reason = findingInWords(finding);
     const hold = { organization_id: organizationId, scope, since, held_at: now };
     if (!(await markHeld(trx, { ...hold, hold_reason: reason }))) continue;
-    app.log.warn({ organizationId, domain, reason }, 'sending from a domain is held');
+    app.log.warn({ organizationId, domain, reason }, 'a domain is held: its mail waits');
     const facts = { domain, sendingStatus: 'held' };
     await tellFinding(app, trx, organizationId, workspaceWarning, finding, { facts });
     held.push({ organizationId, domain, finding });

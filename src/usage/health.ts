@@ -179,7 +179,7 @@ async function pause(
     'enabled',
   );
   if (!paused) return false;
-  app.log.warn({ organizationId, reason }, 'sending is paused');
+  app.log.warn({ organizationId, reason }, 'an organization is paused: it may not send');
   const audited = { action: 'organization.paused', details: { reason } } as const;
   await tellFinding(app, trx, organizationId, workspacePaused, finding, audited);
   return true;

@@ -51,9 +51,9 @@ export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: nu
       ? nextHour(startOfDayIn(timezone, startDate))
       : hourOf(Date.parse(startDate))
     : nextHour(startOfDayIn(timezone, firstDay));
-  if (to <= from) throw ValidationError.of('endDate', 'must not lie before startDate');
+  if (to <= from) throw ValidationError.of('endDate', 'must not be before startDate');
   if (to - from > mostDays * dayMs + hourMs) {
-    throw ValidationError.of('startDate', `must lie at most ${mostDays} days before the end`);
+    throw ValidationError.of('startDate', `must be at most ${mostDays} days before the end`);
   }
   return { from, to };
 }

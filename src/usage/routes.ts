@@ -12,23 +12,23 @@ import {
 } from './schema.ts';
 import { channelStats, domainStats, getUsage, timeseries } from './stats.ts';
 
-const usage = area('usage', 'How much was sent in a month, and what it costs', 'organization');
-const at = area('analytics', 'What became of the mail: rates, by time and by recipient domain');
+const usage = area('usage', 'Emails sent in a month, and their cost', 'organization');
+const at = area('analytics', 'Rates of sent mail, by time and by recipient domain');
 
 export const usageRoutes = {
   usage: usage.get('/v1/organizations/usage', {
     name: 'getUsage',
-    summary: 'Show what was sent in a month, and what it costs',
+    summary: 'Show the emails sent in a month and their cost',
     query: usageQuery,
     output: usageOutput,
     run: (app, { caller, query }) => getUsage(app, caller, query),
   }),
   channels: at.get('/v1/analytics/channel-stats', {
     name: 'getChannelStats',
-    summary: 'Show what became of the messages of a range',
+    summary: 'Show the results of the messages of a time range',
     description:
-      '`sent` counts the messages accepted in the range. Rates are over what was attempted, each ' +
-      'recipient by itself, so that what still waits neither helps nor hurts.',
+      '`sent` counts the messages accepted in the range. Rates are over attempted mail, ' +
+      'each recipient by itself: a waiting message does not count.',
     query: channelStatsQuery,
     output: channelStatsOutput,
     run: (app, { caller, query }) => channelStats(app, caller, query),

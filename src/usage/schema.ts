@@ -23,11 +23,11 @@ const date = z
 const dates = {
   startDate: date.meta({
     description:
-      "A day in the organization's time zone, or an instant, which is taken to its hour. " +
-      'Default: 30 days back',
+      "A day in the organization's time zone, or an instant, rounded down to its hour. " +
+      'Default: 30 days ago',
   }),
   endDate: date.meta({
-    description: 'The last day, which counts whole, or an instant. Default: now',
+    description: 'The last day (included whole), or an instant. Default: now',
   }),
 };
 
@@ -45,7 +45,7 @@ export const domainStatsQuery = z.strictObject({
   ...dates,
   limit: wholeNumber(1, mostDomains)
     .default(100)
-    .meta({ description: 'So many domains, those with the most emails first' }),
+    .meta({ description: 'Number of domains, those with the most emails first' }),
 });
 
 export const usageOutput = z
@@ -67,27 +67,27 @@ export const usageOutput = z
       }),
     }),
   })
-  .meta({ id: 'Usage', description: 'What an organization sent in a month' });
+  .meta({ id: 'Usage', description: 'Emails of an organization in a month' });
 
 export const channelStatsOutput = z
   .object({
     email: z.object({
       sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
-      deliveryRate: z.number().meta({ description: 'Of what was attempted, from 0 to 1' }),
+      deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
       uniqueOpenedMessages: z.number(),
       openTrackingEligibleDeliveredMessages: z.number(),
       uniqueMessageOpenRate: z.number(),
       uniqueClickedMessages: z.number(),
       clickTrackingEligibleDeliveredMessages: z.number(),
       uniqueMessageClickRate: z.number(),
-      bounceRate: z.number().meta({ description: 'Of what was attempted, from 0 to 1' }),
+      bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
     }),
   })
-  .meta({ id: 'ChannelStats', description: 'What became of the messages accepted in a range' });
+  .meta({ id: 'ChannelStats', description: 'Results of the messages accepted in a range' });
 
 const counts = {
   emails: z.number().meta({ description: 'Accepted, one for each recipient' }),
-  attempted: z.number().meta({ description: 'Sent, bounced or given up; none that still waits' }),
+  attempted: z.number().meta({ description: 'Sent, bounced or given up; without waiting mail' }),
   sent: z.number(),
   delivered: z.number(),
   bounced: z.number(),
@@ -117,7 +117,7 @@ export const domainStatsOutput = z
   .object({
     items: z.array(
       z.object({
-        domain: z.string().meta({ description: '`*`: all that have no counter of their own' }),
+        domain: z.string().meta({ description: '`*`: all domains without a counter of their own' }),
         ...counts,
         deliveryRate: z.number(),
         bounceRate: z.number(),
@@ -127,8 +127,8 @@ export const domainStatsOutput = z
   .meta({
     id: 'DomainStats',
     description:
-      'Mail by recipient domain and day (UTC) of its acceptance. The first 200 domains of a day ' +
-      'are counted by themselves',
+      'Mail by recipient domain and day (UTC) of its acceptance. The first 200 domains of ' +
+      'a day have a counter each',
   });
 
 export type UsageQuery = z.output<typeof usageQuery>;

@@ -122,7 +122,7 @@ export async function timeseries(
   const { interval } = query;
   const range = await rangeFor(app, caller, query);
   if (interval === 'hour' && range.to - range.from > mostHourDays * dayMs + hourMs) {
-    throw ValidationError.of('startDate', `must lie at most ${mostHourDays} days before the end`);
+    throw ValidationError.of('startDate', `must be at most ${mostHourDays} days before the end`);
   }
   const rows = await selectCounters(app.store.db, caller.organizationId, range);
   let next = 0;

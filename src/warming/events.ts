@@ -20,14 +20,14 @@ const sample = {
 
 export const warmingHeld = eventKind({
   type: 'warming.held',
-  summary: 'It stands still until a person resumes it: its mail bounced or was reported',
+  summary: 'A plan waits until a person resumes it: its mail bounced or was reported',
   schema: warmingToldOutput,
   sample,
 });
 
 export const warmingCompleted = eventKind({
   type: 'warming.completed',
-  summary: 'The domain may send as much as was planned',
+  summary: 'The domain may send the planned volume',
   schema: warmingToldOutput,
   sample: {
     ...sample,

@@ -5,17 +5,17 @@ import { ConflictError } from '../errors.ts';
 import { decideInput, resumeWarmingInput, startWarmingInput, warmingOutput } from './schema.ts';
 import { cancelWarming, getWarming, pauseWarming, resumeWarming, startWarming } from './warming.ts';
 
-const at = area('warming', 'Letting the volume of a new domain grow day by day', 'domains');
+const at = area('warming', 'Warming: the volume of a new domain grows day by day', 'domains');
 const path = '/v1/email/domains/{id}/warming';
 
 export const warmingRoutes = {
   start: at.post(path, {
     name: 'startWarming',
-    summary: 'Start to warm a domain',
+    summary: 'Start warming a domain',
     description:
-      'The first window of 24 hours opens at once. After each window that closed safe the next one opens, ' +
-      'with an allowance that is `dailyGrowthPercent` larger, up to the target. Allowances are for ' +
-      'campaigns: what is sent directly counts in the window and is never delayed.',
+      'The first window of 24 hours opens at once. After each safe window the next one ' +
+      'opens, with an allowance that is `dailyGrowthPercent` larger, up to the target. ' +
+      'Allowances limit campaigns: direct sends count in the window and are never delayed.',
     params,
     body: startWarmingInput,
     output: warmingOutput,
@@ -25,8 +25,8 @@ export const warmingRoutes = {
   }),
   get: at.get(path, {
     name: 'getWarming',
-    summary: 'Show the warming of a domain, its windows and how its mail fares',
-    description: 'Of a domain that had several plans: the one that is not over, or the newest.',
+    summary: 'Show the warming plan of a domain, its windows and results',
+    description: 'If the domain had several plans, shows the current one, or else the newest.',
     params,
     output: warmingOutput,
     run: (app, { caller, params: { id } }) => getWarming(app, caller, id),
@@ -34,7 +34,7 @@ export const warmingRoutes = {
   pause: at.post(`${path}/pause`, {
     name: 'pauseWarming',
     summary: 'Pause the warming of a domain',
-    description: 'The open window goes on until its end; no other opens until the plan is resumed.',
+    description: 'The open window runs to its end; no other opens until the plan is resumed.',
     params,
     body: decideInput,
     bodyOptional: true,
@@ -44,10 +44,10 @@ export const warmingRoutes = {
   }),
   resume: at.post(`${path}/resume`, {
     name: 'resumeWarming',
-    summary: 'Resume the warming of a domain that is paused or held',
+    summary: 'Resume the paused or held warming of a domain',
     description:
-      'A held plan tries again the window that was not safe: what was sent before counts no more. That ' +
-      'takes a `note`.',
+      'A held plan repeats the unsafe window: earlier bounces and complaints no longer ' +
+      'count. That needs a `note`.',
     params,
     body: resumeWarmingInput,
     bodyOptional: true,

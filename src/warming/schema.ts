@@ -10,14 +10,14 @@ const recipients = z.int().min(1).max(mostRecipients);
 export const startWarmingInput = z
   .strictObject({
     identity: z.enum(['new', 'migrating', 'returning']).meta({
-      description: 'What the domain is to receivers; recorded, it changes no number',
+      description: 'History of the domain at receivers; recorded, it changes no number',
     }),
     initialDailyRecipients: recipients.meta({ description: 'Allowance of the first window' }),
     dailyGrowthPercent: z.int().min(0).max(mostGrowthPercent).meta({
-      description: 'By how much a window that closed safe lets the next one grow',
+      description: 'Growth after a safe window, in percent',
     }),
     targetDailyRecipients: recipients.meta({
-      description: 'The plan is completed when a window with this allowance closed safe',
+      description: 'Allowance of the window that completes the plan if it is safe',
     }),
   })
   .meta({
@@ -69,7 +69,7 @@ const plan = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'WarmingPlan', description: 'How fast a domain may grow' });
+  .meta({ id: 'WarmingPlan', description: "Growth of a domain's volume" });
 
 const batch = z
   .object({
@@ -78,13 +78,13 @@ const batch = z
     state: z.enum(['scheduled', 'open', 'closed', 'cancelled']),
     startsAt: z.string(),
     endsAt: z.string(),
-    allowanceRecipients: z.number().meta({ description: 'What campaigns may reserve of it' }),
+    allowanceRecipients: z.number().meta({ description: 'Volume that campaigns may reserve' }),
     dailyGrowthPercent: z.number(),
     targetDailyRecipients: z.number(),
-    reservedRecipients: z.number().meta({ description: 'By campaigns' }),
+    reservedRecipients: z.number().meta({ description: 'Reserved by campaigns' }),
     acceptedRecipients: z
       .number()
-      .meta({ description: 'Of all sends from the domain, direct ones too' }),
+      .meta({ description: 'All sends from the domain, direct ones too' }),
     cancelledAt: time,
     createdAt: z.string(),
   })
@@ -105,12 +105,12 @@ const decision = z
     ]),
     batchId: z.string().nullable(),
     actor: z.string().meta({
-      description: 'Id of the key; `svc` for the operator, `system` for the service by itself',
+      description: 'Id of the key; `svc` for the operator, `system` for the service itself',
     }),
     note: z.string().nullable(),
     createdAt: z.string(),
   })
-  .meta({ id: 'WarmingDecision', description: 'What was decided of a plan, and by whom' });
+  .meta({ id: 'WarmingDecision', description: 'A decision on a plan, with its actor' });
 
 const tally = z.object({ sent: z.number(), bounced: z.number(), complained: z.number() });
 
@@ -118,17 +118,17 @@ const evidence = z
   .object({
     observedAt: z.string(),
     windowHours: z.number(),
-    minimumSends: z.number().meta({ description: 'Fewer prove nothing' }),
+    minimumSends: z.number().meta({ description: 'Minimum of sends for a verdict' }),
     ...tally.shape,
     hourly: z.array(tally).meta({ description: 'The oldest first, the running hour last' }),
     bounceThreshold: z.number(),
     complaintThreshold: z.number(),
     verdict: z.enum(['healthy', 'insufficient-evidence', 'unhealthy']).meta({
-      description: 'A window is safe unless it is unhealthy',
+      description: 'Every window is safe unless it is unhealthy',
     }),
     thresholdReason: z.string().nullable(),
   })
-  .meta({ id: 'WarmingEvidence', description: 'How the mail of the domain fared' });
+  .meta({ id: 'WarmingEvidence', description: 'Results of the mail of the domain' });
 
 const holds = z.object({
   workspacePausedAt: time,
@@ -147,7 +147,7 @@ export const warmingOutput = z
     evidence,
     holds,
   })
-  .meta({ id: 'Warming', description: 'The newest plan of a domain, and what became of it' });
+  .meta({ id: 'Warming', description: 'The newest plan of a domain, and its results' });
 
 export const warmingToldOutput = plan
   .extend({ domain })

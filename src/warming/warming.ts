@@ -57,7 +57,10 @@ export async function startWarming(
     }
     const plan = newPlan(app, { organizationId, domainId, domain }, input);
     if (!(await insertPlan(trx, plan))) {
-      throw new ConflictError('warming', `${domain} has a plan that is not over: cancel it first`);
+      throw new ConflictError(
+        'warming',
+        `${domain} has a plan that has not ended: cancel it first`,
+      );
     }
     const actor = actorOf(caller);
     await decide(app, trx, plan.id, actor, [{ kind: 'plan-created' }]);
@@ -186,7 +189,7 @@ export function resumeWarming(
       if (plan.status === 'held' && input.note === undefined) {
         throw ValidationError.of(
           'note',
-          'is needed where the plan is held: what did the review find?',
+          'is required if the plan is held: give the findings of the review',
         );
       }
       return goOn(app, trx, plan, now, actorOf(caller));

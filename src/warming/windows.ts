@@ -177,7 +177,7 @@ async function moveOne(app: App, planId: string): Promise<boolean> {
     if (moved) tell(app, moved);
     return moved !== null;
   } catch (error) {
-    app.log.error({ err: error, planId }, 'a window of warming was not moved: tried each minute');
+    app.log.error({ err: error, planId }, 'a warming window was not moved: trying each minute');
     return false;
   }
 }
@@ -191,7 +191,7 @@ function tell(app: App, { plan, change }: NonNullable<Moved>): void {
     app.log.warn({ organizationId, domain, reason }, `the warming of a domain is held: ${next}`);
   }
   if (change === 'clock') {
-    app.log.warn({ organizationId, domain }, 'the clock was set back: a window begins anew');
+    app.log.warn({ organizationId, domain }, 'the clock was set back: a window starts again');
   }
 }
 

@@ -66,7 +66,7 @@ export async function attempt(
   if (outcome.errorClass === 'refused-address') {
     const { endpoint_id: endpointId, organization_id: organizationId } = delivery;
     const { host } = new URL(url);
-    const words = 'a webhook was not posted: its endpoint leads to an address that is refused';
+    const words = 'a webhook was not posted: its endpoint resolves to a refused address';
     app.log.warn({ endpointId, organizationId, host }, words);
   }
   return { delivery, at, outcome };

@@ -4,7 +4,7 @@ import { testDataOutput, webhookOutput } from './schema.ts';
 
 export const webhookDisabled = eventKind({
   type: 'webhook.disabled',
-  summary: 'Nothing is posted to it until it is enabled again; the other endpoints are told',
+  summary: 'An endpoint was disabled: it gets no posts until it is enabled again',
   schema: webhookOutput,
   sample: {
     id: 'wep_06dq2k0qz8h3v5m1r9t4w7xy',
@@ -23,7 +23,7 @@ export const webhookDisabled = eventKind({
 
 export const webhookTest = eventKind({
   type: 'webhook.test',
-  summary: 'Somebody tries the endpoint: `data` is what they gave',
+  summary: 'A test of an endpoint: `data` is the given object',
   schema: testDataOutput,
   sample: { hello: 'world' },
 });

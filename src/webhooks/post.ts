@@ -83,7 +83,7 @@ export function createPoster(app: PosterParts): Poster {
     async post(request) {
       const startedAt = app.clock.elapsed();
       const answer = new Answer();
-      const late = () => answer.end(tooLate(`no whole answer within ${timeoutSeconds} s`));
+      const late = () => answer.end(tooLate(`no complete answer within ${timeoutSeconds} s`));
       const cancel = app.clock.after(timeoutSeconds * 1000, late);
       underWay.add(answer);
       const outcome = await exchange(app, poolOf, request, answer).catch(failure);

@@ -33,7 +33,7 @@ import {
   updateWebhook,
 } from './webhooks.ts';
 
-const at = area('webhooks', 'Endpoints that events are posted to, signed, until they take them');
+const at = area('webhooks', 'Endpoints that receive events as signed posts');
 const path = '/v1/webhooks';
 const params = idPath('webhook');
 
@@ -49,8 +49,8 @@ export const webhookRoutes = {
     name: 'createWebhook',
     summary: 'Create a webhook',
     description:
-      'Posts are signed as Standard Webhooks says, with `secret`, which is shown this once. Private ' +
-      'addresses are refused unless the configuration allows them.',
+      'Posts are signed by the Standard Webhooks scheme, with `secret`, which is shown ' +
+      'only this once. Private addresses are refused unless the configuration allows them.',
     body: createWebhookInput,
     output: webhookOutput,
     throws: [ConflictError],
@@ -66,7 +66,7 @@ export const webhookRoutes = {
   update: at.patch(`${path}/{id}`, {
     name: 'updateWebhook',
     summary: 'Change a webhook',
-    description: 'One that is disabled gets nothing; enabled again, it starts clean.',
+    description: 'A disabled webhook gets no events; enabled again, it starts without a backlog.',
     params,
     body: updateWebhookInput,
     output: webhookOutput,
@@ -75,7 +75,7 @@ export const webhookRoutes = {
   delete: at.delete(`${path}/{id}`, {
     name: 'deleteWebhook',
     summary: 'Delete a webhook',
-    description: 'What waits for it, what was posted to it and its statistics are gone with it.',
+    description: 'Deletes its waiting deliveries, its history and its statistics too.',
     params,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteWebhook(app, caller, id),
@@ -83,7 +83,9 @@ export const webhookRoutes = {
   rotateSecret: at.post(`${path}/{id}/rotate-secret`, {
     name: 'rotateWebhookSecret',
     summary: 'Replace the secret of a webhook',
-    description: 'The new one is in `secret`, this once. Both sign each post for 24 hours.',
+    description:
+      'The new secret is in `secret`, only this once. Old and new both sign each post for ' +
+      '24 hours.',
     params,
     output: webhookOutput,
     run: (app, { caller, params: { id } }) => rotateSecret(app, caller, id),
@@ -91,7 +93,9 @@ export const webhookRoutes = {
   test: at.post(`${path}/{id}/test`, {
     name: 'testWebhook',
     summary: 'Post a test event to a webhook',
-    description: 'A `webhook.test` with your `data`, delivered and retried as any event.',
+    description:
+      'Publishes a `webhook.test` event with your `data`, which is delivered and retried ' +
+      'like any other.',
     status: 201,
     params,
     body: testWebhookInput,
@@ -126,8 +130,8 @@ export const webhookRoutes = {
   }),
   redeliver: at.post(`${path}/{id}/deliveries/{deliveryId}/redeliver`, {
     name: 'redeliverWebhook',
-    summary: 'Try a delivery once more, now',
-    description: 'Waits for the answer. What is tried automatically, and when, stays as it was.',
+    summary: 'Retry a delivery of a webhook now',
+    description: 'Waits for the answer. The automatic attempts stay as planned.',
     params: deliveryParams,
     output: redeliveryOutput,
     run: (app, { caller, params: { id, deliveryId } }) => redeliverNow(app, caller, id, deliveryId),
@@ -136,8 +140,8 @@ export const webhookRoutes = {
     name: 'replayWebhook',
     summary: 'Post logged events again',
     description:
-      'New deliveries of events that are past, under their old `webhook-id`, behind what is new. ' +
-      'The oldest 10,000 at most, less those that are still pending; one replay at a time.',
+      'Creates new deliveries of past events, under their old `webhook-id`, behind new ' +
+      'events. The oldest 10,000 at most, less the pending ones; one replay at a time.',
     params,
     body: replayInput,
     bodyOptional: true,

@@ -24,7 +24,7 @@ const name = z
   .min(1)
   .max(100)
   .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
-  .meta({ description: 'Description of the webhook' });
+  .meta({ description: 'Name of the webhook' });
 
 const url = z
   .string()
@@ -33,7 +33,12 @@ const url = z
 
 const patterns = z
   .array(
-    z.string().refine(isKnownPattern, 'is no kind of event: `*`, a kind, or such as `message.*`'),
+    z
+      .string()
+      .refine(
+        isKnownPattern,
+        'is not a kind of event: use `*`, a kind, or a pattern such as `message.*`',
+      ),
   )
   .min(1)
   .max(mostPatterns)
@@ -62,7 +67,7 @@ const headers = z
       if (header.length > longestHeaderName || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(folded)) {
         report([header], 'is not the name of a header');
       } else if (!isOwnHeader(folded)) report([header], 'is set by the service itself');
-      else if (seen.has(folded)) report([header], 'is there twice');
+      else if (seen.has(folded)) report([header], 'is given twice');
       // RFC 9110 5.5, limited to ASCII.
       if (!/^[\t\x20-\x7e]*$/.test(value)) {
         report([header], 'must be printable ASCII on one line');
@@ -97,7 +102,7 @@ export const updateWebhookInput = z
     channels: channelList.optional(),
     headers: headers.nullable().optional(),
     status: z.enum(statuses).optional().meta({
-      description: 'A disabled one gets nothing, and what waits for it is cancelled',
+      description: 'A disabled webhook gets no events, and its waiting deliveries are cancelled',
     }),
   })
   .meta({ examples: [{ events: ['message.*'], status: 'active' }] });
@@ -111,16 +116,16 @@ export const webhookOutput = z
     channels: z.array(z.enum(channels)),
     headers: z
       .record(z.string(), z.string())
-      .meta({ description: 'Values are `***` to who may only read webhooks' }),
+      .meta({ description: 'Values are `***` for keys that may only read webhooks' }),
     status: z.enum(statuses),
     disabledReason: z.string().nullable(),
     secret: z.string().nullable().meta({
-      description: 'What posts are signed with: shown when it is made or rotated, else null',
+      description: 'Key of the signatures: shown on creation and rotation, else null',
     }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'Webhook', description: 'An endpoint that events are posted to' });
+  .meta({ id: 'Webhook', description: 'An endpoint that receives events' });
 
 export const deliveryParams = z.strictObject({
   id: z.string().regex(idPattern('webhook'), 'is not a webhook id'),
@@ -128,13 +133,13 @@ export const deliveryParams = z.strictObject({
 });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
-const eventType = z.enum(eventTypes, { error: 'is no kind of event' });
+const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
 
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(deliveryStatuses).optional(),
   eventType: eventType.optional(),
-  since: instant.optional().meta({ description: 'Only those made then and later' }),
+  since: instant.optional().meta({ description: 'Only deliveries created from this time on' }),
 });
 
 const delivery = {
@@ -152,7 +157,7 @@ const delivery = {
 
 export const deliveryOutput = z
   .object(delivery)
-  .meta({ id: 'WebhookDelivery', description: 'One event on its way to one endpoint' });
+  .meta({ id: 'WebhookDelivery', description: 'A delivery of one event to one endpoint' });
 
 export const deliveryWithAttemptsOutput = z
   .object({
@@ -172,7 +177,7 @@ export const deliveryWithAttemptsOutput = z
       )
       .meta({ description: 'Oldest first' }),
   })
-  .meta({ id: 'WebhookDeliveryWithAttempts', description: 'A delivery and all its attempts' });
+  .meta({ id: 'WebhookDeliveryWithAttempts', description: 'A delivery with all its attempts' });
 
 export const testDataOutput = z.record(z.string(), z.unknown());
 
@@ -184,7 +189,7 @@ export const testWebhookInput = z
         `must be at most ${largestTestData / 1024} KB of JSON`,
       )
       .nullish()
-      .meta({ description: 'The `data` of the event; left out, an empty object' }),
+      .meta({ description: 'The `data` of the event; default: an empty object' }),
   })
   .meta({ examples: [{ data: { hello: 'world' } }] });
 
@@ -199,27 +204,29 @@ export const redeliveryOutput = z
     attemptId: z.string(),
     outcome: z.enum(['succeeded', 'failed']),
   })
-  .meta({ id: 'WebhookRedelivery', description: 'What became of one attempt by hand' });
+  .meta({ id: 'WebhookRedelivery', description: 'Outcome of an attempt by hand' });
 
 export const replayInput = z
   .strictObject({
     status: z
       .enum(deliveryStatuses)
       .optional()
-      .meta({ description: 'Only events whose delivery to this endpoint stands there' }),
-    since: instant.optional().meta({ description: 'Only events of then and later' }),
-    until: instant.optional().meta({ description: 'Only events of before then; now, if left out' }),
+      .meta({ description: 'Only events whose delivery to this endpoint has this status' }),
+    since: instant.optional().meta({ description: 'Only events from this time on' }),
+    until: instant.optional().meta({ description: 'Only events before this time; default: now' }),
     events: patterns
       .optional()
-      .meta({ description: "Only these kinds; those of the endpoint's, if left out" }),
+      .meta({ description: 'Only these kinds; default: those of the endpoint' }),
   })
   .meta({ examples: [{ status: 'exhausted', events: ['message.*'] }] });
 
 export const replayOutput = z
   .object({
     accepted: z.boolean(),
-    deliveries: z.number().meta({ description: 'How many were made; 10,000 may be pending' }),
-    isComplete: z.boolean().meta({ description: 'False where there were more: the oldest go' }),
+    deliveries: z.number().meta({ description: 'Number of new deliveries; 10,000 may be pending' }),
+    isComplete: z
+      .boolean()
+      .meta({ description: 'False if more events remain: the oldest are posted first' }),
   })
   .meta({ id: 'WebhookReplay', description: 'Logged events that wait to be posted again' });
 
@@ -249,7 +256,7 @@ export const webhookStatsOutput = z
   })
   .meta({
     id: 'WebhookStats',
-    description: 'Deliveries by the day on which they were made, and where they stand now',
+    description: 'Deliveries by the day of their creation, and their status now',
   });
 
 export type CreateWebhook = z.output<typeof createWebhookInput>;

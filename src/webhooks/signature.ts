@@ -58,7 +58,7 @@ export function signatureProblem(
   body: string,
   now?: number,
 ): string | null {
-  if (!isSecret(secret)) return 'the secret is not whsec_ and base64';
+  if (!isSecret(secret)) return 'the secret must be whsec_ and base64';
   const id = headers['webhook-id'];
   const timestamp = headers['webhook-timestamp'];
   const given = headers['webhook-signature'];
@@ -71,9 +71,9 @@ export function signatureProblem(
     const bytes = Buffer.from(one);
     return bytes.length === right.length && timingSafeEqual(bytes, right);
   });
-  if (!isRight) return 'no signature is that of this id, time and body with this secret';
+  if (!isRight) return 'no signature matches this id, time and body with this secret';
   const isOff = now !== undefined && Math.abs(now - Number(timestamp) * 1000) > toleranceMs;
-  return isOff ? 'the signature is right, and its time more than 5 minutes from now' : null;
+  return isOff ? 'the signature matches, but its time is more than 5 minutes from now' : null;
 }
 
 /** Whether the text is a secret of 24 to 64 bytes, as Standard Webhooks requires. */

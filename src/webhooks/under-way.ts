@@ -194,7 +194,7 @@ export class UnderWay {
       }
     } catch (error) {
       const { id: deliveryId } = ended.delivery;
-      const text = 'the end of a webhook attempt could not be stored: it is made again';
+      const text = 'the end of a webhook attempt could not be stored: it will be repeated';
       log.error({ err: error, deliveryId }, text);
     }
     this.#held.letGo(holder, 1);

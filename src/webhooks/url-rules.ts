@@ -29,14 +29,14 @@ function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
   }
   if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
   const url = new URL(text);
-  if (!(url.protocol in portOf)) return { problem: 'does not begin with https:// or http://' };
+  if (!(url.protocol in portOf)) return { problem: 'must begin with https:// or http://' };
   if (!/^https?:\/\/[^/]/i.test(text)) return { problem: 'is not an absolute URL' };
   if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) {
     return { problem: 'has a user name or password: use a header of the endpoint' };
   }
   if (url.href.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
   const { port } = targetOf(url);
-  if (deniedPorts.has(port)) return { problem: `has port ${port}, to which nothing is posted` };
+  if (deniedPorts.has(port)) return { problem: `has port ${port}, which posts may not use` };
   return { url };
 }
 
@@ -88,8 +88,8 @@ export function addressProblem(
   const refused = addresses.find((address) => !allowPrivateAddresses && !isPublicAddress(address));
   if (refused !== undefined) {
     return refused === host
-      ? `has the address ${refused}, which is not a public one`
-      : `leads to ${refused} (${host}), which is not a public address`;
+      ? `has the address ${refused}, which is not public`
+      : `leads to ${refused} (${host}), which is not public`;
   }
   const isOurs = isOwnPort(app, port) && addresses.some(isThisMachine);
   return isOurs ? 'leads to a listener of this service' : null;

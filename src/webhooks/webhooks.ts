@@ -92,7 +92,7 @@ export async function createWebhook(
     // The lock makes concurrent creations count one after the other.
     await lockOrganization(trx, organizationId, now);
     if ((await endpoints.count(trx, organizationId)) >= mostEndpoints) {
-      const text = `The organization has ${mostEndpoints} webhooks, and may have no more`;
+      const text = `The organization already has ${mostEndpoints} webhooks, the limit`;
       throw new ConflictError('webhook', text);
     }
     await endpoints.insert(trx, row);

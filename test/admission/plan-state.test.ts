@@ -61,7 +61,7 @@ describe.each(stores)('the state of a plan on %s', (store) => {
       'svc orgs update default --plan self-hosted',
     ]);
     await updateOrganization(test.app, 'default', { plan: 'self-hosted' });
-    expect(await binding()).toEqual(['No daily quota holds.', null]);
+    expect(await binding()).toEqual(['There is no daily quota.', null]);
   });
 
   it('the command that it names lifts what binds', async () => {
@@ -100,7 +100,7 @@ it('of a plan that was taken out of the configuration is that of `free`, and say
   expect(await getPlanState(test.app, 'default')).toMatchObject({
     rate: { perSecond: 5, burst: 10, burstPerKey: 5 },
     daily: { limitEmails: 1_000 },
-    binds: '1,000 emails a day, by the plan free, as the configuration knows no plan gone.',
+    binds: '1,000 emails a day, by the plan free, because the configuration has no plan gone.',
     liftedBy: 'svc orgs update default --plan starter',
   });
   await test.close();

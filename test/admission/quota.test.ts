@@ -241,7 +241,7 @@ describe.each(stores)('7.4 a paused workspace on %s', (store) => {
     await pauseOrganization(test.app, 'default', {});
     expect(await send(test.app, test.caller)).toEqual({
       _tag: 'ForbiddenError',
-      message: 'Sending is paused: the operator stopped it.',
+      message: 'Sending is paused: the operator paused it.',
     });
     const top = { conversationId: 'conv_0000000000000000' };
     expect(await send(test.app, test.caller, { top })).toMatchObject({

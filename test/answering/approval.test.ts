@@ -136,7 +136,7 @@ describe.each(stores)('proposals on %s', (store) => {
     const again = await approve(actionId);
     expect([again.status, again.body.message]).toEqual([
       409,
-      `${actionId} is executed: it is decided once`,
+      `${actionId} is already executed: it is decided only once`,
     ]);
     expect((await rowsIn(test)).mailbox_proposals).toBe(0);
     const told = await events();

@@ -173,7 +173,7 @@ describe.each(stores)('a draft, on %s', (store) => {
     await app.store.write((trx) =>
       sql`update drafts set byte_count = ${1024 ** 3 - 300}`.execute(trx),
     );
-    await expect(write(operator, { text: 'x'.repeat(400) })).rejects.toThrow(/larger than 1 GB/);
+    await expect(write(operator, { text: 'x'.repeat(400) })).rejects.toThrow(/exceed 1 GB/);
     await app.store.write((trx) => sql`update drafts set byte_count = 10`.execute(trx));
     await expect(change(operator, draft, { text: 'x'.repeat(400) })).resolves.toBeDefined();
   });

@@ -24,8 +24,8 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
       'eve@example.com bounce 2015-09-30T22:18:20.000Z',
     ],
     [
-      "5 cy@example.net 4.4.7 is not the address's fault",
-      "6 di@example.net 5.7.1 is not the address's fault",
+      '5 cy@example.net 4.4.7 is not caused by the address',
+      '6 di@example.net 5.7.1 is not caused by the address',
     ],
   ],
   [
@@ -72,7 +72,7 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
     ],
     [
       '4 cy@example.com is active again at Postmark',
-      '5 di@example.com Transient is no reason to block an address',
+      '5 di@example.com Transient does not justify a block',
       '6 eve@example.com is active again at Postmark',
     ],
   ],
@@ -101,7 +101,7 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
       'ada@example.com unsubscribe 2011-10-21T11:02:55.000Z',
       'bob@example.com unsubscribe 2011-10-21T11:02:56.000Z',
     ],
-    ['4 cy@example.com gets all mail but that with the tag newsletter'],
+    ['4 cy@example.com gets all mail except mail with the tag newsletter'],
   ],
   [
     'ses.csv',
@@ -201,8 +201,8 @@ describe('the format', () => {
 
   it.each([
     ['outlook', 'email\n', /there is no outlook/],
-    ['postmark-bounces', 'email\n', /no column Type, BouncedAt. It has: email/],
-    ['mailgun-bounces', 'ada@example.com\n', /no header; that of Mailgun bounces was expected/],
+    ['postmark-bounces', 'email\n', /lacks the column Type, BouncedAt. Its columns: email/],
+    ['mailgun-bounces', 'ada@example.com\n', /no header: a header of Mailgun bounces was expected/],
   ])('%s is refused for a file that does not fit', async (format, text, message) => {
     await expect(importInto(test, text, { format })).rejects.toThrow(message);
   });

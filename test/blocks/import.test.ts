@@ -59,7 +59,7 @@ describe.each(stores)('an import on %s', (store) => {
       expect(await importInto(test, file, { dryRun })).toMatchObject({
         added: { count: 3, reasons: { unsubscribe: 2, bounce: 1 } },
         existing: { count: 1 },
-        rejected: { count: 1, first: [{ reason: 'names no unsubscribe group: usg_x' }] },
+        rejected: { count: 1, first: [{ reason: 'names an unknown unsubscribe group: usg_x' }] },
       });
     }
     for (const dryRun of [true, false]) {

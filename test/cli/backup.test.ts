@@ -202,7 +202,7 @@ const unsound: [string, (file: string) => void, RegExp][] = [
   [
     'is another program’s',
     (file) => new Database(file).exec('create table t (a)').close(),
-    /no store of svc/,
+    /not a store of svc/,
   ],
   [
     'is damaged',

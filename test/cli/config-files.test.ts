@@ -48,7 +48,7 @@ const problems: [string, string, RegExp][] = [
   [
     'a directory',
     providers('folder'),
-    /^config\.yaml:2: delivery\.providersFile: .*folder: it is a directory/,
+    /^config\.yaml:2: delivery\.providersFile: .*folder: is a directory/,
   ],
   [
     'broken YAML',
@@ -101,7 +101,7 @@ test('files that can be used are none, a certificate that ran out is a warning',
   expect(check(both)).toEqual({ problems: [], warnings: [] });
   const { problems: found, warnings } = check(both, Date.UTC(2200, 0, 1));
   expect(found).toEqual([]);
-  expect(warnings).toEqual([expect.stringMatching(/certFile: .*the certificate ran out at 2/)]);
+  expect(warnings).toEqual([expect.stringMatching(/certFile: .*the certificate expired at 2/)]);
 });
 
 describe('the command', () => {

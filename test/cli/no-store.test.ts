@@ -90,7 +90,7 @@ test('without its secret a store is not used, and no secret is made', async () =
   rmSync(inData('secret.key'));
   const { code, stderr } = await cli.run(['keys', 'list']);
   expect(code).toBe(7);
-  expect(stderr).toContain(`its secret is missing: no file ${inData('secret.key')}`);
+  expect(stderr).toContain(`its secret is missing: ${inData('secret.key')} does not exist`);
   expect(stderr).not.toContain('svc init');
   expect((await cli.run(['init'])).code).toBe(7);
   expect(existsSync(inData('secret.key'))).toBe(false);

@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 
 const route = { domain: 'acme.example', host: 'mx.acme.example' };
 const captured = 'captured (delivery.mode is capture)';
-const allowed = '; only to who is named in delivery.allow, the rest is captured';
+const allowed = '; only recipients named in delivery.allow get it, the rest is captured';
 const excepted = '; delivery.routes makes exceptions';
 
 it.each([

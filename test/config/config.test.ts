@@ -198,7 +198,7 @@ describe('a mistake in the file', () => {
 
   it.each([
     ['http:\n\tport: 1', 'config.yaml:2:1: indent with spaces, not with tabs'],
-    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key stands twice in its map'],
+    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key occurs twice in its map'],
     ['dataDir: *x', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
     ['dataDir: !x y', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
     ['dataDir: a\n---\ndataDir: b', 'more than one YAML document in the file'],
@@ -338,12 +338,12 @@ describe('a secret', () => {
     write('relay', 'hunter2');
     const both = { ...relay, [variable]: 'relay', SVC_DELIVERY_RELAY_PASSWORD: 'hunter3' };
     expect(refusal(both)).toEqual([
-      `${variable}: SVC_DELIVERY_RELAY_PASSWORD is set too: expected one of the two`,
+      `${variable}: SVC_DELIVERY_RELAY_PASSWORD is set too: set only one of them`,
     ]);
   });
 
   it('has such a variable, what is none has not', () => {
-    expect(refusal({ SVC_HTTP_PORT_FILE: 'port' })[0]).toContain('is not the variable of any key');
+    expect(refusal({ SVC_HTTP_PORT_FILE: 'port' })[0]).toContain('no key has this variable');
   });
 
   it('may be missing or alone for commands, which need none', () => {
@@ -422,8 +422,8 @@ describe('the environment', () => {
 
   it('may not hold an SVC_ variable that means nothing', () => {
     expect(refusal({ SVC_HTTP_PROT: '1', SVC_NONSENSE: 'x' })).toEqual([
-      'SVC_HTTP_PROT: is not the variable of any key; did you mean SVC_HTTP_PORT?',
-      'SVC_NONSENSE: is not the variable of any key',
+      'SVC_HTTP_PROT: no key has this variable; did you mean SVC_HTTP_PORT?',
+      'SVC_NONSENSE: no key has this variable',
     ]);
     expect(() => load({ SVC_ORG: 'acme', SVC_API_KEY: 'svc_live_x' })).not.toThrow();
   });
@@ -465,7 +465,7 @@ describe('warnings', () => {
   it('for submission that only this machine could use', () => {
     write('config.yaml', "smtp: {submission: {enabled: true, host: '0.0.0.0'}}");
     expect(load().warnings).toEqual([
-      'smtp.submission.host is 0.0.0.0, without tls.certFile: only this machine can log in there',
+      'smtp.submission.host is 0.0.0.0, without tls.certFile: only clients on this machine can log in',
     ]);
     write(
       'config.yaml',
@@ -477,15 +477,15 @@ describe('warnings', () => {
   it('tell which keys this version does not use yet', () => {
     write('config.yaml', 'storage: {s3: {bucket: b}}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'storage.s3.bucket is accepted but this version does not use it yet',
-      'console.enabled is accepted but this version does not use it yet',
+      'storage.s3.bucket has no effect in this version',
+      'console.enabled has no effect in this version',
     ]);
   });
 
   it('tell that nobody is checked where everybody is trusted', () => {
     write('config.yaml', 'smtp: {inbound: {trustedNetworks: [10.1.0.0/16, 0.0.0.0/0]}}');
     expect(load().warnings).toEqual([
-      'smtp.inbound.trustedNetworks has 0.0.0.0/0: mail of nobody there is checked',
+      'smtp.inbound.trustedNetworks has 0.0.0.0/0: no mail from there is checked',
     ]);
   });
 
@@ -497,7 +497,7 @@ describe('warnings', () => {
     );
     expect(load().warnings).toEqual([
       'delivery.hostname is localhost: in direct mode many servers refuse that name',
-      'delivery.relay.password may travel in the clear: ' +
+      'delivery.relay.password may be sent unencrypted: ' +
         'set delivery.relay.requireTls or delivery.relay.secure',
     ]);
     expect(load({ SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }).warnings).toHaveLength(1);

@@ -141,7 +141,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
       { row: 2, field: null, reason: 'is not a JSON object' },
       { row: 3, field: 'email', reason: expect.any(String) },
       { row: 4, field: 'name', reason: expect.stringContaining('control characters') },
-      { row: 5, field: 'email', reason: 'email or externalId is needed' },
+      { row: 5, field: 'email', reason: 'email or externalId is required' },
     ]);
     expect((await one('email=a@example.com')).profile.customFields).toEqual({ age: '36' });
     expect((await one('externalId=only-id')).identities).toEqual([]);

@@ -282,7 +282,7 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(started).toMatchObject({
       startedAt: first.createdAt,
       lastActivityAt: first.createdAt,
-      statusReason: `${first.id} went out`,
+      statusReason: `${first.id} was sent`,
       contacts: [
         {
           name: 'Ada',
@@ -297,7 +297,7 @@ describe.each(stores)('conversations on %s', (store) => {
     const after = await show(id);
     expect(after.lastHumanActivityAt).toBe(human);
     expect(Date.parse(after.lastActivityAt ?? '')).toBe(test.clock.now());
-    expect(after.statusReason).toBe(`${auto} came in`);
+    expect(after.statusReason).toBe(`${auto} was received`);
     await answerTo(first);
     expect((await show(id)).lastHumanActivityAt).toBe(after.lastActivityAt);
     await sendInto(id, {}, { to: [{ contactId: bob.body.id }, { email: 'ADA@example.com' }] });

@@ -19,7 +19,7 @@ describe('the secret of an installation', () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'svc-secret-'));
     const secrets = openSecrets(elsewhere, service.app.random);
     await expect(checkSecret({ ...service.app, secrets })).rejects.toThrow(
-      /secret\.key is not the one .* copy that file here/,
+      /secret\.key is not the key of this store: copy that file/,
     );
     await service.close();
     rmSync(elsewhere, { recursive: true });

@@ -109,7 +109,7 @@ describe('the advice', () => {
   ])('merges SPF: %s', (there, merged) => {
     const { value, advice } = advised('spf', 'TXT', ['MS=ms1', there]);
     expect(value).toBe(merged);
-    expect(advice).toContain('all of it stays, a:mail.host.example is added');
+    expect(advice).toContain('keeps all of it and adds a:mail.host.example');
     expect(record('spf', 'TXT').judge([value]).status).toBe('valid');
   });
 
@@ -117,7 +117,7 @@ describe('the advice', () => {
     const two = ['v=spf1 a:mail.host.example ~all', 'v=spf1 mx -all'];
     expect(advised('spf', 'TXT', two)).toEqual({
       value: 'v=spf1 a:mail.host.example mx ~all',
-      advice: 'one record in the place of the 2 that are there',
+      advice: 'one record to replace the 2 present ones',
     });
   });
 

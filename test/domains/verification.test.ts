@@ -91,7 +91,7 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     ]);
     expect(published.dnsRecords.at(-1)).toMatchObject({
       found: ['5 mx.elsewhere.example'],
-      error: 'mail goes elsewhere than to mail.host.example',
+      error: 'mail goes to other hosts than mail.host.example',
     });
     expect(await getDomain(test.app, test.caller, domain.id)).toEqual(published);
   });

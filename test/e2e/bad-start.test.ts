@@ -153,7 +153,7 @@ describe('what cannot be had ends the start with 7 and one line', () => {
     disk.makeReadOnly();
     try {
       const line = await failingStart({ SVC_DATA_DIR: disk.directory }, 2);
-      expect(line).toMatch(/^svc: \S+\/read-only\/secret\.key cannot be made \(EROFS\)/);
+      expect(line).toMatch(/^svc: \S+\/read-only\/secret\.key cannot be created \(EROFS\)/);
     } finally {
       disk.unmount();
     }

@@ -35,7 +35,7 @@ it('run again at their time after a failure, which the log names', async () => {
   expect(run).toHaveBeenCalledTimes(2);
   expect(error).toHaveBeenCalledWith(
     { err: expect.objectContaining({ message: 'the disk is full' }), job: 'sweep' },
-    'a scheduled job failed: it runs again at its time',
+    'a scheduled job failed and runs again at its next time',
   );
 });
 

@@ -50,7 +50,7 @@ describe('svc webhooks events', () => {
     const { items } = await cli.json<{ items: Shown[] }>(['webhooks', 'events']);
     expect(items.map(({ type }) => type)).toEqual([...eventTypes]);
     const one = await cli.run(['webhooks', 'events', 'domain.held']);
-    expect(one.stdout).toMatch(/^domain\.held\nWhat is sent from it/);
+    expect(one.stdout).toMatch(/^domain\.held\nMail from the domain is accepted/);
     expect(one.stdout).toContain('"sendingStatus": "held"');
     expect((await cli.run(['webhooks', 'events', 'domain.nope'])).code).toBe(2);
   });

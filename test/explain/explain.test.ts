@@ -133,7 +133,7 @@ describe.each(stores)('explain on %s', (store) => {
           because: null,
           next: expect.stringContaining('when its turn comes; 2 others are before it in the queue'),
           nextAt: null,
-          help: { purpose: 'To see what goes on', command: 'svc queue top' },
+          help: { purpose: 'To watch the queue', command: 'svc queue top' },
           said: null,
           errorCode: null,
           attemptCount: 0,
@@ -184,9 +184,8 @@ describe.each(stores)('explain on %s', (store) => {
     const row = await inLane(app, caller, 'ada@a.example', start + 60_000, lane);
     expect(await explained(row.message_id)).toMatchObject({
       state: 'in-lane',
-      because:
-        'Its organization has as many on their way as leaves room for others: they are slow to end.',
-      next: expect.stringContaining('It goes as soon as some of them ended'),
+      because: 'Its organization already uses its share, and its attempts end slowly.',
+      next: expect.stringContaining('It is sent as soon as some of them end'),
     });
   });
 
@@ -195,7 +194,7 @@ describe.each(stores)('explain on %s', (store) => {
     expect(await explained(await attempted())).toMatchObject({
       status: 'bounced',
       state: 'ended',
-      happened: `${sink.host} refused it for good at RCPT: there is no such mailbox.`,
+      happened: `${sink.host} refused it permanently at RCPT: there is no such mailbox.`,
       because: null,
       next: expect.stringContaining('Correct the address'),
       nextAt: null,
@@ -207,7 +206,7 @@ describe.each(stores)('explain on %s', (store) => {
     const id = await attempted();
     expect(await explained(id)).toMatchObject({
       status: 'sent',
-      happened: `${sink.host} took it over.`,
+      happened: `${sink.host} accepted it.`,
       next: expect.stringMatching(
         /^It counts as delivered 2026-01-05 16:00:00 UTC \(in 4 h\), unless/,
       ),
@@ -217,7 +216,7 @@ describe.each(stores)('explain on %s', (store) => {
     await pipeline?.idle();
     expect(await explained(id)).toMatchObject({
       status: 'delivered',
-      happened: `${sink.host} took it: it is delivered.`,
+      happened: `${sink.host} accepted it: it is delivered.`,
       next: null,
       help: null,
     });
@@ -237,7 +236,8 @@ describe.each(stores)('explain on %s', (store) => {
         })}`.execute(trx),
     );
     expect(await explained(id)).toMatchObject({
-      happened: 'It was taken over, but came back as undeliverable: there is no such mailbox.',
+      happened:
+        'A server accepted it, but it came back as undeliverable: there is no such mailbox.',
       said: { code: 550, reply: 'no such user', verb: 'DSN', host: 'mx.far.example' },
     });
   });
@@ -284,7 +284,7 @@ describe.each(stores)('explain on %s', (store) => {
     const dropped = await queued(app, caller, 'dropped@a.example');
     await dropDeliveries(app, [dropped.id]);
     expect((await explained(dropped.message_id)).happened).toBe(
-      'It was not sent: it was taken out of the queue.',
+      'It was not sent: it was removed from the queue.',
     );
     const claimed = await queued(app, caller, 'claimed@a.example');
     await claim(app);
@@ -300,10 +300,10 @@ describe.each(stores)('explain on %s', (store) => {
       [later, 'provider-unavailable'],
     ] as const) {
       expect(await explained(row.message_id)).toMatchObject({
-        next: `It is on hold (${hold.id}: disk full) and is not attempted until that is released.`,
+        next: `It is on hold (${hold.id}: disk full) and is not attempted until that hold is released.`,
         nextAt: null,
         waitReason: reason,
-        because: `An operator holds it back (waitReason: ${reason ?? 'none yet'}).`,
+        because: `An operator holds it (waitReason: ${reason ?? 'none yet'}).`,
         help: { command: `svc queue release ${hold.id}` },
       });
     }
@@ -327,7 +327,7 @@ describe.each(stores)('explain on %s', (store) => {
       await sql`update messages set direction = 'inbound'`.execute(trx);
     });
     expect(await explainMessage(app, caller, id)).toMatchObject({
-      summary: 'It came in: there is nothing to deliver.',
+      summary: 'The message was received: there is nothing to deliver.',
       recipients: [],
     });
   });

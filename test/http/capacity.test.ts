@@ -58,7 +58,7 @@ describe('load shedding', () => {
     expect(shed.statusCode).toBe(503);
     expect(shed.json()).toEqual({
       _tag: 'CapacityError',
-      message: 'More than 3 requests are in work',
+      message: 'More than 3 requests are in progress',
       retryAfterSeconds: 1,
     });
     expect(shed.headers['retry-after']).toBe('1');

@@ -148,7 +148,7 @@ describe('a fault that nobody foresaw', () => {
     );
     expect(service?.logged()).toMatchObject([{ level: 'warn', err: { message: 'full' } }]);
     await service?.close();
-    await answerTo(new CapacityError('More than 3 requests are in work'));
+    await answerTo(new CapacityError('More than 3 requests are in progress'));
     expect(service?.logged()).toEqual([]);
   });
 });

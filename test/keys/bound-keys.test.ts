@@ -79,7 +79,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
         'ForbiddenError',
       ]);
       const why =
-        isConfiguring && isUnder ? /of single mailboxes|its own/ : /its own mailboxes alone/;
+        isConfiguring && isUnder ? /bound to mailboxes|its own/ : /only its own mailboxes/;
       expect(answer.body.message).toMatch(why);
       asked.push(path);
       if (!isUnder || method === 'DELETE') continue;

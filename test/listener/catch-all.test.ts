@@ -16,7 +16,7 @@ import { envelope, type SmtpService, smtpService } from './smtp-service.ts';
 
 const taken = '250 2.1.5 Accepted';
 const unknown = '550 5.1.1 No mailbox here has this address';
-const putOff = '450 4.2.1 This mailbox takes no mail at the moment';
+const putOff = '450 4.2.1 This mailbox accepts no mail at the moment';
 
 describe('the mailboxes of a domain', () => {
   let service: SmtpService;

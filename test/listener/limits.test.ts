@@ -45,7 +45,7 @@ describe('a client that is slow', () => {
     const inTransaction = await service.session();
     await envelope(inTransaction, 'inbox@sandbox.test');
     await service.clock.advance(6 * minute);
-    const idle = '421 4.4.2 Nothing came for too long, closing the connection';
+    const idle = '421 4.4.2 Nothing was received for too long, closing the connection';
     expect(await silent.reply()).toBe(idle);
     expect(await inTransaction.reply()).toBe(idle);
     expect(await inTransaction.closed()).toBe('');
@@ -60,7 +60,7 @@ describe('a client that is slow', () => {
     }
     expect(drips.lastLine()).toMatch(/^354 /);
     await service.clock.advance(1_000);
-    const slow = '421 4.4.2 The message comes slower than 1 KB a second: closing the connection';
+    const slow = '421 4.4.2 The message arrives slower than 1 KB a second: closing the connection';
     await expect.poll(() => drips.lastLine()).toBe(slow);
     expect(await inbound(service.app, service.caller)).toEqual([]);
   });
@@ -109,7 +109,8 @@ describe('connections', () => {
 
 describe('a client that says nothing while all connections are taken', () => {
   const full = { config: { smtp: { inbound: { maxConnections: 3 } } } };
-  const yields = '421 4.4.2 Nothing came for too long, and others wait for a connection';
+  const yields =
+    '421 4.4.2 Nothing was received for too long, and other clients wait for a connection';
   const greeting = '220 localhost ESMTP';
   const newcomer = async () => (await smtpDialogue(service.port)).reply();
 
@@ -170,7 +171,7 @@ describe('memory', () => {
   it('for messages on their way in is shared by sites: one that wants all is refused', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
     service = await smtpService({ config }, { bufferedBytes: 2_000_000 });
-    const noMemory = '452 4.3.1 Too much mail is on its way in, try again in a moment';
+    const noMemory = '452 4.3.1 Too much mail is arriving, try again in a moment';
     const line = `${'x'.repeat(498)}\r\n`;
     const large = line.repeat(1_900);
     const hungry = await service.session();

@@ -63,7 +63,7 @@ it('each refusal leaves one line: of a recipient, of a message', async () => {
       verb: 'DATA',
       code: 552,
       enhancedCode: '5.3.4',
-      reason: 'The message is larger than this server takes',
+      reason: 'The message is larger than this server accepts',
     },
   ]);
 });

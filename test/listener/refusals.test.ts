@@ -111,7 +111,7 @@ describe('the listener', () => {
         .execute(),
     );
     expect(await envelope(await service.session(), 'inbox@sandbox.test')).toEqual([
-      '450 4.2.1 This mailbox takes no mail at the moment',
+      '450 4.2.1 This mailbox accepts no mail at the moment',
     ]);
   });
 
@@ -127,7 +127,7 @@ describe('the listener', () => {
     const dialogue = await service.session();
     const message = (bytes: number) => `${'x'.repeat(bytes - 2)}\r\n`;
     expect(await deliver(dialogue, 'inbox@sandbox.test', message(100_001))).toBe(
-      '552 5.3.4 The message is larger than this server takes',
+      '552 5.3.4 The message is larger than this server accepts',
     );
     const id = idIn(await deliver(dialogue, 'inbox@sandbox.test', message(100_000)));
     expect((await stored(service.app, id)).raw).toHaveLength(100_000);
@@ -175,7 +175,7 @@ describe('the listener', () => {
       `${'Received: from a by b; Mon, 12 Jan 2026 12:00:00 +0000\r\n'.repeat(count)}\r\nx\r\n`;
     const dialogue = await service.session();
     expect(await deliver(dialogue, 'inbox@sandbox.test', hops(51))).toBe(
-      '554 5.4.6 Too many hops: this message is going round in circles',
+      '554 5.4.6 Too many hops: this message is in a loop',
     );
     expect(await inbound(app, caller)).toEqual([]);
     expect(await deliver(dialogue, 'inbox@sandbox.test', hops(50))).toMatch(/^250 /);

@@ -128,7 +128,10 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect(await expireActions(test.app)).toBe(0);
     await test.clock.advance(1);
     const late = await reject(id);
-    expect([late.status, late.body.message]).toEqual([409, `${id} is expired: it is decided once`]);
+    expect([late.status, late.body.message]).toEqual([
+      409,
+      `${id} is already expired: it is decided only once`,
+    ]);
     expect(await expireActions(test.app)).toBe(1);
     expect(await expireActions(test.app)).toBe(0);
     const { body } = await api.get<ShownAction>(path(`/${id}`));

@@ -448,7 +448,10 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
       dialogue,
     });
-    expect([code, output]).toEqual([8, expect.stringContaining('svc: 1 approved proposals could not be sent')]);
+    expect([code, output]).toEqual([
+      8,
+      expect.stringContaining('svc: 1 of the approved proposals could not be sent'),
+    ]);
     cli.close();
   });
 
@@ -490,7 +493,7 @@ describe('what others do meanwhile', () => {
       answers: [approved, rejected, 'approve'],
       note: 'no',
     });
-    expect(shown).toContain(`${first} is executed: it is decided once`);
+    expect(shown).toContain(`${first} is already executed: it is decided only once`);
     expect(shown).toContain(`${first} is already executed by operator.`);
     expect(shown).toContain(`${second} is already rejected by operator.`);
     expect(reviewed).toEqual({ ...none, approved: 1 });

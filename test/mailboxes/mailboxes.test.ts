@@ -87,7 +87,9 @@ describe.each(stores)('mailboxes on %s', (store) => {
     for (const [at, localPart] of ['security', 'Security', 'POSTMASTER', 'dmarc'].entries()) {
       const made = createMailbox(test.app, operatorOf(id), mailbox(`m${at}`, localPart));
       await expect(made, localPart).rejects.toMatchObject({
-        fieldErrors: { address: [`${localPart}@sandbox.test is kept for who runs the service`] },
+        fieldErrors: {
+          address: [`${localPart}@sandbox.test is reserved for the operator of the service`],
+        },
       });
     }
     await expect(make('security', 'Security@sandbox.test')).resolves.toBeDefined();

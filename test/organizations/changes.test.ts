@@ -94,7 +94,7 @@ describe.each(stores)('an organization on %s', (store) => {
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(pauseOrganization(test.app, 'acme', {})).rejects.toMatchObject({
       _tag: 'ConflictError',
-      message: 'Sending of "acme" is paused already',
+      message: 'Sending of "acme" is already paused',
     });
     await resumeOrganization(test.app, 'acme');
     await expect(resumeOrganization(test.app, 'acme')).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe('at the command line', () => {
     const paused = await cli.run([...send, 'inbox@sandbox.test']);
     expect([paused.code, paused.stderr]).toEqual([
       4,
-      'svc: Sending is paused: the operator stopped it.\n',
+      'svc: Sending is paused: the operator paused it.\n',
     ]);
     await cli.json(['orgs', 'resume', 'default']);
     const env = { SVC_PLANS: '{"none":{"ratePerSecond":1,"dailyEmails":0,"trialCaps":false}}' };

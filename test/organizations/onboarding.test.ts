@@ -101,7 +101,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     // A verdict on the application before this one.
     const stale = { verdict: 'rejected', expectedGeneration: generation } as const;
     await expect(reviewOnboarding(test.app, name, stale)).rejects.toMatchObject({
-      message: 'The onboarding is at generation 2 (pending), not 1: look at it again',
+      message: 'The onboarding is at generation 2 (pending), not 1: read it again',
     });
     expect(await current()).toEqual({ status: 'pending', generation: 2 });
   });
@@ -165,7 +165,7 @@ describe.each(stores)('onboarding on %s', (store) => {
       await bring('rejected');
       expect(await api.post(path, { expectedGeneration: 2 })).toMatchObject({
         status: 409,
-        body: { message: 'The onboarding is at generation 1 (rejected), not 2: look at it again' },
+        body: { message: 'The onboarding is at generation 1 (rejected), not 2: read it again' },
       });
     });
 
@@ -259,7 +259,7 @@ describe.each(stores)('onboarding on %s', (store) => {
     it('the plan says what binds, and the command that lifts it', async () => {
       expect(await getPlanState(test.app, name)).toMatchObject({
         binds:
-          'The onboarding is pending: mail goes to its own mailboxes and @simulator.test only.',
+          'The onboarding is pending: mail goes only to its own mailboxes and @simulator.test.',
         liftedBy: `svc orgs review ${name} --approve`,
       });
     });

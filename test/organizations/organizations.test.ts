@@ -52,7 +52,7 @@ describe.each(stores)('organizations on %s', (store) => {
         plan: 'free',
         createdAt: '2026-01-06T00:00:00Z',
       }),
-    ).rejects.toMatchObject({ fieldErrors: { createdAt: ['lies in the future'] } });
+    ).rejects.toMatchObject({ fieldErrors: { createdAt: ['is in the future'] } });
   });
 
   it('have a name each, also when two are made at once', async () => {

@@ -83,7 +83,7 @@ describe('without a daemon', () => {
     const { stdout } = await cli.run(['messages', 'explain', bob]);
     expect(stdout).toContain('1 recipient: 1 pending.');
     expect(stdout).toContain(`  It is on hold (${hold.id}: why)`);
-    expect(stdout).toContain(`  To let it go: svc queue release ${hold.id}\n`);
+    expect(stdout).toContain(`  To release it: svc queue release ${hold.id}\n`);
     expect(await cli.json(['queue', 'release', '--domain', 'b.example'])).toEqual({
       id: hold.id,
       released: 1,
@@ -99,7 +99,9 @@ describe('without a daemon', () => {
       expect((await cli.run(['queue', verb, ada, '--domain', 'a.example'])).code).toBe(2);
       expect((await cli.run(['queue', verb, 'wep_0123456789abcdefghjk'])).code).toBe(2);
     }
-    expect((await cli.run(['queue', 'holds'])).stdout).toBe('No holds. Set one: svc queue hold --domain DOMAIN\n');
+    expect((await cli.run(['queue', 'holds'])).stdout).toBe(
+      'No holds. Set one: svc queue hold --domain DOMAIN\n',
+    );
   });
 
   test('explain --json is the object that the text is made of', async () => {

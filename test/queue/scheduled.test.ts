@@ -263,7 +263,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect(waiting).toMatchObject({ status: 'scheduled', scheduling: { waitReason: 'rate' } });
       expect(waiting.scheduling?.dueAt).toBe(at(clock.now() + 199));
       const [why] = (await explainMessage(app, caller, id)).recipients;
-      expect(why?.because).toMatch(/as fast as its plan allows/);
+      expect(why?.because).toMatch(/already sends at the rate of its plan/);
       await clock.advance(199);
       await pipeline.idle();
       expect((await getMessage(app, caller, id)).status).toBe('delivered');

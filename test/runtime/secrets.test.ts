@@ -117,7 +117,7 @@ describe('what is encrypted', () => {
     const other = openSecrets(`${dataDir}-other`, random);
     expect(() => secrets.decrypt(text, 'domainKey:dkim_2')).toThrow(InternalError);
     expect(() => other.decrypt(text, 'domainKey:dkim_1')).toThrow(
-      'a stored secret (domainKey) cannot be decrypted: is secret.key the one it was made with?',
+      'a stored secret (domainKey) cannot be decrypted: check that secret.key belongs to this store',
     );
     const sealed = Buffer.from(text.slice(3), 'base64url');
     for (let at = 0; at < sealed.length; at++) {

@@ -156,7 +156,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       const id = await world.schedule(caller, ['a@b.example', 'c@d.example']);
       await revokeKey(app, operator, keyId);
       expect(await due(id)).toBe('cancelled by key');
-      const reason = `The API key ${keyId} that it was scheduled with is revoked`;
+      const reason = `The API key ${keyId} that scheduled the message is revoked`;
       const { status, deliveries } = await getMessage(app, operator, id);
       expect(status).toBe('failed');
       expect(deliveries).toHaveLength(2);

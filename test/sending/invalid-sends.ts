@@ -261,7 +261,7 @@ export const badFields: InvalidSend[] = [
     'a content id in brackets',
     attached({ contentId: '<x>' }),
     {
-      'email.attachments.0.contentId': ['may hold letters, digits and . _ @ + - only'],
+      'email.attachments.0.contentId': ['may have only letters, digits and . _ @ + -'],
     },
   ],
   [

@@ -75,7 +75,7 @@ describe.each(stores)('a send that is not valid, on %s', (store) => {
     const { status, body } = await api.request('POST', '/v1/messages');
     expect([status, body]).toEqual([
       400,
-      { _tag: 'MalformedRequestError', message: 'The body is missing; JSON is expected' },
+      { _tag: 'MalformedRequestError', message: 'The body is missing: send JSON' },
     ]);
   });
 

@@ -226,7 +226,7 @@ describe.each(stores)('sending on %s', (store) => {
         403,
         {
           _tag: 'ForbiddenError',
-          message: `shop@sandbox.test may not send: this sender is inactive. Set isActive on sender ${id}, or give another from.email`,
+          message: `shop@sandbox.test may not send: this sender is inactive. Set isActive on sender ${id}, or use another from.email`,
         },
       ]);
     });
@@ -348,7 +348,7 @@ describe.each(stores)('sending on %s', (store) => {
           {
             _tag: 'ForbiddenError',
             message:
-              'A test key sends only to local mailboxes and @simulator.test; ada@example.com needs a live key',
+              'A test key sends only to local mailboxes and @simulator.test: use a live key for ada@example.com',
           },
         ]);
       }

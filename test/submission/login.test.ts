@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const failed = '535 5.7.8 The API key is not valid: give one as the password, with any user name';
+const failed = '535 5.7.8 The API key is not valid: use one as the password, with any user name';
 
 describe('a key is taken', () => {
   it('by PLAIN, with the command or after it', async () => {

@@ -103,7 +103,7 @@ describe('STARTTLS', () => {
     await service.clock.advance(1_500);
     await subject(testCert);
     expect(service.logged().map(({ msg }) => msg)).toEqual([
-      'smtp.submission.tls: the new certificate cannot be used, the one before stays',
+      'smtp.submission.tls: the new certificate cannot be used; the old one stays in use',
     ]);
     write(otherCert, otherKey);
     await service.clock.advance(1_500);

@@ -147,7 +147,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
       const { status, body } = await begin();
       return [status, body.resource, body.message];
     };
-    const text = `${warm} has a plan that is not over: cancel it first`;
+    const text = `${warm} has a plan that has not ended: cancel it first`;
     expect(await beside()).toEqual([409, 'warming', text]);
     await verb('pause');
     expect(await beside()).toEqual([409, 'warming', text]);
@@ -233,7 +233,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
       holdReason: '5% of the last 100 messages bounced (limit 3%).',
     });
     const refused = await verb('resume');
-    const text = 'is needed where the plan is held: what did the review find?';
+    const text = 'is required if the plan is held: give the findings of the review';
     expect([refused.status, refused.body.fields]).toEqual([422, { note: [text] }]);
     expect(await show()).toEqual(held);
     const { plan } = (await verb('resume', { note: 'A list was bought' })).body;

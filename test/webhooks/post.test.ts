@@ -43,7 +43,7 @@ describe('a post', () => {
     expect(await outcome).toMatchObject({
       isSuccess: false,
       errorClass: 'timeout',
-      response: 'no whole answer within 15 s',
+      response: 'no complete answer within 15 s',
       durationMs: 15_000,
     });
     await until(() => [...sockets].every((socket) => socket.destroyed));

@@ -57,7 +57,7 @@ it('an address that is refused is one line a post, without path, query, header o
   expect(warn.mock.calls).toEqual([
     [
       { endpointId: endpoint, organizationId, host: '10.1.2.3:8080' },
-      'a webhook was not posted: its endpoint leads to an address that is refused',
+      'a webhook was not posted: its endpoint resolves to a refused address',
     ],
   ]);
   expect(error.mock.calls).toEqual([]);

@@ -152,7 +152,7 @@ describe('an endpoint', () => {
     'is refused at registration where its name leads to %s',
     async (...to) => {
       const app = resolving(test.app, [to]);
-      expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not a public address/);
+      expect(await urlProblem(app, 'https://hooks.example/')).toMatch(/not public/);
     },
   );
 

@@ -21,7 +21,7 @@ import {
   updateContactGroupInput,
 } from './schema.ts';
 
-const at = area('contact-groups', 'Contacts that belong together, put there by hand', 'contacts');
+const at = area('contact-groups', 'Groups of contacts, with members added by hand', 'contacts');
 const path = '/v1/contact-groups';
 const params = idPath('contactGroup', 'a contact group');
 
@@ -72,8 +72,10 @@ export const contactGroupRoutes = {
   }),
   add: at.post(`${path}/{id}/members`, {
     name: 'addContactGroupMembers',
-    summary: 'Add contacts to a group, keeping those that are in it',
-    description: 'Up to 10,000. Where one of them does not exist none is added.',
+    summary: 'Add contacts to a group',
+    description:
+      'Takes up to 10,000; existing members stay. If one of them does not exist, none is ' +
+      'added.',
     params,
     body: membersInput,
     output: contactGroupOutput,
@@ -82,7 +84,7 @@ export const contactGroupRoutes = {
   }),
   remove: at.delete(`${path}/{id}/members`, {
     name: 'removeContactGroupMembers',
-    summary: 'Take contacts out of a group; one that is not in it is ignored',
+    summary: 'Remove contacts from a group; others are ignored',
     permission: 'contacts:write',
     params,
     body: membersInput,

@@ -13,7 +13,7 @@ export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createContactGroupInput = z
   .strictObject({ name, description: description.nullish() })
-  .meta({ examples: [{ name: 'Beta testers', description: 'Who gets new things first' }] });
+  .meta({ examples: [{ name: 'Beta testers', description: 'First testers of new features' }] });
 
 export const updateContactGroupInput = z
   .strictObject({ name: name.optional(), description: description.nullable().optional() })

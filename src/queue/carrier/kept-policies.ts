@@ -24,7 +24,7 @@ export function keptPolicies({
         const { policy_id: id, policy: text, fetched_at: fetchedAt, expires_at: expiresAt } = row;
         return { id, text, fetchedAt, expiresAt };
       } catch (error) {
-        log.warn({ err: error, domain }, 'MTA-STS: a policy that was kept cannot be read');
+        log.warn({ err: error, domain }, 'MTA-STS: a stored policy cannot be read');
         return null;
       }
     },
@@ -44,7 +44,7 @@ export function keptPolicies({
           }
         }, 'quiet');
       } catch (error) {
-        log.warn({ err: error, domain }, 'MTA-STS: a policy cannot be kept');
+        log.warn({ err: error, domain }, 'MTA-STS: a policy cannot be stored');
       }
     },
   };

@@ -99,10 +99,7 @@ export async function holdQueue(
     const known = await selectHolds(trx);
     if (known.length >= mostHolds && !known.some((row) => row.scope === scope)) {
       const advice = 'release some, or hold domains or organizations instead';
-      throw new ConflictError(
-        'hold',
-        `There are ${mostHolds} holds, the most there can be: ${advice}`,
-      );
+      throw new ConflictError('hold', `There are ${mostHolds} holds, the limit: ${advice}`);
     }
     const created_at = app.clock.now();
     const row = { id: app.newId('hold'), scope, ...targetOf(target), note, created_at };
@@ -137,7 +134,7 @@ async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
   const rows = await findNamedDeliveries(db, id);
   if (rows.length === 0) throw new ResourceNotFoundError('delivery', id);
   const live = rows.filter(({ due_at }) => due_at !== null);
-  if (live.length === 0) throw new ConflictError('delivery', `${id} is not in the queue any more`);
+  if (live.length === 0) throw new ConflictError('delivery', `${id} is no longer in the queue`);
   // Scheduled deliveries keep their time and are set aside when it comes.
   return live.filter(({ status }) => status !== 'scheduled');
 }

@@ -170,7 +170,7 @@ function retryable(
   const live = rows.filter((row) => row.due_at !== null);
   const [ended] = rows;
   if (live.length === 0 && ended) {
-    const advice = 'What has ended is not attempted again: send a new message';
+    const advice = 'A delivery that has ended is not attempted again: send a new message';
     throw new ConflictError('delivery', `${id} is ${ended.status}. ${advice}`);
   }
   for (const row of live) {
@@ -266,10 +266,7 @@ function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const meant = rows.filter((row) => row.due_at !== null || row.error_code === 'cancelled');
   const [ended] = rows;
   if (meant.length === 0 && ended) {
-    throw new ConflictError(
-      'delivery',
-      `${id} is ${ended.status}: it is not in the queue any more`,
-    );
+    throw new ConflictError('delivery', `${id} is ${ended.status}: it is no longer in the queue`);
   }
   return meant;
 }

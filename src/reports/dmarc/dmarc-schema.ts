@@ -17,13 +17,13 @@ const verdict = z.enum(['pass', 'fail']).nullable();
 const dmarcReport = z
   .object({
     id: z.string(),
-    domain: z.string().meta({ description: 'Whose policy was applied' }),
-    reporter: z.string().meta({ description: 'Who saw the mail, in its own words' }),
+    domain: z.string().meta({ description: 'Domain of the applied policy' }),
+    reporter: z.string().meta({ description: 'Receiver of the mail, as it names itself' }),
     reportId: z.string(),
     beginsAt: z.string(),
     endsAt: z.string(),
     messages: z.number(),
-    passed: z.number().meta({ description: 'With an aligned pass of DKIM or SPF' }),
+    passed: z.number().meta({ description: 'Messages with an aligned pass of DKIM or SPF' }),
     failed: z.number(),
     sources: z
       .array(
@@ -36,10 +36,10 @@ const dmarcReport = z
           headerFrom: z.string().nullable(),
         }),
       )
-      .meta({ description: 'Those that failed first, then the largest; at most 200' }),
+      .meta({ description: 'Sources, failing ones first, then by size; at most 200' }),
     createdAt: z.string(),
   })
-  .meta({ id: 'DmarcReport', description: 'What a receiver saw of mail in the name of a domain' });
+  .meta({ id: 'DmarcReport', description: 'Report of a receiver on mail in the name of a domain' });
 
 export const dmarcReportPage = pageOf(dmarcReport).extend({
   daily: z

@@ -89,7 +89,10 @@ function readUrl({ config }: App, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && (url.protocol === 'https:' || url.origin === directory.origin)) return url;
   const shown = JSON.stringify(text.slice(0, 200));
-  throw new AuthorityError('unreadable', `${directory.host} named ${shown}, no https:// address`);
+  throw new AuthorityError(
+    'unreadable',
+    `${directory.host} named ${shown}, which is not an https:// address`,
+  );
 }
 
 async function addressesOf({ config, dns }: App, url: URL): Promise<string[]> {
@@ -214,7 +217,10 @@ function readAnswer(app: App, { status, headers, text }: Answer): string {
     headers['content-type'] ?? '',
   );
   if (status >= 200 && status < 300 && (object || isCertificate || text === '')) return text;
-  throw new AuthorityError('unreadable', `the authority answered ${status} with what is no ACME`);
+  throw new AuthorityError(
+    'unreadable',
+    `the authority answered ${status} with something other than ACME`,
+  );
 }
 
 function plain(text: string): string {

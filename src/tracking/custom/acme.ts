@@ -79,7 +79,7 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
     // If two daemons create an account, the first one is kept.
     row = await findAccount(store.db, directoryUrl);
   }
-  if (!row) throw new AuthorityError('unavailable', 'the account is gone from the store');
+  if (!row) throw new AuthorityError('unavailable', 'the account is missing from the store');
   return { url: row.url, keyPem: secrets.decrypt(row.private_key, context).toString('utf8') };
 }
 
@@ -90,7 +90,7 @@ async function readWith<T>(
 ): Promise<T> {
   const parsed = schema.safeParse(await told(step));
   if (parsed.success) return parsed.data;
-  throw new AuthorityError('unreadable', 'the authority answered with what is no ACME');
+  throw new AuthorityError('unreadable', 'the authority answered with something other than ACME');
 }
 
 /** Turns errors of the library itself into AuthorityErrors: they mean that it could not read an answer. */

@@ -83,7 +83,10 @@ export async function watchActiveHosts(app: App): Promise<() => void> {
   const look = () => {
     if (isStopped) return;
     refreshActiveHosts(app).catch((error: unknown) => {
-      app.log.error({ err: error }, 'the tracking hosts cannot be read: what was known holds');
+      app.log.error(
+        { err: error },
+        'the tracking hosts cannot be read: the last known ones are used',
+      );
     });
   };
   const rest = () => {

@@ -38,11 +38,11 @@ function judge(certificate: X509Certificate, hostname: string, now: number): Cer
   const validity = validityOf(certificate);
   const at = (ms: number) => new Date(ms).toISOString();
   if (validity.until <= now) {
-    return { found: 'expired', validity, message: `the certificate ended ${at(validity.until)}` };
+    return { found: 'expired', validity, message: `the certificate expired ${at(validity.until)}` };
   }
   // Authorities set the start back by an hour, because clocks differ.
   if (validity.from <= now + 3600_000) return { found: 'valid', validity };
-  return { found: 'mismatch', message: `the certificate begins ${at(validity.from)}` };
+  return { found: 'mismatch', message: `the certificate starts ${at(validity.from)}` };
 }
 
 /** Judges the first certificate of a PEM chain that was issued for our key. */
@@ -57,7 +57,10 @@ export function judgeIssued(
     if (certificate.checkPrivateKey(createPrivateKey(keyPem))) {
       return judge(certificate, hostname, now);
     }
-    return { found: 'mismatch', message: 'the certificate is not for the key that asked for it' };
+    return {
+      found: 'mismatch',
+      message: 'the certificate is for another key than the requested one',
+    };
   } catch (error) {
     return { found: 'mismatch', message: `the certificate cannot be read: ${messageOf(error)}` };
   }

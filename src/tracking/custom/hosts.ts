@@ -89,7 +89,7 @@ function hostnameOf(
     hostname.length > longestHostname
       ? `makes a name of more than ${longestHostname} characters`
       : hostname === return_path
-        ? 'is the label of the return path, whose MX no CNAME can stand beside'
+        ? 'is the label of the return path, whose MX allows no CNAME beside it'
         : null;
   if (problem !== null) throw ValidationError.of('label', problem);
   return hostname;
@@ -126,7 +126,7 @@ function newHost(app: App, label: string, hostname: string) {
     hostname,
     status: 'pending' as const,
     reason_code: 'initializing' as const,
-    reason_message: 'it is looked at for the first time soon',
+    reason_message: 'the first check follows soon',
     caa_blocked: 0,
     verification_errors: '[]',
     failures: 0,
@@ -171,7 +171,7 @@ export async function enableTracking(
     const there = await findHostOfDomain(trx, id);
     if (there && isEnabled(there)) throw alreadyEnabled(there);
     if (there?.status === 'tearing-down' && there.hostname !== hostname) {
-      throw tornDown(there, 'until then only its own label can be enabled again');
+      throw tornDown(there, 'until then only the same label can be enabled again');
     }
     await takeName(trx, hostname, id);
     const fresh = newHost(app, label, hostname);
@@ -199,12 +199,12 @@ export async function enableTracking(
   } catch (error) {
     // A concurrent request took the name.
     if (!isDuplicate(error)) throw error;
-    throw new ConflictError(resource, `${label} is taken by another organization`);
+    throw new ConflictError(resource, `${label} is used by another organization`);
   }
 }
 
 function alreadyEnabled({ hostname }: { hostname: string }): ConflictError {
-  return new ConflictError(resource, `it is enabled already, as ${hostname}: disable that first`);
+  return new ConflictError(resource, `it is already enabled, as ${hostname}: disable that first`);
 }
 
 function tornDown({ hostname, teardown_at }: TrackingHostRow, what: string): ConflictError {
@@ -216,7 +216,7 @@ function tornDown({ hostname, teardown_at }: TrackingHostRow, what: string): Con
 async function getEnabledHost(db: Db, organizationId: string, id: string) {
   const domain = await domains.get(db, organizationId, id);
   const row = await findHostOfDomain(db, id);
-  if (row?.status === 'tearing-down') throw tornDown(row, 'nothing looks at it');
+  if (row?.status === 'tearing-down') throw tornDown(row, 'it is not checked');
   if (!row || row.status === 'disabled') {
     throw new ConflictError(resource, `${domain.domain} has no custom tracking enabled`);
   }

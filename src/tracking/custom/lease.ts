@@ -79,7 +79,7 @@ export async function takeTurn(
     if (after.status !== row.status) {
       const { hostname, status: from } = row;
       const { status: to, reason_code: reason } = after;
-      app.log.info({ hostname, from, to, reason }, 'tracking host');
+      app.log.info({ hostname, from, to, reason }, 'a tracking host changed');
     }
     return after;
   } catch (error) {

@@ -24,7 +24,10 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
       await takeTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
       // Keeps the lease until it ends, so that no daemon retries before.
-      app.log.error({ err: error, hostname: row.hostname }, 'tracking host: tried again later');
+      app.log.error(
+        { err: error, hostname: row.hostname },
+        'a check of a tracking host failed: trying again later',
+      );
     }
   };
 
@@ -47,7 +50,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
       await Promise.all(taken.map(take));
       return 0;
     },
-    trouble: 'tracking hosts cannot be looked at now: trying again',
+    trouble: 'tracking hosts cannot be checked now: trying again',
   });
 
   return {

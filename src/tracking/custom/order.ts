@@ -59,7 +59,7 @@ export function beginOrder(
     // Every daemon must be able to answer before the authority validates.
     await keep(underWay);
     if (proof) await authority.answer(proof);
-    const reason_message = 'the authority looks at the host';
+    const reason_message = 'the authority checks the host';
     return {
       ...underWay,
       challenge_url: null,
@@ -109,7 +109,10 @@ async function asked(
   } catch (error) {
     if (!(error instanceof AuthorityError)) throw error;
     const { hostname } = row;
-    app.log.warn({ hostname, trouble: error.trouble, why: error.message }, 'no certificate now');
+    app.log.warn(
+      { hostname, trouble: error.trouble, why: error.message },
+      'a certificate was refused for now',
+    );
     return afterTrouble(app, row, error);
   }
 }
@@ -156,7 +159,12 @@ async function fetchCertificate(
 ): Promise<HostPatch> {
   const now = app.clock.now();
   if (row.order_key === null) {
-    return refused(app, row, 'challenge-failed', 'the authority issued what was not asked for');
+    return refused(
+      app,
+      row,
+      'challenge-failed',
+      'the authority issued another certificate than the requested one',
+    );
   }
   const chain = await authority.certificateOf(order);
   const keyPem = app.secrets.decrypt(row.order_key, keyContext(row)).toString('utf8');
@@ -168,7 +176,10 @@ async function fetchCertificate(
   const { validity } = finding;
   const renewAt = renewalOf(app, validity);
   const { hostname } = row;
-  app.log.info({ hostname, until: new Date(validity.until).toISOString() }, 'certificate issued');
+  app.log.info(
+    { hostname, until: new Date(validity.until).toISOString() },
+    'a certificate was issued',
+  );
   return {
     ...noOrder,
     status: 'active',

@@ -66,7 +66,7 @@ export function refused(
     ...noOrder,
     status: isServed ? 'active' : 'failed',
     reason_code: hasEnded ? 'expired' : code,
-    reason_message: hasEnded ? `the certificate ended; renewing it failed: ${message}` : message,
+    reason_message: hasEnded ? `the certificate expired; renewing it failed: ${message}` : message,
     verification_errors: JSON.stringify([message]),
     failures: row.failures + 1,
     order_after: after,

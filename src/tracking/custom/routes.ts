@@ -11,9 +11,10 @@ const path = '/v1/email/domains/{id}/custom-tracking';
 export const customTrackingRoutes = {
   enable: at.post(path, {
     name: 'enableCustomTracking',
-    summary: 'Make a host of a verified domain the one that its links point to',
+    summary: 'Enable a tracking host on a verified domain',
     description:
-      'Publish `dnsRecords.tracking` (and `dcvDelegation` where it is required); the host is looked at at once and then by schedule. Links begin with it while its status is `active`.',
+      'Publish `dnsRecords.tracking` (and `dcvDelegation` if it is required); the host is ' +
+      'checked at once and then by schedule. Links use it while its status is `active`.',
     params,
     body: enableTrackingInput,
     output,
@@ -30,9 +31,10 @@ export const customTrackingRoutes = {
   }),
   disable: at.post(`${path}/disable`, {
     name: 'disableCustomTracking',
-    summary: 'Stop using the tracking host of a domain',
+    summary: 'Disable the tracking host of a domain',
     description:
-      'New mail has other links at once. Those in sent mail go on working for a week, until `teardownScheduledAt`.',
+      'New mail has other links at once. Links in sent mail keep working for a week, until ' +
+      '`teardownScheduledAt`.',
     params,
     output,
     throws: [ConflictError],
@@ -40,9 +42,10 @@ export const customTrackingRoutes = {
   }),
   recheck: at.post(`${path}/recheck`, {
     name: 'recheckCustomTracking',
-    summary: 'Look at the tracking host of a domain now',
+    summary: 'Check the tracking host of a domain now',
     description:
-      'At most each 30 seconds for a host: inside of that the state of the last look is answered. 409 where it is disabled or being torn down.',
+      'Checks a host at most once in 30 seconds: in between, the answer is the state of ' +
+      'the last check. 409 if it is disabled or being torn down.',
     params,
     output,
     throws: [ConflictError],

@@ -22,7 +22,7 @@ const dnsRecord = z.object({
   name: z.string(),
   type: z.string(),
   value: z.string(),
-  required: z.boolean().meta({ description: 'As this service is configured' }),
+  required: z.boolean().meta({ description: 'Set by the configuration of the service' }),
 });
 
 export const statuses = [
@@ -55,7 +55,7 @@ const customTracking = z.object({
     reason: z
       .object({ code: z.enum(reasonCodes), message: z.string() })
       .nullable()
-      .meta({ description: 'What is in the way; null where nothing is' }),
+      .meta({ description: 'Obstacle to activation; null if there is none' }),
     expiresAt: z.string().nullable(),
     lastCheckedAt: z.string().nullable(),
     nextCheckAt: z.string().nullable(),
@@ -67,7 +67,7 @@ const customTracking = z.object({
     }),
   }),
   caaBlocked: z.boolean().meta({ description: 'Its CAA records forbid the authority to issue' }),
-  verificationErrors: z.array(z.string()).meta({ description: 'What the last check met' }),
+  verificationErrors: z.array(z.string()).meta({ description: 'Errors of the last check' }),
   teardownScheduledAt: z.string().nullable(),
 });
 

@@ -180,7 +180,7 @@ async function orderIfDue(
   });
 }
 
-const beginning = 'a certificate is ordered as soon as a daemon comes to it';
+const beginning = 'a daemon will order a certificate soon';
 
 /** Returns the columns while the next order waits after a failure. */
 function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
@@ -194,15 +194,15 @@ function waitingForPeace(row: TrackingHostRow, after: number, now: number): Host
   }
   const failed = { status: 'failed' as const, next_check_at: after };
   if (row.certificate !== null && code !== 'rate-limited' && code !== 'expired') {
-    const message = `the certificate ended; renewing it failed: ${reason_message ?? ''}`;
+    const message = `the certificate expired; renewing it failed: ${reason_message ?? ''}`;
     return { ...failed, reason_code: 'expired', reason_message: message };
   }
   if (code !== 'dns-missing') return failed;
   if (row.peace_until !== null && row.peace_until > now) {
-    const message = `the authority asked for peace until ${new Date(row.peace_until).toISOString()}`;
+    const message = `the authority allows no order until ${new Date(row.peace_until).toISOString()}`;
     return { ...failed, reason_code: 'rate-limited', reason_message: message };
   }
-  const message = 'the last order failed: the next is tried at its time, or by a recheck';
+  const message = 'the last order failed: the next one follows at its time, or by a recheck';
   return { ...failed, reason_code: 'challenge-failed', reason_message: message };
 }
 

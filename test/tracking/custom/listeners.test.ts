@@ -203,7 +203,7 @@ describe('the name server for challenges', () => {
       [4711, 2],
     ]);
     const err = expect.objectContaining({ message: 'no such table: tracking_hosts' });
-    expect(error).toHaveBeenCalledWith({ err }, 'a question of DNS could not be answered');
+    expect(error).toHaveBeenCalledWith({ err }, 'a DNS question could not be answered');
   });
 
   it('drops who floods it over TCP', async () => {
