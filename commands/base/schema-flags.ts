@@ -4,15 +4,20 @@ import { Flags, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import { timeFrom } from './since.ts';
 
-/** Keywords of a JSON Schema that decide how a flag looks. */
+/** Keywords of a JSON Schema that decide how a flag looks, of one type. */
 interface FieldSchema {
-  type?: string;
+  type: string;
   format?: string;
   description?: string | undefined;
-  enum?: readonly string[];
+  enum?: readonly unknown[];
   default?: unknown;
-  anyOf?: readonly FieldSchema[];
   items?: FieldSchema;
+}
+
+/** A field as zod renders it: of one type, of several, or a union. */
+interface RawSchema extends Omit<FieldSchema, 'type'> {
+  type?: string | readonly string[];
+  anyOf?: readonly RawSchema[];
 }
 
 /** Flags whose name is not the usual form of their field; null for a field without a flag. */
@@ -33,12 +38,17 @@ function flagName(field: string, { type }: FieldSchema): string {
   return type === 'array' ? name.replace(/s$/, '') : name;
 }
 
+/** Splits a field into variants of one type each. */
+function variantsOf(schema: RawSchema): FieldSchema[] {
+  const parts = schema.anyOf ?? [schema];
+  return parts.flatMap((part) => [part.type ?? []].flat().map((type) => ({ ...part, type })));
+}
+
 /** Returns the variant of a field that a flag expresses, with the description and default of the field. */
-function flatVariant(schema: FieldSchema): FieldSchema | null {
-  const variants = (schema.anyOf ?? [schema]).filter(({ type }) => type !== 'null');
+function flatVariant(schema: RawSchema): FieldSchema | null {
+  const variants = variantsOf(schema);
   const order = ['array', 'boolean', 'string', 'integer'];
-  const found = order.flatMap((type) => variants.find((one) => one.type === type) ?? []);
-  const [variant] = found;
+  const [variant] = order.flatMap((type) => variants.find((one) => one.type === type) ?? []);
   if (!variant || (variant.type === 'array' && variant.items?.type !== 'string')) return null;
   const { description = variant.description, default: value = variant.default } = schema;
   // A number of a query arrives as text, and the schema reads it.
@@ -50,7 +60,8 @@ function flatVariant(schema: FieldSchema): FieldSchema | null {
 const mostChoices = 10;
 
 /** Lists the values of an enum: `both (default), rsa or ed25519`. */
-function choicesIn({ enum: values = [], default: usual }: FieldSchema): string {
+function choicesIn({ enum: all = [], default: usual }: FieldSchema): string {
+  const values = all.filter((value) => typeof value === 'string');
   if (values.length > mostChoices) return `${values.slice(0, 3).join(', ')}, …`;
   const words = values.map((value) => (value === usual ? `${value} (default)` : value));
   return words.length < 2 ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -76,9 +87,7 @@ function flagOf(name: string, field: FieldSchema) {
   const { format = '' } = field.items ?? field;
   const helpValue = /Ids?$/.test(name) ? 'ID' : helpValues[format];
   const words = { description, ...(helpValue !== undefined && { helpValue }) };
-  return field.type === 'array'
-    ? Flags.string({ ...words, multiple: true })
-    : Flags.string(words);
+  return field.type === 'array' ? Flags.string({ ...words, multiple: true }) : Flags.string(words);
 }
 
 /** A field with one possible value only, such as a channel, needs no flag. */
@@ -96,7 +105,7 @@ export function flagsOf<Schema extends z.ZodObject>(
   const fields: Record<string, string> = {};
   for (const [name, part] of Object.entries(schema.shape)) {
     const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
-    const field = flatVariant(rendered as FieldSchema);
+    const field = flatVariant(rendered as RawSchema);
     const known = names?.[name as keyof FlagNames<Schema>];
     if (known === null || !field || !hasChoice(field) || argNames.includes(name)) continue;
     const flag = known ?? flagName(name, field);

@@ -98,12 +98,7 @@ function show<Answer extends object>(
 export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
 
 /** Returns the parameters of the path: the first argument names the resource. */
-async function paramsOf(
-  app: App,
-  caller: Caller,
-  { args }: Typed,
-  find?: Find,
-): Promise<object> {
+async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find): Promise<object> {
   const [named = ''] = Object.values(args);
   const found = find ? await find(app, caller, named) : named;
   return typeof found === 'string' ? { id: found } : found;

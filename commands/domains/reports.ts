@@ -1,5 +1,8 @@
 // `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
-import { type DmarcReportPage, listDmarcReportsQuery } from '../../src/reports/dmarc/dmarc-schema.ts';
+import {
+  type DmarcReportPage,
+  listDmarcReportsQuery,
+} from '../../src/reports/dmarc/dmarc-schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 

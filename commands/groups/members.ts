@@ -5,9 +5,7 @@ import { args } from './show.ts';
 
 export default listCommand({
   summary: 'List the contacts of a group, newest first',
-  examples: [
-    ['List the first 20 members', 'svc groups members grp_06dq2k0qz8h3v5m1r9t4w7xy'],
-  ],
+  examples: [['List the first 20 members', 'svc groups members grp_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   query: listContactGroupsQuery,
   route: async () =>

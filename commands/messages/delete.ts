@@ -7,10 +7,7 @@ export default deleteCommand({
     'Its unsent deliveries are cancelled. Asks for confirmation on a terminal; elsewhere ' +
     'it needs --yes.',
   examples: [
-    [
-      'Delete a message in a script',
-      'svc messages delete msg_06dq2k0qz8h3v5m1r9t4w7xy --yes',
-    ],
+    ['Delete a message in a script', 'svc messages delete msg_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
   find,

@@ -9,10 +9,7 @@ export default listCommand({
     'While a daemon runs, the filters by recipient, sender, subject and tag find a ' +
     'message about a second after it was stored; all others find it at once.',
   examples: [
-    [
-      'List the invoices sent to Ada',
-      'svc messages list --to ada@example.com --subject Invoice',
-    ],
+    ['List the invoices sent to Ada', 'svc messages list --to ada@example.com --subject Invoice'],
     ['List received messages', 'svc messages list --direction inbound'],
     [
       'List the bounces of January',

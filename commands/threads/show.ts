@@ -3,9 +3,7 @@ import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
   summary: 'Show a thread',
-  examples: [
-    ['Show the state of a thread', 'svc threads show thread_06dq2k0qz8h3v5m1r9t4w7xy'],
-  ],
+  examples: [['Show the state of a thread', 'svc threads show thread_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   find,
   route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.get,

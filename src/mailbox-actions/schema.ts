@@ -37,7 +37,11 @@ export const listActionsQuery = z.strictObject({
 
 export const rejectActionInput = z
   .strictObject({
-    note: z.string().max(2_000).nullish().meta({ description: 'Note on the decision, for the key that proposed it' }),
+    note: z
+      .string()
+      .max(2_000)
+      .nullish()
+      .meta({ description: 'Note on the decision, for the key that proposed it' }),
   })
   .meta({ examples: [{ note: 'Ask for the order number first' }] });
 

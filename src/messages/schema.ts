@@ -235,12 +235,7 @@ export const listMessagesQuery = z
       .max(subjectCharacters)
       .optional()
       .meta({ description: 'Only messages with a subject that begins so, in any case of letters' }),
-    tag: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'Only messages with this tag' }),
+    tag: z.string().min(1).max(100).optional().meta({ description: 'Only messages with this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;

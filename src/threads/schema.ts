@@ -48,7 +48,9 @@ const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
   after: time.optional().meta({ description: 'Only threads with activity after this time' }),
-  before: time.optional().meta({ description: 'Only threads with their last activity before this time' }),
+  before: time
+    .optional()
+    .meta({ description: 'Only threads with their last activity before this time' }),
   q: z
     .string()
     .min(1)

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 
-const name = headerText(100).min(1).meta({ description: 'Name that recipients read on the unsubscribe page' });
+const name = headerText(100)
+  .min(1)
+  .meta({ description: 'Name that recipients read on the unsubscribe page' });
 const description = headerText(500).meta({ description: 'Kind of mail, for recipients' });
 
 export const listGroupsQuery = z.strictObject({ ...pageQuery });

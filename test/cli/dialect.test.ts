@@ -50,6 +50,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
 /** Commands that call the service beside their route. */
 const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
+  'blocks:show': 'finds a block by its address',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
   'warming:start': '--simulate calculates a plan and stores nothing',
@@ -90,12 +91,12 @@ const idsOf = (found: readonly Source[]) => found.map(({ id }) => id);
 describe('commands and operations', () => {
   test('a command runs through a route, or is listed with a reason', () => {
     const without = idsOf(sources.filter(({ hasRoute }) => !hasRoute));
-    expect(without).toEqual(Object.keys(withoutRoute).sort());
+    expect(new Set(without)).toEqual(new Set(Object.keys(withoutRoute)));
   });
 
   test('a command with a route calls nothing beside it, or is listed with a reason', () => {
     const beside = idsOf(sources.filter(({ hasRoute, calls }) => hasRoute && calls.length > 0));
-    expect(beside).toEqual(Object.keys(besideRoute).sort());
+    expect(new Set(beside)).toEqual(new Set(Object.keys(besideRoute)));
   });
 
   test.each(idsOf(sources))('svc %s derives its flags from the schema of its route', async (id) => {

@@ -143,13 +143,18 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
     const { connect } = options;
-    const app = await openApp(config, log, { ...hooks, ...options.hooks }, {
-      clock,
-      random,
-      generateDkimKey: testDkimKey,
-      createMimeParser: pooledParser,
-      ...(connect && { connect }),
-    });
+    const app = await openApp(
+      config,
+      log,
+      { ...hooks, ...options.hooks },
+      {
+        clock,
+        random,
+        generateDkimKey: testDkimKey,
+        createMimeParser: pooledParser,
+        ...(connect && { connect }),
+      },
+    );
     opened.push(app);
     return app;
   };
