@@ -29,7 +29,7 @@ export const listLogQuery = z.strictObject({
   order: z
     .enum(['newest', 'oldest'])
     .default('newest')
-    .meta({ description: 'First events of the list' }),
+    .meta({ description: 'Order of the list' }),
   limit: pageQuery.limit,
   cursor: z
     .string()

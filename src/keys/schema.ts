@@ -122,7 +122,7 @@ export const createKeyInput = z
     constraints: constraintsInput.nullish(),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
       description:
-        'Mail from its mailboxes goes at once (`send`), or once a person approves it (`approval`)',
+        'Mail from its mailboxes goes at once, or once a person approves it',
     }),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {

@@ -35,7 +35,7 @@ interface Help {
 
 async function helpOf(id: string): Promise<Help> {
   const loaded = await commandClass(id);
-  const { summary = '', description = '', examples, args, flags = {} } = loaded;
+  const { summary = '', description = '', examples, args = {}, flags = {} } = loaded;
   const texts = (all: readonly Described[]) => all.map((one) => one.description ?? '');
   return {
     id,
