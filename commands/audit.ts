@@ -1,6 +1,10 @@
 // `svc audit`. Audited operations: src/audit/audit.ts.
-import { type AuditEntry, type AuditPage, auditQuery } from '../src/audit/schema.ts';
-import { showCommand } from './base/verbs.ts';
+import { Flags } from '@oclif/core';
+import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
+import { given } from './base/body.ts';
+import { BaseCommand } from './base/command.ts';
+import { print } from './base/output.ts';
+import { callRoute } from './base/route.ts';
 
 /** `plan: free → growth`; a detail without a previous value shows its value alone. */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
@@ -38,21 +42,46 @@ async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
   return table(rows, ['createdAt', 'actor', 'action', 'resource', 'details']) + more;
 }
 
-export default showCommand({
-  summary: 'List the changes to an organization, newest first',
-  description:
+export default class Audit extends BaseCommand {
+  static override summary = 'List the changes to an organization, newest first';
+
+  static override description =
     'Lists changes to the organization, its keys, domains, senders, blocks and ' +
     'mailboxes: by a key, by the operator (the command line) or by the service itself. ' +
-    'The timeline of a message shows its mail.',
-  examples: [
-    ['List the latest changes to an organization', 'svc audit --org acme'],
-    ['List the changes of its plan', 'svc audit --action organization.updated'],
-    [
-      'List the changes to a key this year',
-      'svc audit --resource key_06dq2k0qz8h3v5m1r9t4w7xy --since 2026-01-01T00:00:00Z',
-    ],
-  ],
-  query: auditQuery,
-  route: async () => (await import('../src/audit/routes.ts')).auditRoutes.list,
-  view: inRows,
-});
+    'The timeline of a message shows its mail.';
+
+  static override examples = [
+    { description: 'List the latest changes to an organization', command: 'svc audit --org acme' },
+    {
+      description: 'List the changes of its plan',
+      command: 'svc audit --action organization.updated',
+    },
+    {
+      description: 'List the changes to a key this year',
+      command: 'svc audit --resource key_06dq2k0qz8h3v5m1r9t4w7xy --since 2026-01-01T00:00:00Z',
+    },
+  ];
+
+  static override flags = {
+    action: Flags.string({ description: 'Only this kind of change, such as key.created' }),
+    resource: Flags.string({ description: 'Only changes to this resource', helpValue: 'ID' }),
+    since: Flags.string({
+      description: 'Only changes from this time on, ISO 8601',
+      helpValue: 'TIME',
+    }),
+    limit: Flags.string({ description: 'Number of entries, at most 100', helpValue: 'N' }),
+    cursor: Flags.string({
+      description: 'Continue behind this cursor of a list before',
+      helpValue: 'CURSOR',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Audit);
+    const { action, resource, since, limit, cursor } = flags;
+    const query = given({ action, resource, since, limit, cursor });
+    const load = async () => (await import('../src/audit/routes.ts')).auditRoutes.list;
+    const entries = await callRoute(flags, load, { query });
+    await print(flags, entries, () => inRows(entries));
+  }
+}

@@ -80,9 +80,10 @@ function sourceOf(id: string): Source {
     /(?:import\(|^import (?!type )[^;]*? from )'(?:\.\.\/)+((?:src|daemon)\/[^']+)'/gm,
   );
   const paths = [...imported].map(([, path = '']) => path);
+  const runsRoutes = /base\/(?:action|mail-words|route|thread|verbs)\.ts'/.test(text);
+  const hasRoute = runsRoutes && paths.some((path) => path.endsWith('routes.ts'));
   const isWalk = text.includes("'../base/review/walk.ts'");
-  const hasRoute = isWalk || paths.some((path) => /^src\/.*routes\.ts$/.test(path));
-  return { id, hasRoute, calls: paths.filter((path) => !isPure(path)) };
+  return { id, hasRoute: hasRoute || isWalk, calls: paths.filter((path) => !isPure(path)) };
 }
 
 const sources = listCommandIds().map(sourceOf);
