@@ -10,6 +10,7 @@ interface FieldSchema {
   format?: string;
   description?: string | undefined;
   enum?: readonly unknown[];
+  const?: unknown;
   default?: unknown;
   items?: FieldSchema;
 }
@@ -91,8 +92,8 @@ function flagOf(name: string, field: FieldSchema) {
 }
 
 /** A field with one possible value only, such as a channel, needs no flag. */
-function hasChoice({ enum: values, items }: FieldSchema): boolean {
-  return (values ?? items?.enum)?.length !== 1;
+function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
+  return only === undefined && (values ?? items?.enum)?.length !== 1;
 }
 
 /** Derives the flags of an object schema, without those fields that are arguments. */
