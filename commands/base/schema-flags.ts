@@ -36,7 +36,7 @@ interface SchemaFlags {
 function flagName(field: string, { type }: FieldSchema): string {
   const name = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   if (type === 'boolean') return name.replace(/^is-/, '');
-  return type === 'array' ? name.replace(/s$/, '') : name;
+  return type === 'array' ? name.replace(/ies$/, 'y').replace(/s$/, '') : name;
 }
 
 /** Splits a field into variants of one type each. */
@@ -57,15 +57,14 @@ function flatVariant(schema: RawSchema): FieldSchema | null {
   return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
 }
 
-/** Longest enum that help shows whole. */
+/** Longest enum that help shows. */
 const mostChoices = 10;
 
 /** Lists the values of an enum: `both (default), rsa or ed25519`. */
 function choicesIn({ enum: all = [], default: usual }: FieldSchema): string {
   const values = all.filter((value) => typeof value === 'string');
-  if (values.length > mostChoices) return `${values.slice(0, 3).join(', ')}, …`;
   const words = values.map((value) => (value === usual ? `${value} (default)` : value));
-  return words.length < 2 ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return words.length < 2 || words.length > mostChoices ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 function descriptionOf(field: FieldSchema): string {

@@ -6,11 +6,11 @@ import { createCommand } from '../base/verbs.ts';
 export default createCommand({
   summary: 'Apply for the onboarding review again after a rejection',
   examples: [
-    ['Show the generation and the reason of the rejection', 'svc audit --org acme'],
     [
       'Apply as an owner or admin would by HTTP',
       'svc orgs reapply --org acme --expected-generation 1 --note "We have a website now"',
     ],
+    ['Show the generation and the reason of the rejection', 'svc audit --org acme'],
   ],
   body: reapplyOnboardingInput,
   route: async () => (await import('../../src/organizations/routes.ts')).organizationRoutes.reapply,

@@ -1,4 +1,5 @@
 // `svc threads list`. Filters and order: src/threads/list-queries.ts, search.ts.
+import { Flags } from '@oclif/core';
 import { listThreadsQuery } from '../../src/threads/schema.ts';
 import { mailboxArg as args, mailboxIdFrom as find } from '../base/mailbox-id.ts';
 import { listCommand } from '../base/verbs.ts';
@@ -16,6 +17,12 @@ export default listCommand({
   args,
   find,
   query: listThreadsQuery,
+  flags: {
+    q: Flags.string({
+      description: 'Search words in subject, sender and text',
+      helpValue: 'WORDS',
+    }),
+  },
   ages: ['after', 'before'],
   route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.list,
   columns: [

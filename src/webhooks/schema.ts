@@ -236,7 +236,7 @@ export const statsQuery = z.strictObject({
     .transform(Number)
     .pipe(z.union([z.literal(7), z.literal(30), z.literal(90)], 'must be 7, 30 or 90'))
     .default(30)
-    .meta({ description: 'Days, today included: 7, 30 or 90', enum: [7, 30, 90] }),
+    .meta({ description: 'Days, today included: 7, 30 (default) or 90', enum: [7, 30, 90] }),
 });
 
 const counts = {
