@@ -222,7 +222,7 @@ describe.each(stores)('proposals on %s', (store) => {
       });
       const { body } = await approve(second.actionId);
       expect(body).toMatchObject({ state: 'failed', messageId: null });
-      expect(body.failure?.message).toContain('Nobody is left');
+      expect(body.failure?.message).toContain('No recipient is left');
       expect((await rowsIn(test)).deliveries).toBe(1);
       expect((await approve(second.actionId)).status).toBe(409);
     });

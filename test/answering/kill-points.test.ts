@@ -47,7 +47,7 @@ async function asked<T>(
 /** A decision that was made already was made. */
 async function decided<T>(work: Promise<T>): Promise<T | null> {
   return work.catch((error: unknown) => {
-    if (error instanceof ConflictError && error.message.includes('decided once')) return null;
+    if (error instanceof ConflictError && error.message.includes('decided only once')) return null;
     throw error;
   });
 }

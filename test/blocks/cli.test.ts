@@ -81,7 +81,7 @@ test('an import reads standard input', async () => {
 test.each([
   ['missing.csv', /missing\.csv: cannot be read/],
   ['.', /cannot be read/],
-  ['utf16.csv', /no UTF-8 text/],
+  ['utf16.csv', /not UTF-8 text/],
   ['open.csv', /Line 2: a quotation mark is not closed/],
 ])('an import of %s ends with 2 and says why', async (file, text) => {
   writeFileSync(join(cli.directory, 'utf16.csv'), Buffer.from('email\n', 'utf16le'));
@@ -148,7 +148,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
       if (text.includes('read 25 %')) child.kill(signal);
     });
     const { code, stdout, stderr } = await ended;
-    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. The same command goes on/;
+    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. Run the same command again/;
     const [, read, added] = (words.exec(stderr) ?? [stderr]).map((text) =>
       Number(text.replaceAll(',', '')),
     );
@@ -201,7 +201,7 @@ test('the JSON of SES is read as it comes, on one line or on many', async () => 
     });
   }
   write('cut.json', '{"SuppressedDestinationSummaries": [{"Email');
-  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
+  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('incomplete');
 });
 
 test('a page of the list of SES says that there are more', async () => {

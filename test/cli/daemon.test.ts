@@ -183,7 +183,7 @@ describe('where a daemon runs', () => {
     await daemon.ended;
     const { stdout } = await beside.run(['messages', 'send', ...hello]);
     daemon = await startDaemon(beside);
-    expect(stdout).toContain('It is queued, but no daemon runs');
+    expect(stdout).toContain('The mail is queued, but no daemon runs');
   });
 });
 
@@ -196,7 +196,7 @@ describe('where no daemon ever ran', () => {
 
   test('messages send says that it is queued', async () => {
     const { stdout } = await cli.run(['messages', 'send', ...hello]);
-    expect(stdout).toContain('It is queued, but no daemon runs');
+    expect(stdout).toContain('The mail is queued, but no daemon runs');
     expect(await cli.json(['messages', 'send', ...hello])).toMatchObject({ status: 'pending' });
   });
 

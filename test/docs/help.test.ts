@@ -42,7 +42,7 @@ async function helpOf(id: string): Promise<Help> {
     summary,
     description,
     examples: texts(examples as Described[]),
-    inputs: texts([...Object.values(args), ...Object.values(flags)]),
+    inputs: texts([...Object.values({ ...args }), ...Object.values({ ...flags })]),
   };
 }
 
@@ -125,10 +125,12 @@ describe('topics', () => {
     expect([...topics].filter(([, text]) => !/^[A-Z].{8,}[^.]$/.test(text))).toEqual([]);
   });
 
+  test('descriptions of topics have at most 60 characters', () => {
+    expect([...topics].filter(([, text]) => text.length > longest)).toEqual([]);
+  });
+
   test('no topic repeats the summary of a command', () => {
     const summaries = new Set(helps.map(({ summary }) => summary));
-    expect([...topics].filter(([, text]) => summaries.has(text) || text.length > longest)).toEqual(
-      [],
-    );
+    expect([...topics].filter(([, text]) => summaries.has(text))).toEqual([]);
   });
 });

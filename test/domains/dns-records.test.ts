@@ -54,9 +54,9 @@ const cases: [
   ['dkim', 'TXT', ['v=DKIM1; k=rsa; p=old'], 'invalid', 'the record publishes another key'],
   ['return-path', 'MX', ['10 mail.host.example'], 'valid', ''],
   ['return-path', 'MX', ['20 other.example', '5 MAIL.host.example.'], 'valid', ''],
-  ['return-path', 'MX', ['10 other.example'], 'invalid', /elsewhere than to mail.host.example/],
+  ['return-path', 'MX', ['10 other.example'], 'invalid', /other hosts than mail.host.example/],
   ['return-path', 'MX', [], 'missing', ''],
-  ['mx', 'MX', ['10 notmail.host.example'], 'invalid', /elsewhere/],
+  ['mx', 'MX', ['10 notmail.host.example'], 'invalid', /other hosts/],
   ['spf', 'TXT', ['v=spf1 a:mail.host.example ~all'], 'valid', ''],
   ['spf', 'TXT', ['V=SPF1 +A:Mail.Host.example -all'], 'valid', ''],
   ['spf', 'TXT', ['google-site-verification=1'], 'missing', ''],
@@ -133,11 +133,11 @@ describe('the advice', () => {
   );
 
   it.each([
-    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'serves'],
+    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'is enough'],
     [
       'v=DMARC1;p=quarantine; rua=mailto:a@b.example; pct=50;',
       'v=DMARC1; p=quarantine; rua=mailto:a@b.example,mailto:dmarc@bounce.acme.example; pct=50',
-      'serves',
+      'is enough',
     ],
     [
       'v=DMARC1; p=maybe; adkim=s',

@@ -48,7 +48,7 @@ it('a client is heard below TLS too: it is not idle, then it is', async () => {
   await service.clock.advance(240_000);
   expect(await dialogue.say('NOOP')).toMatch(/^250 /);
   await service.clock.advance(310_000);
-  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing came/);
+  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing was received/);
 });
 
 it('what was said in plain text before TLS is not obeyed within it', async () => {

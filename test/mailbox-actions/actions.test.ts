@@ -111,7 +111,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     ]);
     const again = await reject(id);
     expect([again.status, again.body._tag]).toEqual([409, 'ConflictError']);
-    expect(again.body.message).toContain('is rejected');
+    expect(again.body.message).toContain('is already rejected');
   });
 
   it('the note may be left out, and the body', async () => {

@@ -392,7 +392,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
         { after: 'a) Approve', keys: 'a\r' },
         { after: '2 of 5' },
         { after: ask, keys: 'r\r' },
-        { after: 'reads that:', keys: 'too soon\r' },
+        { after: 'proposed it:', keys: 'too soon\r' },
         { after: '3 of 5' },
         { after: ask, keys: 's\r' },
         { after: '4 of 5' },
@@ -433,7 +433,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     });
     expect([code, output]).toEqual([
       130,
-      expect.stringContaining('svc: stopped; what was decided'),
+      expect.stringContaining('svc: stopped; decisions already made'),
     ]);
     expect((await actionOf(ids[0] ?? '')).state).toBe('executed');
     expect((await actionOf(ids[1] ?? '')).state).toBe('proposed');

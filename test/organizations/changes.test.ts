@@ -55,7 +55,7 @@ describe.each(stores)('an organization on %s', (store) => {
   });
 
   it('is not renamed to what another is called; of two that try, one is', async () => {
-    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists' };
+    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists already' };
     const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
     await expect(taken).rejects.toMatchObject(conflict);
     expect(await getOrganization(test.app, 'acme')).toMatchObject({ name: 'acme', plan: 'free' });
@@ -154,7 +154,7 @@ describe('at the command line', () => {
     const taken = await cli.run(['orgs', 'update', 'new', '--name', 'default']);
     expect([taken.code, taken.stderr]).toEqual([
       5,
-      'svc: An organization named "default" exists\n',
+      'svc: An organization named "default" exists already\n',
     ]);
     expect((await cli.run(['orgs', 'show', 'old'])).code).toBe(3);
   });

@@ -171,7 +171,7 @@ describe('in the clear, off this machine', () => {
 it('a session outlives neither its time nor the stop', async () => {
   const dialogue = await service.loggedIn();
   await service.clock.advance(310_000);
-  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing came/);
+  expect(await dialogue.reply()).toMatch(/^421 4\.4\.2 Nothing was received/);
   const other = await service.loggedIn();
   const stopped = service.stop(1_000);
   expect(await other.reply()).toMatch(/^421 4\.3\.2 /);

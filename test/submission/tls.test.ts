@@ -65,7 +65,7 @@ describe('STARTTLS', () => {
     async (version) => {
       const dialogue = await service.session(elsewhere);
       expect(await dialogue.say('EHLO client.example')).toMatch(/^(?!.*AUTH).*STARTTLS/s);
-      expect(await logIn(dialogue, service.apiKey)).toMatch(/^538 5\.7\.11 Say STARTTLS first/);
+      expect(await logIn(dialogue, service.apiKey)).toMatch(/^538 5\.7\.11 Issue STARTTLS first/);
       await dialogue.say('STARTTLS');
       await dialogue.secure({ minVersion: version, maxVersion: version, ca: testCert });
       expect(await dialogue.say('EHLO client.example')).toContain('AUTH PLAIN LOGIN');

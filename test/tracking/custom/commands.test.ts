@@ -13,7 +13,7 @@ afterAll(() => cli.close());
 test('what was never enabled is said in words, and is a conflict to look at again', async () => {
   const never = await cli.run(['tracking', 'show', 'acme.example']);
   expect(never).toMatchObject({ code: 0 });
-  expect(never.stdout).toContain('Not enabled: svc tracking enable');
+  expect(never.stdout).toContain('No tracking host. Enable one: svc tracking enable');
   expect(await cli.run(['tracking', 'recheck', 'acme.example'])).toMatchObject({ code: 5 });
 });
 
