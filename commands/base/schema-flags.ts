@@ -64,7 +64,9 @@ const mostChoices = 10;
 function choicesIn({ enum: all = [], default: usual }: FieldSchema): string {
   const values = all.filter((value) => typeof value === 'string');
   const words = values.map((value) => (value === usual ? `${value} (default)` : value));
-  return words.length < 2 || words.length > mostChoices ? '' : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return words.length < 2 || words.length > mostChoices
+    ? ''
+    : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 function descriptionOf(field: FieldSchema): string {

@@ -26,10 +26,7 @@ const logFilter = {
 
 export const listLogQuery = z.strictObject({
   ...logFilter,
-  order: z
-    .enum(['newest', 'oldest'])
-    .default('newest')
-    .meta({ description: 'Order of the list' }),
+  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Order of the list' }),
   limit: pageQuery.limit,
   cursor: z
     .string()

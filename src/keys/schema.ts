@@ -121,8 +121,7 @@ export const createKeyInput = z
       .meta({ description: 'Time at which the key expires, ISO 8601' }),
     constraints: constraintsInput.nullish(),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
-      description:
-        'Mail from its mailboxes goes at once, or once a person approves it',
+      description: 'Mail from its mailboxes goes at once, or once a person approves it',
     }),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {

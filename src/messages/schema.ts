@@ -5,7 +5,7 @@ import { emailAddress } from '../api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../api/pagination.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { subjectCharacters } from './term-queries.ts';
+import { subjectCharacters } from './search-limits.ts';
 
 export const messageId = z.string().regex(idPattern('message'), 'is not a message id');
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);

@@ -4,9 +4,9 @@ import { moveActionsOfThread } from '../mailbox-actions/copy-queries.ts';
 import type { Db } from '../store/db.ts';
 import { copyLabels } from './label-queries.ts';
 import { moveNotes } from './note-queries.ts';
+import type { Folder } from './folders.ts';
 import {
   deleteThread,
-  type Folder,
   findThread,
   moveDrafts,
   moveThreadMessages,

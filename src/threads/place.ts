@@ -9,7 +9,7 @@
 import type { Db } from '../store/db.ts';
 import type { ThreadKeys } from './keys.ts';
 import { mergeThreads } from './merge.ts';
-import type { Folder } from './queries.ts';
+import type { Folder } from './folders.ts';
 import {
   findReferences,
   insertReferences,

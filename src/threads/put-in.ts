@@ -9,8 +9,8 @@ import { type Db, fromJson } from '../store/db.ts';
 import { threadKeys } from './keys.ts';
 import { moveLabels } from './label-queries.ts';
 import { findPlace, hashesOf, joined, keepPlaces, type Seeker } from './place.ts';
+import type { Folder } from './folders.ts';
 import {
-  type Folder,
   findThreads,
   growThread,
   insertThreadMessages,

@@ -6,7 +6,7 @@ import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { folders } from './queries.ts';
+import { folders } from './folders.ts';
 
 /** Labels of a thread, and characters of one label. */
 export const mostLabels = 50;

@@ -55,7 +55,10 @@ describe.each(stores)('an organization on %s', (store) => {
   });
 
   it('is not renamed to what another is called; of two that try, one is', async () => {
-    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists already' };
+    const conflict = {
+      _tag: 'ConflictError',
+      message: 'An organization named "other" exists already',
+    };
     const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
     await expect(taken).rejects.toMatchObject(conflict);
     expect(await getOrganization(test.app, 'acme')).toMatchObject({ name: 'acme', plan: 'free' });
