@@ -143,21 +143,27 @@ export interface AppOverrides {
   connect?: Connector;
   generateDkimKey?: typeof generateDkimKey;
   createMimeParser?: typeof createMimeParser;
+  /** Deadline of searches and filtered counts; default 500 ms (src/store/aside.ts). */
+  mostReadMs?: number;
   /** Refuses a missing store or secret instead of creating it; for commands. */
   mustExist?: boolean;
 }
 
-async function openOrMake({ dataDir, database }: Config, clock: Clock, random: Random) {
-  const secrets = openSecrets(dataDir, random);
-  return { secrets, store: await openStore(database.url, dataDir, clock, { random }) };
+interface OpenOptions {
+  random: Random;
+  mostReadMs: number | undefined;
+}
+
+async function openOrMake({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
+  const secrets = openSecrets(dataDir, options.random);
+  return { secrets, store: await openStore(database.url, dataDir, clock, options) };
 }
 
 /** If both are missing, names the store: the secret alone would mislead. */
-async function openExisting({ dataDir, database }: Config, clock: Clock, random: Random) {
-  const options = { random, mustExist: true };
-  const store = await openStore(database.url, dataDir, clock, options);
+async function openExisting({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
+  const store = await openStore(database.url, dataDir, clock, { ...options, mustExist: true });
   try {
-    return { secrets: openSecrets(dataDir, random, true), store };
+    return { secrets: openSecrets(dataDir, options.random, true), store };
   } catch (error) {
     await store.close();
     throw error;
@@ -177,9 +183,10 @@ export async function openApp(
 ): Promise<App> {
   const clock = overrides.clock ?? systemClock;
   const random = overrides.random ?? systemRandom();
+  const options = { random, mostReadMs: overrides.mostReadMs };
   const { secrets, store } = overrides.mustExist
-    ? await openExisting(config, clock, random)
-    : await openOrMake(config, clock, random);
+    ? await openExisting(config, clock, options)
+    : await openOrMake(config, clock, options);
   let metrics: Metrics | undefined;
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });

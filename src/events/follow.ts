@@ -9,6 +9,8 @@
 import type { App } from '../app.ts';
 import { sleep } from '../runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../runtime/ids.ts';
+import { perApp } from '../runtime/per-app.ts';
+import { oneEachTurn } from '../runtime/turns.ts';
 import { countWithin, type LogEntry, readEvents } from './log.ts';
 import {
   fitsFilter,
@@ -33,6 +35,9 @@ const rowsBeforeRest = 5_000;
 const longestRestMs = 5_000;
 /** Longest time between two reads, in case the notification of a commit was lost. */
 const idleLookMs = 30_000;
+
+/** Turns of the readers: they read a page each, so that many of them delay nothing else. */
+const turnOf = perApp(() => oneEachTurn());
 
 export interface Following {
   /** Continues after this event, the last one published. */
@@ -90,6 +95,7 @@ async function read(reader: Reader): Promise<Read> {
   let rows = 0;
   let after = floor;
   for (;;) {
+    await turnOf(app)();
     const found = await selectLogPlaces(app.store.db, organizationId, after, placesAtOnce);
     const page = found.slice(0, placesAtOnce);
     for (const place of page) {

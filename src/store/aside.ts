@@ -18,6 +18,7 @@ import type { Db } from './db.ts';
 const places = 4;
 const mostWaiting = 400;
 const patienceMs = 5_000;
+/** Default deadline of a read. */
 export const asideMs = 500;
 
 /** Error of a read that did not end by its deadline. */
@@ -42,19 +43,21 @@ const crowded = () =>
 
 export class AsideReads {
   readonly #open: () => Promise<AsidePlace>;
+  readonly #mostMs: number;
   readonly #share = new FairShare(places);
   readonly #waitingShare = new FairShare(mostWaiting);
   readonly #idle: AsidePlace[] = [];
   readonly #underWay = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
 
-  constructor(open: () => Promise<AsidePlace>) {
+  constructor(open: () => Promise<AsidePlace>, mostMs = asideMs) {
     this.#open = open;
+    this.#mostMs = mostMs;
   }
 
   /**
    * Runs `read` for an organization.
-   * @throws OverdueError after 500 ms; CapacityError after 5 s without a place, or if too many already wait.
+   * @throws OverdueError by the deadline; CapacityError after 5 s without a place, or if too many already wait.
    */
   async run<T>(holder: string, read: (db: Db) => Promise<T>): Promise<T> {
     await this.#enter(holder);
@@ -67,7 +70,7 @@ export class AsideReads {
     }
     let isOverdue = false;
     const overdue = Promise.withResolvers<never>();
-    const cancel = systemClock.after(asideMs, () => {
+    const cancel = systemClock.after(this.#mostMs, () => {
       isOverdue = true;
       overdue.reject(new OverdueError());
     });

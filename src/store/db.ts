@@ -44,11 +44,6 @@ export interface Store {
    * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place (aside.ts).
    */
   aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
-  /**
-   * SQLite only: while `work` runs, a migration may rewrite definitions in place
-   * (`pragma writable_schema`), which is refused at all other times.
-   */
-  editingSchema?<T>(work: () => Promise<T>): Promise<T>;
   /** SQLite only: empties the log, which keeps earlier versions of rows until it begins anew. */
   emptyLog?(): void;
   /**

@@ -4,88 +4,11 @@ import { sql } from 'kysely';
 import { UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Db, engineOf, type Store } from './db.ts';
-import type { Migration } from './migration.ts';
-import { initial } from './migrations/0001-initial.ts';
-import { blocks } from './migrations/0002-blocks.ts';
-import { queue } from './migrations/0003-queue.ts';
-import { admission } from './migrations/0004-admission.ts';
-import { inboundReports } from './migrations/0005-inbound-reports.ts';
-import { usage } from './migrations/0006-usage.ts';
-import { dmarcReports } from './migrations/0007-dmarc-reports.ts';
-import { audit } from './migrations/0009-audit.ts';
-import { keyConstraints } from './migrations/0010-key-constraints.ts';
-import { domainHolds } from './migrations/0011-domain-holds.ts';
-import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
-import { reportTransactions } from './migrations/0014-report-transactions.ts';
-import { lists } from './migrations/0015-lists.ts';
-import { emailProjections } from './migrations/0016-email-projections.ts';
-import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
-import { resourceEvents } from './migrations/0018-resource-events.ts';
-import { webhooks } from './migrations/0019-webhooks.ts';
-import { eventLog } from './migrations/0020-event-log.ts';
-import { webhookLists } from './migrations/0021-webhook-lists.ts';
-import { receivingDomains } from './migrations/0022-receiving-domains.ts';
-import { messageSearch } from './migrations/0023-message-search.ts';
-import { messageOrigins } from './migrations/0024-message-origins.ts';
-import { warming } from './migrations/0025-warming.ts';
-import { tracking } from './migrations/0026-tracking.ts';
-import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
-import { contacts } from './migrations/0028-contacts.ts';
-import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
-import { conversations } from './migrations/0030-conversations.ts';
-import { mailboxes } from './migrations/0031-mailboxes.ts';
-import { threads } from './migrations/0032-threads.ts';
-import { threadSearch } from './migrations/0033-thread-search.ts';
-import { contactGroups } from './migrations/0034-contact-groups.ts';
-import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
-import { blockReasons } from './migrations/0036-block-reasons.ts';
-import { threadSearchWaiting } from './migrations/0037-thread-search-waiting.ts';
-import { frozenProposals } from './migrations/0040-frozen-proposals.ts';
-import { draftFiles } from './migrations/0041-draft-files.ts';
-import { erasures } from './migrations/0045-erasures.ts';
-import { toldEngagements } from './migrations/0046-told-engagements.ts';
+import { type Migration, statementsOf } from './migration.ts';
+import { schema } from './migrations/0001-schema.ts';
 
-export const migrations: readonly Migration[] = [
-  initial,
-  blocks,
-  queue,
-  admission,
-  inboundReports,
-  usage,
-  dmarcReports,
-  audit,
-  keyConstraints,
-  domainHolds,
-  mtaStsPolicies,
-  reportTransactions,
-  lists,
-  emailProjections,
-  schedulingKeys,
-  resourceEvents,
-  webhooks,
-  eventLog,
-  webhookLists,
-  receivingDomains,
-  messageSearch,
-  messageOrigins,
-  warming,
-  tracking,
-  trackingHosts,
-  contacts,
-  unsubscribeGroups,
-  conversations,
-  mailboxes,
-  threads,
-  threadSearch,
-  contactGroups,
-  mailboxActions,
-  blockReasons,
-  threadSearchWaiting,
-  frozenProposals,
-  draftFiles,
-  erasures,
-  toldEngagements,
-];
+/** All migrations in order. One that has been released is never edited: a change is a new migration. */
+export const migrations: readonly Migration[] = [schema];
 
 export interface MigrationStatus {
   name: string;
@@ -113,7 +36,7 @@ export async function hasMigrations(db: Db): Promise<boolean> {
   return (await appliedMigrations(db)).size > 0;
 }
 
-/** Returns every migration that this version knows, with its time; then migrations of a newer version. */
+/** Returns every migration that this version knows, with its time; then migrations of another version. */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);
   const known = migrations.map(({ name }) => ({ name, appliedAt: applied.get(name) ?? null }));
@@ -122,38 +45,50 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
 }
 
 /**
+ * Returns why this version cannot use a store with these applied migrations, as the rest of a sentence that
+ * begins with the store; null if it can.
+ */
+export function foreignSchema(
+  applied: readonly string[],
+  known: readonly Migration[] = migrations,
+): string | null {
+  const unknown = applied.filter((name) => !known.some((m) => m.name === name));
+  if (unknown.length === 0) return null;
+  return applied.includes(known[0]?.name ?? '')
+    ? `is of a newer version of svc (migration ${unknown.join(', ')}): use that version`
+    : `is of a version of svc from before the first release (migration ${unknown[0]}), which has no ` +
+        'upgrade: use that version, or start with a new dataDir or database.url';
+}
+
+/**
  * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store is not
  * empty (the SQLite snapshot).
  * @returns the names that were applied now.
- * @throws UnreachableError when the store was written by a newer version.
+ * @throws UnreachableError if another version wrote the store.
  */
 export async function migrate(
   store: Store,
   clock: Clock,
   beforeChange: () => Promise<void>,
+  known: readonly Migration[] = migrations,
 ): Promise<string[]> {
   const applied = await appliedMigrations(store.db);
-  const newer = [...applied.keys()].filter((name) => !migrations.some((m) => m.name === name));
-  if (newer.length > 0) {
-    throw new UnreachableError(
-      `The store was written by a newer version of svc (migration ${newer.join(', ')}): start that version`,
-    );
-  }
-  if (migrations.every(({ name }) => applied.has(name))) return [];
+  const foreign = foreignSchema([...applied.keys()], known);
+  if (foreign) throw new UnreachableError(`The store ${foreign}`);
+  if (known.every(({ name }) => applied.has(name))) return [];
   if (applied.size > 0) await beforeChange();
-  const run = () => store.write((trx) => runPending(trx, clock));
-  return store.editingSchema ? store.editingSchema(run) : run();
+  return store.write((trx) => runPending(trx, clock, known));
 }
 
-async function runPending(trx: Db, clock: Clock): Promise<string[]> {
+async function runPending(trx: Db, clock: Clock, known: readonly Migration[]): Promise<string[]> {
   if (engineOf(trx) === 'postgres')
     await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
   // Read again under the lock: another process may have been first.
   const done = await appliedMigrations(trx);
   const run: string[] = [];
-  for (const migration of migrations) {
+  for (const migration of known) {
     if (done.has(migration.name)) continue;
-    for (const text of migration.statements(engineOf(trx))) await sql.raw(text).execute(trx);
+    for (const text of statementsOf(migration, engineOf(trx))) await sql.raw(text).execute(trx);
     await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
       trx,
     );

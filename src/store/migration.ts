@@ -1,8 +1,43 @@
-// Type of a migration; the list is migrate.ts.
+// Type of a migration, and its statements in the words of an engine. The list is migrate.ts.
 import type { StoreKind } from './db.ts';
+
+/** Words of SQL that differ between the engines. */
+export interface EngineWords {
+  engine: StoreKind;
+  /**
+   * After a table: SQLite stores its rows in the index of the primary key, one B-tree less for each insert.
+   */
+  clustered: string;
+  /** Type of binary data. */
+  bytes: string;
+  /** After a text column: compares bytes, as SQLite does, so that a prefix is a range of values. */
+  bytewise: string;
+}
+
+const words: Readonly<Record<StoreKind, EngineWords>> = {
+  sqlite: { engine: 'sqlite', clustered: 'without rowid', bytes: 'blob', bytewise: '' },
+  postgres: { engine: 'postgres', clustered: '', bytes: 'bytea', bytewise: 'collate "C"' },
+};
 
 export interface Migration {
   name: string;
-  /** The statements, in this engine's words. */
-  statements(engine: StoreKind): string[];
+  /**
+   * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a statement.
+   * The first sentence of the comment above a table is its description in docs/tables.md.
+   */
+  sql(words: EngineWords): string;
+}
+
+/** Returns the SQL of a migration with its comments. */
+export function sqlOf(migration: Migration, engine: StoreKind): string {
+  return migration.sql(words[engine]);
+}
+
+/** Returns the statements of a migration without comments, which SQLite would store with each definition. */
+export function statementsOf(migration: Migration, engine: StoreKind): string[] {
+  return sqlOf(migration, engine)
+    .replaceAll(/^\s*--.*\n/gm, '')
+    .split(/;$/m)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
 }

@@ -18,7 +18,15 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
-import { hasMigrations, type MigrationStatus, migrate, migrationStatus } from './migrate.ts';
+import {
+  hasMigrations,
+  type MigrationStatus,
+  migrate,
+  migrationStatus,
+  migrations,
+} from './migrate.ts';
+import type { Migration } from './migration.ts';
+import type { PostgresOptions } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** Where the store is: a file, or a server. */
@@ -52,7 +60,7 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
 }
 
 /** Loads the PostgreSQL driver only for a store on a server, then opens it. */
-async function openServer(url: string, options?: { random: Random }): Promise<Store> {
+async function openServer(url: string, options?: PostgresOptions): Promise<Store> {
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres(url, options);
 }
@@ -62,19 +70,23 @@ interface OpenOptions {
   random?: Random;
   /** Refuse an absent store instead of creating it. */
   mustExist?: boolean;
+  /** Deadline of reads aside (aside.ts). */
+  mostReadMs?: number | undefined;
+  /** Migrations of this version; tests of upgrades make some up. */
+  known?: readonly Migration[];
 }
 
 /**
- * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
+ * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-migration-<time>` behind.
  * `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to a newer version; NoStoreError if it is
+ * @throws UnreachableError if it cannot be opened or belongs to another version; NoStoreError if it is
  * absent and `mustExist` is set.
  */
 export async function openStore(
   databaseUrl: string,
   dataDir: string,
   clock: Clock,
-  { random = systemRandom(), mustExist = false }: OpenOptions = {},
+  { random = systemRandom(), mustExist = false, mostReadMs, known = migrations }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
   if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
@@ -85,15 +97,16 @@ export async function openStore(
   }
   const store = withLastWrites(
     location.kind === 'sqlite'
-      ? openSqlite(location.file)
-      : await openServer(location.url, { random }),
+      ? openSqlite(location.file, undefined, mostReadMs)
+      : await openServer(location.url, { random, mostReadMs }),
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
-    await migrate(store, clock, async () => {
+    const snapshot = async () => {
       if (location.kind === 'sqlite')
         await backupSqlite(location.file, snapshotName(location.file, clock));
-    });
+    };
+    await migrate(store, clock, snapshot, known);
   } catch (error) {
     await store.close();
     throw error;

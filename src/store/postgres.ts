@@ -193,7 +193,7 @@ async function transact<T>(
 const cancelled = '57014';
 
 /** A connection for one read that the server itself ends by the deadline. */
-async function openAside(seat: Seat): Promise<AsidePlace> {
+async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   const { client, connection } = seat;
   const end = async () => {
     let broken: Error | undefined;
@@ -203,7 +203,7 @@ async function openAside(seat: Seat): Promise<AsidePlace> {
     client.release(broken);
   };
   try {
-    await ask(client, `begin read only; set local statement_timeout = ${asideMs}`);
+    await ask(client, `begin read only; set local statement_timeout = ${mostMs}`);
   } catch (error) {
     await end();
     throw error;
@@ -231,11 +231,13 @@ async function openAside(seat: Seat): Promise<AsidePlace> {
   };
 }
 
-interface PostgresOptions {
+export interface PostgresOptions {
   /** Clock of the store's own waits: other processes do not share a test's clock. */
   clock?: Clock;
   /** Spreads the pauses between the runs of a transaction. */
   random?: Random;
+  /** Deadline of reads aside (aside.ts). */
+  mostReadMs?: number | undefined;
 }
 
 /**
@@ -244,7 +246,7 @@ interface PostgresOptions {
  */
 export async function openPostgres(
   url: string,
-  { clock = systemClock, random = systemRandom() }: PostgresOptions = {},
+  { clock = systemClock, random = systemRandom(), mostReadMs = asideMs }: PostgresOptions = {},
 ): Promise<Store> {
   const settings: pg.ClientConfig = { ...connectionSettings, connectionString: url, types };
   const pool = new pg.Pool({
@@ -267,7 +269,7 @@ export async function openPostgres(
   const seat = seatsOf(pool);
   const clients = new WeakMap<DatabaseConnection, pg.PoolClient>();
   const changes = new ChangeChannel(settings, clock);
-  const aside = new AsideReads(async () => openAside(await seat()));
+  const aside = new AsideReads(async () => openAside(await seat(), mostReadMs), mostReadMs);
   return {
     kind: 'postgres',
     db: kyselyOver('postgres', {

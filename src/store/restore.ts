@@ -21,7 +21,7 @@ import { ConflictError, NoStoreError, UnreachableError, ValidationError } from '
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { putSecret, secretFile } from '../runtime/secrets.ts';
-import { migrations } from './migrate.ts';
+import { foreignSchema } from './migrate.ts';
 import { backupSqlite, lockDaemon } from './open.ts';
 
 /** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
@@ -129,9 +129,8 @@ function checkBackup(
       .prepare('select name from migrations order by name')
       .pluck()
       .all() as string[];
-    const newer = names.filter((name) => !migrations.some((known) => known.name === name));
-    if (newer.length > 0)
-      throw refuse(`is of a newer version of svc (migration ${newer.join(', ')})`);
+    const foreign = foreignSchema(names);
+    if (foreign) throw refuse(foreign);
     return { migration: names.at(-1) ?? '', secret: readSecretOf(database) };
   } catch (error) {
     if (error instanceof ValidationError) throw error;

@@ -2,7 +2,7 @@
 // (in-time.ts) ends by the deadline; any other keeps its thread until it ends, and the thread goes with it.
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery, QueryResult } from 'kysely';
-import { type AsidePlace, asideMs, OverdueError } from './aside.ts';
+import { type AsidePlace, OverdueError } from './aside.ts';
 import type { AsideAnswer, AsideQuery, AsideWorkerData } from './aside-worker.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
 import { inTimeFunction, setChecking } from './in-time.ts';
@@ -21,11 +21,12 @@ interface Asked {
 export async function openSqliteAside(
   file: string,
   busyMs: number,
+  mostMs: number,
   errorOf: (error: unknown) => unknown,
 ): Promise<AsidePlace> {
   const worker = new Worker(new URL('./aside-worker.ts', import.meta.url), {
     execArgv: [],
-    workerData: { file, busyMs, inTimeFunction, mostMs: asideMs } satisfies AsideWorkerData,
+    workerData: { file, busyMs, inTimeFunction, mostMs } satisfies AsideWorkerData,
     resourceLimits: workerLimits,
   });
   const started = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { AsideReads } from './aside.ts';
+import { AsideReads, asideMs } from './aside.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
@@ -275,7 +275,7 @@ function openBoth(file: string): { writer: Database.Database; reader: Database.D
  * Opens (and creates) the SQLite store. `sync` is of tests that hold it or make it fail.
  * @throws UnreachableError when the file cannot be opened or is not a database.
  */
-export function openSqlite(file: string, sync?: SyncFile): Store {
+export function openSqlite(file: string, sync?: SyncFile, mostReadMs = asideMs): Store {
   const { writer, reader } = openBoth(file);
   const listeners = new Set<() => void>();
   const tell = () => {
@@ -291,8 +291,9 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
     notify();
   });
   const others = watchOthers(writer, notify);
-  const aside = new AsideReads(() =>
-    openSqliteAside(file, busyTimeoutMs, (error) => storeError(error, 'be read')),
+  const aside = new AsideReads(
+    () => openSqliteAside(file, busyTimeoutMs, mostReadMs, (error) => storeError(error, 'be read')),
+    mostReadMs,
   );
   const write = <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
     new Promise<T>((resolve, reject) => {
@@ -303,14 +304,6 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
     db: kyselyOn('sqlite', readingConnectionOver(reader)),
     write,
     aside: (organizationId, read) => aside.run(organizationId, read),
-    async editingSchema(work) {
-      writer.unsafeMode(true);
-      try {
-        return await work();
-      } finally {
-        writer.unsafeMode(false);
-      }
-    },
     emptyLog: () => checkpoints.empty(),
     onChange(listener) {
       listeners.add(listener);

@@ -14,7 +14,6 @@ import type { DocumentWords } from '../store/full-text/document.ts';
 import { type Arrival, putIntoThreads } from './put-in.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, insertWaiting } from './search-queries.ts';
-import { isFromBefore } from './store-age.ts';
 
 /** A parsed mail; `found` is null if its content was stored before. */
 export interface Arrived {
@@ -67,11 +66,11 @@ async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: Wor
   );
 }
 
-async function tell(app: App, trx: Db, news: readonly Arrival[]): Promise<void> {
-  const ids = news.map(({ message }) => message.id);
+async function tell(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<void> {
+  const ids = arrivals.map(({ message }) => message.id);
   const placed = await findThreadMessages(trx, ids);
   const placeOf = new Map(placed.map((row) => [row.message_id, row]));
-  const byOwner = Map.groupBy(news, ({ mailbox }) => mailbox.organization_id);
+  const byOwner = Map.groupBy(arrivals, ({ mailbox }) => mailbox.organization_id);
   for (const [organizationId, ofOne] of byOwner) {
     const events = ofOne.map(({ message, recipients, mailbox }) => {
       const place = placeOf.get(message.id);
@@ -90,19 +89,12 @@ async function tell(app: App, trx: Db, news: readonly Arrival[]): Promise<void> 
   }
 }
 
-/**
- * Threads the mails that are in no thread yet and publishes events, except for mail from before the store had
- * threads. The caller holds the messages.
- */
+/** Threads the mails that are in no thread yet and publishes events. The caller holds the messages. */
 export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
   const arrivals = await arrivalsOf(trx, arrived);
   if (arrivals.length === 0) return;
   await putIntoThreads(app, trx, arrivals);
-  const news: Arrival[] = [];
-  for (const arrival of arrivals) {
-    if (!(await isFromBefore(app, arrival.message.created_at))) news.push(arrival);
-  }
-  await tell(app, trx, news);
+  await tell(app, trx, arrivals);
   const words = new Map(arrived.map(({ id, found }) => [id, found?.words ?? null]));
   await makeFindable(trx, arrivals, words);
 }

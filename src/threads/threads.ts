@@ -1,5 +1,5 @@
 // Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
-// sent.ts; the state table of a folder is in migration 0032.
+// sent.ts; the moves between folders are in docs/states.md.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import { searchInTime } from '../api/filtered-page.ts';
 import type { Deleted } from '../api/resource-schema.ts';

@@ -2,7 +2,13 @@
 // drafts alone, and a list of large drafts reads little.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createDraft, deleteDraft, sendDraft, updateDraft } from '../../src/answering/drafts.ts';
+import {
+  createDraft,
+  deleteDraft,
+  listDrafts,
+  sendDraft,
+  updateDraft,
+} from '../../src/answering/drafts.ts';
 import type { Draft } from '../../src/answering/schema.ts';
 import type { Caller } from '../../src/api/route.ts';
 import { ConflictError, ForbiddenError } from '../../src/errors.ts';
@@ -10,6 +16,7 @@ import { createNote, deleteNote, updateNote } from '../../src/threads/notes.ts';
 import { agentOf, callerOf } from '../mailbox-actions/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { config, type Desk, deskOf } from './world.ts';
 
 describe.each(stores)('a draft, on %s', (store) => {
@@ -203,6 +210,15 @@ describe.each(stores)('a draft, on %s', (store) => {
     );
     const { body } = await world.api.get<object>(`${desk.path}/drafts?limit=100`);
     expect(JSON.stringify(body).length).toBeLessThan(200_000);
+  });
+
+  it('is listed without a read of its files', async () => {
+    const { app, operator } = world.test;
+    const attachments = [{ filename: 'a', content: 'A'.repeat(20_000_000) }];
+    for (let n = 0; n < 5; n++) await write(operator, { ...invoice, attachments });
+    const began = startWork();
+    await listDrafts(app, operator, desk.id, { limit: 100 });
+    expect(workedMs(began)).toBeLessThan(60);
   });
 
   describe('a note', () => {

@@ -1,6 +1,6 @@
 // How an ordinary organization fares while another, an address and a bound key do their worst:
-//   npx node test/bench/siege.ts [--minutes 10] [--seed 1] [--each]
-// With --each every attack runs alone for ten seconds: which of them hurts.
+//   npx node test/bench/siege.ts [--minutes 10] [--seed 1] [--each [KIND …]]
+// With --each every attack, or each named kind, runs alone for ten seconds, to see which of them hurts.
 // The attacks run in a process of their own (siege/attackers.ts). Figures are printed beside their goals,
 // never asserted.
 import { fork } from 'node:child_process';
@@ -18,9 +18,12 @@ import { startBenchService } from './svc-contender.ts';
 const warmUpSeconds = 20;
 const aloneSeconds = 60;
 const eachSeconds = 10;
+/** Between two kinds, for attacks that are under way. */
+const restSeconds = 12;
 const goals = { p99Ratio: 2, webhookMs: 1000, stallMs: 200, memoryMb: 1000 };
 
-const { values } = parseArgs({
+const { values, positionals: chosen } = parseArgs({
+  allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
@@ -142,11 +145,12 @@ try {
   const alone = await phase(neighbour, service.daemon, aloneSeconds);
   if (values.each) {
     const rows = [rowOf('alone', alone)];
-    for (const kind of kinds) {
+    for (const kind of chosen.length > 0 ? chosen : kinds) {
       say(`${kind} …`);
       attackers.send(`start ${kind}`);
       rows.push(rowOf(kind, await phase(neighbour, service.daemon, eachSeconds)));
       attackers.send('stop');
+      await phase(neighbour, service.daemon, restSeconds);
     }
     console.table(rows);
     process.exit(0);

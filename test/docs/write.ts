@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { BaseCommand } from '../../commands/base/command.ts';
 import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
 import { migrations } from '../../src/store/migrate.ts';
+import { sqlOf } from '../../src/store/migration.ts';
 import { repository } from '../support/cli.ts';
 import { fieldRows } from './fields.ts';
 import { tableRows } from './markdown.ts';
@@ -57,14 +58,19 @@ function commandRows(): Promise<string[][]> {
   );
 }
 
-/** The tables of the migrations; one that a later migration makes anew is one. */
-export const tables = [
-  ...new Set(
-    migrations.flatMap(({ statements }) =>
-      statements('sqlite').flatMap((text) => /^create table (\w+)/.exec(text)?.[1] ?? []),
-    ),
-  ),
-];
+/** Descriptions of the tables: the first sentence of the comment above each, without its point. */
+const descriptions = new Map(
+  migrations.flatMap((migration) => {
+    const found = sqlOf(migration, 'sqlite').matchAll(/^((?:--.*\n)*)create table (\w+)/gm);
+    return [...found].map(([, comment = '', table = '']) => {
+      const text = comment.replaceAll(/^-- */gm, '').replaceAll('\n', ' ');
+      return [table, /^(.+?)\.(?: |$)/.exec(text)?.[1] ?? ''] as const;
+    });
+  }),
+);
+
+/** Names of all tables. */
+export const tables = [...descriptions.keys()];
 
 /** Tables as Kysely is given them, */
 const inCalls =
@@ -93,12 +99,18 @@ function ownerRows(): string[][] {
   return tables
     .map((table) => ({ table, owners: ownersOf(table) }))
     .sort((a, b) => room(a.owners[0]) - room(b.owners[0]))
-    .map(({ table, owners }) => [`\`${table}\``, ownersInWords(owners)]);
+    .map(({ table, owners }) => [
+      `\`${table}\``,
+      ownersInWords(owners),
+      descriptions.get(table) ?? '',
+    ]);
 }
 
-/** More than two are named together. */
+/** Several files of queries are named together. */
 function ownersInWords(owners: readonly string[]): string {
-  const shown = owners.length > 2 ? [`src/${owners[0]?.split('/')[1]}/*queries.ts`] : owners;
+  const folder = owners[0]?.replace(/[^/]+$/, '');
+  const isOne = owners.length > 1 && owners.every((path) => path.endsWith('queries.ts'));
+  const shown = isOne ? [`${folder}*queries.ts`] : owners;
   return shown.map((path) => `\`${path}\``).join(', ');
 }
 

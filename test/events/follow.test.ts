@@ -1,4 +1,5 @@
 // Following the log: each event once, whatever commits when, and behind a cut again from where one was.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
@@ -11,6 +12,7 @@ import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { watchQueries } from '../support/watched-queries.ts';
+import { longestStallMs } from '../support/work-time.ts';
 
 describe.each(stores)('a follower on %s', (store) => {
   const test = eachApp({ store });
@@ -116,6 +118,27 @@ describe.each(stores)('a follower on %s', (store) => {
     }
     const told = await follow({ since }, (all) => all.length === ids.length);
     expect(subjects(told)).toEqual(ids);
+  });
+
+  it('leaves the event loop its turns beside many others that begin together', async () => {
+    const ids = Array.from({ length: 6_000 }, (_, n) => `msg_${n}`);
+    await write(test.app, ...ids);
+    const ending = new AbortController();
+    const { organizationId } = test.caller;
+    const following = { type: 'warming.completed', since: 1 };
+    const logs = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        followLog(test.app, organizationId, following, ending.signal),
+      ),
+    );
+    const reading = Promise.all(logs.map((log) => log.next()));
+    const turns = async () => {
+      for (let turn = 0; turn < 500; turn++) await nextTurn();
+    };
+    const stalled = await longestStallMs(turns());
+    ending.abort();
+    await reading;
+    expect(stalled).toBeLessThan(200);
   });
 
   it('rests longer and longer while nothing of a long past fits, and ends with its signal', async () => {

@@ -8,7 +8,7 @@ import { wordsOfDocument } from '../../src/store/full-text/document.ts';
 import { insertDocuments } from '../../src/threads/search-queries.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { startWork, workedMs } from '../support/work-time.ts';
+import { longestStallMs } from '../support/work-time.ts';
 import { mailboxOf } from '../threads/mails.ts';
 
 const soakRows = process.env.SEARCH_ROWS;
@@ -19,22 +19,6 @@ const inboxThreads = 5_000;
 const perTransaction = 5_000;
 /** The most that a stall may last, in time of this thread's core. */
 const mostStallMs = 200;
-const lookEachMs = 1;
-
-/** The longest that the event loop was at work without a turn of its timers. */
-async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = startWork();
-  const look = () => {
-    longest = Math.max(longest, workedMs(last));
-    last = startWork();
-  };
-  const timer = setInterval(look, lookEachMs);
-  await work;
-  clearInterval(timer);
-  look();
-  return longest;
-}
 
 function numbersTo(store: string, count: number): RawBuilder<unknown> {
   return store === 'postgres'
@@ -97,7 +81,7 @@ describe.each(stores)('a large store on %s', (store) => {
   let mailboxId: string;
 
   beforeAll(async () => {
-    test = await testApp({ store });
+    test = await testApp({ store, mostReadMs: 500 });
     api = httpApi(test);
     mailboxId = await mailboxOf(test.app);
     const { organizationId } = test.operator;

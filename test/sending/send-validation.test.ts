@@ -119,7 +119,8 @@ describe.each(stores)('a send at its bounds, on %s', (store) => {
     ['a file name', payload({ attachments: [{ filename: 'x'.repeat(255), content: '' }] })],
     ['headers', payload({ headers: numbered(50, 'x'.repeat(998)) })],
     ['tags', payload({}, { tags: repeated(10, 'x'.repeat(100)) })],
-    ['metadata', payload({}, { metadata: numbered(50, 'x'.repeat(2000)) })],
+    ['a metadata value', payload({}, { metadata: { key: 'x'.repeat(2000) } })],
+    ['metadata', payload({}, { metadata: numbered(50, 'x'.repeat(640)) })],
     ['a metadata key', payload({}, { metadata: { ['k'.repeat(100)]: null } })],
     [
       'tracking and footer that are off',

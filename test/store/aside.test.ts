@@ -10,6 +10,7 @@ import { inTime } from '../../src/store/in-time.ts';
 import { openSqliteAside } from '../../src/store/sqlite-aside.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
+import { longestStallMs } from '../support/work-time.ts';
 
 /** Far slower than the deadline, on both engines. */
 const endless = (db: Db) =>
@@ -21,25 +22,8 @@ const slow = (db: Db) =>
     select count(*) as n from n`.execute(db);
 const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
 
-/** Returns the longest halt of the event loop during `work`. */
-async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = performance.now();
-  const look = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  };
-  const timer = setInterval(look, 1);
-  await work.catch(() => {});
-  clearInterval(timer);
-  // A stall may last until the work ends, before the timer has another turn.
-  look();
-  return longest;
-}
-
 describe.each(stores)('a read beside the event loop, on %s', (kind) => {
-  const test = eachApp({ store: kind });
+  const test = eachApp({ store: kind, mostReadMs: 500 });
   const store = (): Store => test.app.store;
 
   it('sees what was committed before it', async () => {
@@ -118,11 +102,11 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
 });
 
 describe('a statement in a thread of SQLite', () => {
-  const test = eachApp({ store: 'sqlite' });
+  const test = eachApp({ store: 'sqlite', mostReadMs: 500 });
 
   it('ends by the deadline where it asks for the time', async () => {
     const { dataDir } = test.app.config;
-    const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, (error) => error);
+    const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, 500, (error) => error);
     const where = sql.join([...inTime(place.db), sql`i < 10000000`], sql` and `);
     const counted =
       sql`with recursive n (i) as (select 1 union all select i + 1 from n where ${where})

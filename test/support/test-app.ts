@@ -38,6 +38,8 @@ export interface TestAppOptions {
   connect?: Connector;
   /** Replaces hooks of the service. */
   hooks?: Partial<Hooks>;
+  /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
+  mostReadMs?: number;
   /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
@@ -142,7 +144,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const opened: App[] = [];
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
-    const { connect } = options;
+    const { connect, mostReadMs = 30_000 } = options;
     const app = await openApp(
       config,
       log,
@@ -152,6 +154,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
         random,
         generateDkimKey: testDkimKey,
         createMimeParser: pooledParser,
+        mostReadMs,
         ...(connect && { connect }),
       },
     );

@@ -11,3 +11,21 @@ export function workedMs(earlier: NodeJS.CpuUsage): number {
 export function startWork(): NodeJS.CpuUsage {
   return process.threadCpuUsage();
 }
+
+const lookEachMs = 1;
+
+/** Returns the longest time that this thread's core worked, until `work` ended, without a turn of its timers. */
+export async function longestStallMs(work: Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = startWork();
+  const look = () => {
+    longest = Math.max(longest, workedMs(last));
+    last = startWork();
+  };
+  const timer = setInterval(look, lookEachMs);
+  await work.catch(() => {});
+  clearInterval(timer);
+  // A stall may last until the work ends, before the timer has another turn.
+  look();
+  return longest;
+}

@@ -268,19 +268,6 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect(own.body.items.map(({ type }) => type)).toContain('mailbox.message.received');
   });
 
-  it('from before there were threads is threaded, and nobody is told', async () => {
-    const since = test.clock.now();
-    test.clock.set(since - 1);
-    await takeMail(test.app, { subject: 'Old', id: 'old@x' });
-    test.clock.set(since);
-    await takeMail(test.app, { subject: 'New', inReplyTo: 'old@x' });
-    await threadAll(test.app);
-    expect(await trees()).toEqual([['Old', 'New']]);
-    const events = '/v1/events?type=mailbox.message.received';
-    const { body } = await api.get<{ items: unknown[] }>(events);
-    expect(body.items).toMatchObject([{ data: { message: { subject: 'New' } } }]);
-  });
-
   it('is threaded once, whoever parsed it, and however often it is taken', async () => {
     const [id = ''] = await takeMail(test.app);
     await api.get(`/v1/messages/${id}/email`);

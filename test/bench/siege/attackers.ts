@@ -28,13 +28,14 @@ const counts = new Map<string, Map<string, number>>();
 
 /** Attacks that differ by their number alone are of one kind. */
 const kindOf = (name: string) => name.replace(/ \d+$/, '');
-let isOn = false;
+/** Counts the starts and stops, so that an attack under way at a stop is not repeated after the next start. */
+let round = 0;
 
 async function repeat(name: string, attack: Attack): Promise<void> {
   const kind = kindOf(name);
   const answers = counts.get(kind) ?? new Map<string, number>();
   counts.set(kind, answers);
-  while (isOn) {
+  for (const own = round; own === round; ) {
     const answer = await attack().catch((error: NodeJS.ErrnoException) => error.code ?? 'error');
     answers.set(answer, (answers.get(answer) ?? 0) + 1);
     await wait(random.float() * restMs);
@@ -42,9 +43,9 @@ async function repeat(name: string, attack: Attack): Promise<void> {
 }
 
 process.on('message', (word: string) => {
-  if (word === 'stop') isOn = false;
+  if (word === 'stop') round += 1;
   if (word.startsWith('start')) {
-    isOn = true;
+    round += 1;
     const wanted = word.slice('start '.length);
     for (const [name, attack] of Object.entries(attacks)) {
       if (wanted === '' || kindOf(name) === wanted) void repeat(name, attack);

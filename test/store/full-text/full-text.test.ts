@@ -9,7 +9,8 @@ import type { Store } from '../../../src/store/db.ts';
 import { type FullTextDocument, wordsOfDocument } from '../../../src/store/full-text/document.ts';
 import { fullTextOf } from '../../../src/store/full-text/full-text.ts';
 import { parseQuery } from '../../../src/store/full-text/query.ts';
-import { threadSearch } from '../../../src/store/migrations/0033-thread-search.ts';
+import { migrations } from '../../../src/store/migrate.ts';
+import { statementsOf } from '../../../src/store/migration.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { postgresSchema } from '../../support/postgres.ts';
 import { injections } from './injections.ts';
@@ -24,8 +25,9 @@ async function openWithTable(kind: (typeof kinds)[number]) {
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
   const store = await openStore(schema?.url ?? 'sqlite:svc.db', dataDir, systemClock);
   await store.write(async (trx) => {
-    for (const statement of threadSearch.statements(kind)) {
-      const own = statement
+    const statements = migrations.flatMap((one) => statementsOf(one, kind));
+    for (const text of statements.filter((one) => /\bthread_search(?!_waiting)/.test(one))) {
+      const own = text
         .replaceAll('thread_search', 'probe_search')
         .replace('references messages on delete cascade', '');
       await sql.raw(own).execute(trx);
