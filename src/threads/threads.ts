@@ -17,12 +17,11 @@ import { parseQuery } from '../store/full-text/query.ts';
 import { indexWaiting } from './indexer.ts';
 import { findLabels } from './label-queries.ts';
 import { listThreadIds, type ThreadFilter } from './list-queries.ts';
+import { type Folder, folders } from './folders.ts';
 import {
-  type Folder,
   findDrafted,
   findThread,
   findThreads,
-  folders,
   type ThreadChange,
   type ThreadRow,
   threads,
