@@ -2,7 +2,6 @@
 // network. Tests replace them here (rule 7); features take `app` as their first parameter.
 
 import type { Config } from './config/config.ts';
-import { InternalError } from './errors.ts';
 import { generateDkimKey } from './mime/dkim-key.ts';
 import { createMimeParser, type MimeParser } from './mime/parse/parser.ts';
 import type { Connector } from './net/dial.ts';
@@ -50,9 +49,9 @@ export interface EventSink {
   /** Skips the steps of messages. */
   readonly resourcesOnly?: true;
   /** Reads memory only: it is called for each event of every organization. */
-  wants(organizationId: string): boolean;
+  wants(app: App, organizationId: string): boolean;
   /** Receives the wanted events; an error thrown here fails the change that they report. */
-  take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
+  take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;
 }
 
 /** A DNS record that a domain's owner publishes for the tracking host, as of the last check. */
@@ -99,6 +98,20 @@ export interface ThreadHooks {
 /** Creates the initial rows of a new organization, in the transaction that creates it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
+/** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
+export interface Hooks {
+  /** Receive each event that `events` records, in this order. */
+  readonly eventSinks: readonly EventSink[];
+  /** For `events`. */
+  readonly presentMessageEvents: MessagePresenter;
+  /** For `domains`. */
+  readonly findTrackingRecords: FindTrackingRecords;
+  /** For `organizations`. */
+  readonly equipOrganization: EquipOrganization;
+  /** For `messages`. */
+  readonly threads: ThreadHooks;
+}
+
 export interface App {
   readonly config: Config;
   readonly log: Logger;
@@ -110,8 +123,7 @@ export interface App {
   readonly dns: Dns;
   readonly mime: MimeParser;
   readonly metrics: Metrics;
-  /** Filled by the code that opened the app, before its first use. */
-  readonly eventSinks: EventSink[];
+  readonly hooks: Hooks;
   readonly connect: Connector | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
@@ -119,14 +131,6 @@ export interface App {
   readonly generateDkimKey: typeof generateDkimKey;
   /** Base of the links that we hand out: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
-  /** Set at composition (service.ts): events do not import messages. */
-  presentMessageEvents: MessagePresenter;
-  /** Set at composition (service.ts): domains do not import tracking hosts. */
-  findTrackingRecords: FindTrackingRecords;
-  /** Set at composition (service.ts): organizations do not import mailboxes. */
-  equipOrganization: EquipOrganization;
-  /** Set at composition (service.ts): messages do not import threads. */
-  threads: ThreadHooks;
   /** Time of the opening, on the wall clock and on the monotonic clock. */
   readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
@@ -174,6 +178,7 @@ async function openExisting({ dataDir, database }: Config, clock: Clock, options
 export async function openApp(
   config: Config,
   log: Logger,
+  hooks: Hooks,
   overrides: AppOverrides = {},
 ): Promise<App> {
   const clock = overrides.clock ?? systemClock;
@@ -199,21 +204,13 @@ export async function openApp(
       metrics ??= createMetrics();
       return metrics;
     },
-    eventSinks: [],
+    hooks,
     connect: overrides.connect,
     boundPorts: new Set(),
     generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
-    findTrackingRecords: () => Promise.resolve(new Map()),
-    equipOrganization: () => Promise.resolve(),
-    threads: {
-      takeIn: () => Promise.resolve(),
-      positionOf: () => Promise.resolve(null),
-      forget: () => Promise.resolve(null),
-    },
-    presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {
       await mime.close();

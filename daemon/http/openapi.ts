@@ -2,7 +2,6 @@
 // declared errors. server.ts serves it; docs.ts draws the page.
 import type { Route } from '../../src/api/route.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
-import { areas } from './areas.ts';
 import {
   deprecationHeaders,
   errorResponse,
@@ -171,7 +170,7 @@ function webhookOf(
 }
 
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
-  const abouts = new Map<string, string>(Object.entries(areas));
+  const abouts = new Map<string, string>();
   for (const { area, about } of routes) if (about !== undefined) abouts.set(area, about);
   const names = [...new Set(routes.map((route) => route.area))];
   return names.map((name) => {

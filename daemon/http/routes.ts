@@ -1,5 +1,5 @@
-// The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. areas.ts describes
-// areas; dispatch.ts mounts routes.
+// The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. dispatch.ts
+// mounts them.
 
 import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';
@@ -28,8 +28,8 @@ import { eventRoutes } from './event-kinds.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const routes: readonly Route[] = [
-  ...sendingRoutes,
-  ...messageRoutes,
+  ...Object.values(sendingRoutes),
+  ...Object.values(messageRoutes),
   ...Object.values(mailboxRoutes),
   ...Object.values(answeringRoutes),
   ...Object.values(mailboxActionRoutes),

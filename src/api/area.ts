@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Permission, Resource } from './permission.ts';
 import { type Answering, type Method, type RouteParts, type RoutePath, route } from './route.ts';
 
-/** An error class that knows its HTTP status. */
+/** An error class with an HTTP status. */
 interface ErrorClass {
   readonly status: number;
 }

@@ -199,7 +199,7 @@ export async function getDomainRows(
   const domain = await queries.domains.get(db, organizationId, id);
   const hold = (await findDomainHolds(db, organizationId)).get(domain.domain) ?? null;
   const keys = await queries.selectDomainKeys(db, [id]);
-  const trackingRecords = (await app.findTrackingRecords(app, db, [id])).get(id) ?? [];
+  const trackingRecords = (await app.hooks.findTrackingRecords(app, db, [id])).get(id) ?? [];
   return { domain, keys, hold, trackingRecords };
 }
 
@@ -238,7 +238,7 @@ export async function listDomains(
   ]);
   const ids = domains.map(({ id }) => id);
   const allKeys = await queries.selectDomainKeys(db, ids);
-  const recordsOfHosts = await app.findTrackingRecords(app, db, ids);
+  const recordsOfHosts = await app.hooks.findTrackingRecords(app, db, ids);
   const items = domains.map((domain) => {
     const { id, domain: name } = domain;
     const keys = allKeys.filter((key) => key.domain_id === id);

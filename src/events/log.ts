@@ -53,7 +53,7 @@ export async function dataOfEntries(
   const shown =
     ofMessages.length === 0
       ? new Map<string, object>()
-      : await app.presentMessageEvents(app, organizationId, ofMessages);
+      : await app.hooks.presentMessageEvents(app, organizationId, ofMessages);
   const dataOf = ({ id, data, subject }: LogEntry) =>
     data ?? shown.get(id) ?? deletedResource(subject);
   return new Map(entries.map((entry) => [entry.id, dataOf(entry)]));

@@ -98,12 +98,12 @@ export async function recordEvents(
     facts: toJson(event.facts),
   }));
   await insertResourceEvents(trx, rows);
-  for (const sink of app.eventSinks) {
-    if (!sink.wants(organizationId)) continue;
+  for (const sink of app.hooks.eventSinks) {
+    if (!sink.wants(app, organizationId)) continue;
     const logged = rows.map(({ id, event_type: type, subject }) => ({
       ...{ id, organizationId, type, subject, recipientId: null, timestamp },
     }));
-    await sink.take(trx, logged);
+    await sink.take(app, trx, logged);
   }
 }
 
@@ -152,10 +152,10 @@ export async function recordTimeline(
     metadata: toJson(event.metadata),
   }));
   await insertEvents(trx, rows);
-  for (const sink of app.eventSinks) {
+  for (const sink of app.hooks.eventSinks) {
     if (sink.resourcesOnly) continue;
-    const wanted = rows.filter((row) => isLogged(row) && sink.wants(row.organization_id));
-    if (wanted.length > 0) await sink.take(trx, wanted.map(toLogged));
+    const wanted = rows.filter((row) => isLogged(row) && sink.wants(app, row.organization_id));
+    if (wanted.length > 0) await sink.take(app, trx, wanted.map(toLogged));
   }
 }
 

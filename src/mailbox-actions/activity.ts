@@ -13,7 +13,7 @@ import type { ActivityQuery, MailboxActivity } from './schema.ts';
 export const mailboxCounter: EventSink = {
   resourcesOnly: true,
   wants: () => true,
-  async take(trx, events) {
+  async take(_app, trx, events) {
     for (const event of events) {
       if (event.type.startsWith('mailbox.') && event.subject.startsWith('mbx_')) {
         noteEvent(trx, event);

@@ -121,7 +121,7 @@ export async function getEmailProjection(
     messageIdHeader: row.message_id_header,
     inReplyTo: row.in_reply_to,
     references: fromJson<string[]>(row.message_references),
-    threadPosition: await app.threads.positionOf(db, id),
+    threadPosition: await app.hooks.threads.positionOf(db, id),
     dkimVerdict: envelope?.dkimVerdict ?? null,
     spfVerdict: envelope?.spfVerdict ?? null,
     dmarcVerdict: envelope?.dmarcVerdict ?? null,

@@ -165,7 +165,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   if (!row) return false;
   const leavable = await findLeavable(trx, [id]);
   await lockMessages(trx, [id]);
-  const place = await app.threads.forget(app, trx, id);
+  const place = await app.hooks.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
   // Their addresses for unsubscribing by mail must work for ever.
   await insertUnsubscribeAddresses(

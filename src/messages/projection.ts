@@ -171,7 +171,7 @@ const keepOf = perApp((app: App) =>
         else if (row && (await hasRow(trx, id))) await fillProjection(trx, id, row, how);
       }
       const parsed = closed.map(({ id, row }) => ({ id, found: row }));
-      await app.threads.takeIn(app, trx, parsed);
+      await app.hooks.threads.takeIn(app, trx, parsed);
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },

@@ -106,7 +106,7 @@ export async function storeOrganization(
   row: queries.OrganizationRow,
 ): Promise<boolean> {
   if (!(await queries.insertOrganization(trx, row))) return false;
-  await app.equipOrganization(app, trx, row.id);
+  await app.hooks.equipOrganization(app, trx, row.id);
   const { name, plan, paymentMethodOnFile, timezone } = toOrganization(row);
   const onboarding = row.onboarding_status;
   const details = { name, plan, paymentMethodOnFile, timezone, onboarding };

@@ -1,7 +1,8 @@
 // The operations that send, and the one that cancels (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../admission/admission.ts';
-import { type Route, route } from '../api/route.ts';
+import { area } from '../api/area.ts';
+import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { batchResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
@@ -19,29 +20,29 @@ const idempotencyHeader = z.object({
     .meta({ description: 'Repeating a request with the same key returns the original message' }),
 });
 
-export const sendingRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/v1/messages',
+/** Declared by the specification; the service itself never answers it. */
+const badGateway = { status: 502 };
+
+const at = area('messages');
+const path = '/v1/messages';
+
+export const sendingRoutes = {
+  send: at.post(path, {
     name: 'sendMessage',
     summary: 'Send an email message',
     description:
       'Accepts the message durably and returns it as `pending`; follow it by its events. Repeats ' +
       'with the same `Idempotency-Key` and content return the original message.',
-    area: 'messages',
     permission: 'messages:send',
     headers: idempotencyHeader,
     body: sendPayload,
     drawsOnSendRate: true,
-    status: 201,
     output: message,
-    errors: [402, 409, 502],
+    throws: [PaymentRequiredError, ConflictError, badGateway],
     run: (app, { caller, headers, body }) =>
       sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/batch',
+  sendBatch: at.post(`${path}/batch`, {
     name: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
     description:
@@ -51,22 +52,22 @@ export const sendingRoutes: readonly Route[] = [
       'once. Counts as one request for each entry. A repeat with the same ' +
       '`Idempotency-Key` and content returns the same results; if no entry was accepted, ' +
       'the key is free again.',
-    area: 'messages',
     permission: 'messages:send',
     headers: idempotencyHeader,
     body: batchPayload,
     drawsOnSendRate: 'batch',
     status: 200,
     output: z.array(batchResult),
-    errors: [409],
+    throws: [ConflictError],
     run: async (app, { caller, headers, body }) => {
-      await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      // The rate limit is for keys: the operator at the command line has none.
+      if (caller.keyId !== null) {
+        await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      }
       return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/scheduled',
+  schedule: at.post(`${path}/scheduled`, {
     name: 'scheduleMessage',
     summary: 'Send an email message later',
     description:
@@ -75,17 +76,13 @@ export const sendingRoutes: readonly Route[] = [
       'failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the ' +
       'time. Repeats with the same `idempotencyKey` and content return the original ' +
       'message.',
-    area: 'messages',
     permission: 'messages:send',
     body: scheduledPayload,
-    status: 201,
     output: message,
-    errors: [409],
+    throws: [ConflictError],
     run: (app, { caller, body }) => scheduleMessage(app, caller, body),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/messages/{id}/cancel',
+  cancel: at.post(`${path}/{id}/cancel`, {
     name: 'cancelMessage',
     summary: 'Cancel a message that has not been sent',
     description:
@@ -93,12 +90,10 @@ export const sendingRoutes: readonly Route[] = [
       'the message ends as `failed` with the error code `cancelled`. A message that was ' +
       'sent in part, or has an attempt in progress, is a conflict. Repeating the request ' +
       'changes nothing.',
-    area: 'messages',
     permission: 'messages:send',
     params: z.strictObject({ id: messageId }),
-    status: 200,
     output: message,
-    errors: [409],
+    throws: [ConflictError],
     run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
   }),
-];
+};

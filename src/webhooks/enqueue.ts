@@ -90,22 +90,17 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
   );
 }
 
-/**
- * Returns a sink that queues recorded events for their endpoints. It throws WebhookEnqueueError, or the
- * store's error.
- */
-export function createWebhookSink(app: App): EventSink {
-  return {
-    wants: (organizationId) => knownEndpoints(app).mayHave(organizationId),
-    async take(trx, events) {
-      try {
-        await enqueue(app, trx, events);
-      } catch (cause) {
-        if (cause instanceof ServiceError || isStoreTrouble(cause)) throw cause;
-        const kinds = [...new Set(events.map(({ type }) => type))].join(', ');
-        const text = `Deliveries to webhooks could not be queued (${kinds}), so nothing was stored`;
-        throw new WebhookEnqueueError(text, { cause: new Error(messageOf(cause), { cause }) });
-      }
-    },
-  };
-}
+/** Queues recorded events for their endpoints. `take` throws WebhookEnqueueError, or the store's error. */
+export const webhookSink: EventSink = {
+  wants: (app, organizationId) => knownEndpoints(app).mayHave(organizationId),
+  async take(app, trx, events) {
+    try {
+      await enqueue(app, trx, events);
+    } catch (cause) {
+      if (cause instanceof ServiceError || isStoreTrouble(cause)) throw cause;
+      const kinds = [...new Set(events.map(({ type }) => type))].join(', ');
+      const text = `Deliveries to webhooks could not be queued (${kinds}), so nothing was stored`;
+      throw new WebhookEnqueueError(text, { cause: new Error(messageOf(cause), { cause }) });
+    }
+  },
+};

@@ -2,7 +2,7 @@
 // transaction that records them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
-import type { LoggedEvent } from '../../src/app.ts';
+import type { EventSink, LoggedEvent } from '../../src/app.ts';
 import { addDomain, getDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { logBetween, readEvents } from '../../src/events/log.ts';
@@ -12,6 +12,7 @@ import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { pauseOrganization } from '../../src/organizations/organizations.ts';
 import { resumeDomain, resumeSending } from '../../src/queue/desk/resume.ts';
+import { hooks } from '../../src/service.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { noRows, otherOrganization, payload, rowCounts, send } from '../messages/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -285,20 +286,29 @@ describe.each(stores)('the log of events on %s', (store) => {
 });
 
 describe.each(stores)('a sink of events on %s', (store) => {
-  const { test, api } = eachApi({ store });
+  const deaf: EventSink = { wants: () => false, take: async () => {} };
+  let sink: EventSink;
+  beforeEach(() => {
+    sink = deaf;
+  });
+  const ownSink: EventSink = {
+    wants: (...asked) => sink.wants(...asked),
+    take: (...told) => sink.take(...told),
+  };
+  const { test, api } = eachApi({ store, hooks: { eventSinks: [...hooks.eventSinks, ownSink] } });
 
   it('takes the events that it wants in the transaction that records them', async () => {
     const taken: LoggedEvent[] = [];
     const { caller: other, apiKey } = await otherOrganization(test.app);
-    test.app.eventSinks.push({
-      wants: (organizationId) => organizationId !== other.organizationId,
-      async take(trx, events) {
+    sink = {
+      wants: (_app, organizationId) => organizationId !== other.organizationId,
+      async take(_app, trx, events) {
         for (const { organizationId, id } of events) {
           expect(await readEvents(trx, organizationId, [id])).toMatchObject([{ id }]);
         }
         taken.push(...events);
       },
-    });
+    };
     const { id } = await send(api);
     await pauseOrganization(test.app, 'default', {});
     await pauseOrganization(test.app, 'acme', {});
@@ -319,7 +329,7 @@ describe.each(stores)('a sink of events on %s', (store) => {
     const take = async () => {
       throw new Error('no room');
     };
-    test.app.eventSinks.push({ wants: () => true, take });
+    sink = { wants: () => true, take };
     const { status } = await api.post('/v1/messages', payload());
     expect([status, await rowCounts(test.app)]).toEqual([500, noRows]);
     await expect(verifyDomain(test.app, test.operator, id, { force: true })).rejects.toThrow(

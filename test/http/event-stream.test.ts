@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import type { MessagePresenter } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
 import type { LogItem } from '../../src/events/schema.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
@@ -168,8 +169,12 @@ describe.each(stores)('the stream of events on %s', (store) => {
   });
 });
 
+/** Messages of 64 KB each: a megabyte of events is soon there. */
+const presentLarge: MessagePresenter = async (_app, _organization, events) =>
+  new Map(events.map(({ id, subject }) => [id, { id: subject, text: 'x'.repeat(65_536) }]));
+
 describe('the bounds of streams', () => {
-  const test = eachApp();
+  const test = eachApp({ hooks: { presentMessageEvents: presentLarge } });
   let http: HttpServer;
   beforeEach(() => {
     const authenticator = createAuthenticator(test.app);
@@ -182,9 +187,6 @@ describe('the bounds of streams', () => {
       },
       isQueueRunning: () => true,
     });
-    // 64 KB each: a megabyte is soon reached.
-    test.app.presentMessageEvents = async (_app, _organization, events) =>
-      new Map(events.map(({ id, subject }) => [id, { id: subject, text: 'x'.repeat(65_536) }]));
   });
   afterEach(() => http.close(0));
   const head = (key = test.apiKey) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { inject } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import { type App, type Hooks, openApp } from '../../src/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/config/config.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
@@ -15,7 +15,7 @@ import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey } from '../../src
 import type { Connector } from '../../src/net/dial.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import { openService } from '../../src/service.ts';
+import { hooks } from '../../src/service.ts';
 import { openStore } from '../../src/store/open.ts';
 import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
@@ -36,6 +36,8 @@ export interface TestAppOptions {
   /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
   seed?: number;
   connect?: Connector;
+  /** Replaces hooks of the service. */
+  hooks?: Partial<Hooks>;
   /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
   mostReadMs?: number;
   /** Target of the log at level info; default none. */
@@ -143,14 +145,19 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
     const { connect, mostReadMs = 30_000 } = options;
-    const app = await openService(config, log, {
-      clock,
-      random,
-      generateDkimKey: testDkimKey,
-      createMimeParser: pooledParser,
-      mostReadMs,
-      ...(connect && { connect }),
-    });
+    const app = await openApp(
+      config,
+      log,
+      { ...hooks, ...options.hooks },
+      {
+        clock,
+        random,
+        generateDkimKey: testDkimKey,
+        createMimeParser: pooledParser,
+        mostReadMs,
+        ...(connect && { connect }),
+      },
+    );
     opened.push(app);
     return app;
   };

@@ -23,7 +23,7 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
   function putIn(...ids: string[]): Promise<void> {
     const { app } = test;
     const arrived = ids.map((id) => ({ id, found: null }));
-    return app.store.write((trx) => app.threads.takeIn(app, trx, arrived));
+    return app.store.write((trx) => app.hooks.threads.takeIn(app, trx, arrived));
   }
 
   async function threadOf(): Promise<Map<string, string>> {

@@ -2,7 +2,7 @@
 // deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { App } from '../../src/app.ts';
+import type { App, MessagePresenter } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
 import { sweepEvents } from '../../src/events/retention.ts';
 import { presentMessageEvents } from '../../src/messages/events.ts';
@@ -29,11 +29,13 @@ describe.each(stores)('the body of an event on %s', (store) => {
   let test: TestApp;
   let app: App;
   let presented: number;
+  let present: MessagePresenter;
   beforeEach(async () => {
-    test = await testApp({ store, config: loopbackConfig });
+    const hooks = { presentMessageEvents: ((...asked) => present(...asked)) as MessagePresenter };
+    test = await testApp({ store, config: loopbackConfig, hooks });
     app = test.app;
     presented = 0;
-    app.presentMessageEvents = async (_app, _organization, [event, ...others]) => {
+    present = async (_app, _organization, [event, ...others]) => {
       if (!event || others.length > 0) throw new Error('one event is asked for');
       const { subject: id, timestamp: at } = event;
       const { rows } = await sql`select 1 from messages where id = ${id}`.execute(app.store.db);
@@ -65,7 +67,7 @@ describe.each(stores)('the body of an event on %s', (store) => {
   }
 
   it('is the Message object with the status and the recipient of the event', async () => {
-    app.presentMessageEvents = presentMessageEvents;
+    present = presentMessageEvents;
     const { message, delivery } = await ofMessage();
     const { data } = JSON.parse(await bodyOf(app, delivery));
     expect(shown(data)).toEqual({ id: message, status: 'sent', subject: 'Hello' });
@@ -135,9 +137,9 @@ describe.each(stores)('the body of an event on %s', (store) => {
 
   it('has only the id when its message is deleted during its making', async () => {
     const { message, delivery } = await ofMessage();
-    const present = app.presentMessageEvents;
-    app.presentMessageEvents = async (...asked) => {
-      const shown = await present(...asked);
+    const presentUndisturbed = present;
+    present = async (...asked) => {
+      const shown = await presentUndisturbed(...asked);
       await deleteMessage(app, test.caller, message);
       return shown;
     };

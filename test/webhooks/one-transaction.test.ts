@@ -7,7 +7,7 @@ import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { sendNew } from '../../src/answering/answers.ts';
 import { approveAction } from '../../src/answering/approve.ts';
 import type { Caller } from '../../src/api/route.ts';
-import type { App, LoggedEvent } from '../../src/app.ts';
+import type { App, EventSink } from '../../src/app.ts';
 import { createContact, updateContact } from '../../src/contacts/contacts.ts';
 import { createConversation, updateConversation } from '../../src/conversations/conversations.ts';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -27,7 +27,7 @@ import { pauseOrganization, resumeOrganization } from '../../src/organizations/o
 import { cancelMessage } from '../../src/queue/cancel.ts';
 import { resumeDomain } from '../../src/queue/desk/resume.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
-import type { Db } from '../../src/store/db.ts';
+import { hooks } from '../../src/service.ts';
 import { lastly } from '../../src/store/last-writes.ts';
 import { engageAll } from '../../src/tracking/engage.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
@@ -295,28 +295,31 @@ const causes: Record<string, Cause> = {
   },
 };
 
+/** Where a transaction fails. */
+type FaultPlace = 'in the sink' | 'at the end';
+
+/** Faults to meet, by app. */
+const planted = new WeakMap<App, { kind: string; where: FaultPlace }>();
+
 /** Apps that met a fault. */
 const faulted = new WeakSet<App>();
 
 class Fault extends Error {}
 
-/** Fails the transaction that publishes this kind: in the sink, or after its other work. */
-function plantFault(app: App, kind: string, where: 'in the sink' | 'at the end'): void {
-  const sinks = app.eventSinks.splice(0);
-  const fail = () => {
-    faulted.add(app);
-    throw new Fault('planted');
-  };
-  app.eventSinks.push({
-    wants: () => true,
-    async take(trx: Db, events: readonly LoggedEvent[]) {
-      const isMeant = events.some(({ type }) => type === kind);
-      if (isMeant && where === 'in the sink') fail();
-      for (const sink of sinks) await sink.take(trx, events);
-      if (isMeant) lastly(trx, 'zzz', () => ({ write: async () => fail() }));
-    },
-  });
-}
+/** Fails the transaction that publishes the planted kind: in the sink, or after its other work. */
+const faultySink: EventSink = {
+  wants: (app) => planted.has(app),
+  async take(app, trx, events) {
+    const fault = planted.get(app);
+    if (!events.some(({ type }) => type === fault?.kind)) return;
+    const fail = () => {
+      faulted.add(app);
+      throw new Fault('planted');
+    };
+    if (fault?.where === 'in the sink') fail();
+    lastly(trx, 'zzz', () => ({ write: async () => fail() }));
+  },
+};
 
 /** Reads the events and states of a kind; an attempt under way counts as no change. */
 async function stateOf({ app }: World, kind: string): Promise<unknown> {
@@ -372,7 +375,8 @@ describe.each(stores)('a published kind on %s', (store) => {
     dns = await startDnsServer();
     to = await receiver();
     const config = { webhooks: { allowPrivateAddresses: true }, dns: { servers: [dns.address] } };
-    const test = await testApp({ store, config });
+    const eventSinks = [faultySink, ...hooks.eventSinks];
+    const test = await testApp({ store, config, hooks: { eventSinks } });
     world = { ...test, endpoint: await makeEndpoint(test, to.url) };
   });
   afterEach(async () => {
@@ -385,7 +389,7 @@ describe.each(stores)('a published kind on %s', (store) => {
     it.each(kinds)('leaves nothing: %s', async (kind) => {
       const act = await causes[kind]?.(world);
       const before = await stateOf(world, kind);
-      plantFault(world.app, kind, where);
+      planted.set(world.app, { kind, where });
       await act?.().catch(() => {});
       expect(faulted.has(world.app)).toBe(true);
       expect(await stateOf(world, kind)).toEqual(before);

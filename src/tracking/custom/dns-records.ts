@@ -1,5 +1,5 @@
-// Presents the DNS records of tracking hosts among those of a domain (`purpose: tracking`). The room of
-// domains calls it by injection, because it stands before this one.
+// Presents the DNS records of tracking hosts among those of a domain (`purpose: tracking`). Domains
+// call it as a hook (src/service.ts), because they stand before this room.
 import type { FindTrackingRecords, TrackingRecord } from '../../app.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
