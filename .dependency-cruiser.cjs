@@ -85,7 +85,7 @@ const doorways = {
   yaml: '^src/config/|^src/runtime/on-demand\\.ts$',
   zod:
     '(schema|routes|kinds|pagination|validate|route|area)\\.ts$|^src/config/|' +
-    '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',
+    '^daemon/http/(openapi[^/]*|dispatch)\\.ts$|^commands/base/(schema-flags|verbs)\\.ts$',
 };
 
 /** As a path below src/: a folder, or a file that lies loose. */

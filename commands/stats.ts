@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { print, printList } from './base/output.ts';
+import { runRoute } from './base/route.ts';
 import { withCaller } from './base/session.ts';
 import { sparkline } from './base/sparkline.ts';
 
@@ -36,24 +37,16 @@ export default class Stats extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Stats);
     await withCaller(flags, async (app, caller) => {
-      const { channelStats, domainStats, timeseries } = await import('../src/usage/stats.ts');
-      const schema = await import('../src/usage/schema.ts');
-      const { parseWith } = await import('../src/api/validate.ts');
+      const { usageRoutes } = await import('../src/usage/routes.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
       if (flags.by === 'domain') {
-        const query = parseWith(schema.domainStatsQuery, dates, 'query');
-        const found = await domainStats(app, caller, query);
+        const found = await runRoute(app, caller, usageRoutes.domains, { query: dates });
         return printList(flags, found, ['domain', ...counts], nothing);
       }
-      const wanted = { ...dates, ...given({ interval: flags.by }) };
-      const series = parseWith(schema.timeseriesQuery, wanted, 'query');
-      const byTime = await timeseries(app, caller, series);
+      const series = { ...dates, ...given({ interval: flags.by }) };
+      const byTime = await runRoute(app, caller, usageRoutes.timeseries, { query: series });
       if (flags.by !== undefined) return printSeries(flags, byTime);
-      const stats = await channelStats(
-        app,
-        caller,
-        parseWith(schema.channelStatsQuery, dates, 'query'),
-      );
+      const stats = await runRoute(app, caller, usageRoutes.channels, { query: dates });
       await print(flags, stats, async () => {
         const { card } = await import('./base/format.ts');
         const line = sparkline(byTime.items.map(({ emails }) => emails));

@@ -1,45 +1,18 @@
 // `svc usage` (specification 2.16). Counters and costs: src/usage/stats.ts.
-import { Flags } from '@oclif/core';
-import { given } from './base/body.ts';
-import { BaseCommand } from './base/command.ts';
-import { printCard } from './base/output.ts';
-import { withCaller } from './base/session.ts';
+import { usageQuery } from '../src/usage/schema.ts';
+import { showCommand } from './base/verbs.ts';
 
-const fields = [
-  'usage.periodStart',
-  'usage.periodEnd',
-  'usage.emailCount',
-  'usage.totalMessages',
-  'billing.planName',
-  'billing.includedEmails',
-  'billing.overageEmails',
-  'billing.overageCost',
-  'billing.currency',
-];
-
-export default class Usage extends BaseCommand {
-  static override summary = 'Show the emails sent in a month and their cost';
-
-  static override examples = [
-    { description: 'Show the current month until now', command: 'svc usage' },
-    {
-      description: 'Show a month of another organization',
-      command: 'svc usage --org acme --period 2026-01',
-    },
-  ];
-
-  static override flags = {
-    period: Flags.string({ description: 'Month (UTC) as YYYY-MM (default: the current one)' }),
-  };
-
-  async run(): Promise<void> {
-    const { flags } = await this.parse(Usage);
-    await withCaller(flags, async (app, caller) => {
-      const { getUsage } = await import('../src/usage/stats.ts');
-      const { usageQuery } = await import('../src/usage/schema.ts');
-      const { parseWith } = await import('../src/api/validate.ts');
-      const query = parseWith(usageQuery, given({ period: flags.period }), 'query');
-      await printCard(flags, await getUsage(app, caller, query), fields);
-    });
-  }
-}
+export default showCommand({
+  summary: 'Show the emails sent in a month and their cost',
+  examples: [
+    ['Show the current month until now', 'svc usage'],
+    ['Show a month of another organization', 'svc usage --org acme --period 2026-01'],
+  ],
+  query: usageQuery,
+  route: async () => (await import('../src/usage/routes.ts')).usageRoutes.usage,
+  card: [
+    ...['usage.periodStart', 'usage.periodEnd', 'usage.emailCount', 'usage.totalMessages'],
+    ...['billing.planName', 'billing.includedEmails', 'billing.overageEmails'],
+    ...['billing.overageCost', 'billing.currency'],
+  ],
+});

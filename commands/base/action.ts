@@ -1,5 +1,7 @@
 // Commands on one action of a mailbox name it alone: the mailbox that the routes want is looked up.
 import { Args } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
 import type { CommonFlags } from './command.ts';
 import { type Input, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
@@ -16,6 +18,13 @@ export const actionCard = [
   ...['digest', 'editedDigest'],
 ];
 
+/** The parameters of a path to an action. @throws ResourceNotFoundError */
+export async function actionParams(app: App, { organizationId }: Caller, actionId: string) {
+  const { actions } = await import('../../src/mailbox-actions/queries.ts');
+  const { mailbox_id } = await actions.get(app.store.db, organizationId, actionId);
+  return { id: mailbox_id, actionId };
+}
+
 /** Opens the service, runs a route on the action, closes the service. @throws ResourceNotFoundError */
 export function callOnAction<Answer>(
   flags: CommonFlags,
@@ -24,9 +33,7 @@ export function callOnAction<Answer>(
   more: Pick<Input, 'params' | 'body'> = {},
 ): Promise<Answer> {
   return withCaller(flags, async (app, caller) => {
-    const { actions } = await import('../../src/mailbox-actions/queries.ts');
-    const { mailbox_id } = await actions.get(app.store.db, caller.organizationId, actionId);
-    const params = { id: mailbox_id, actionId, ...more.params };
+    const params = { ...(await actionParams(app, caller, actionId)), ...more.params };
     return runRoute(app, caller, await load(), { ...more, params });
   });
 }

@@ -29,15 +29,6 @@ export const constraintFlags = {
   }),
 };
 
-/** None of them is a field of its own. */
-export const constraintFields = {
-  'allow-sender': null,
-  'allow-domain': null,
-  'allow-ip': null,
-  mailbox: null,
-  namespace: null,
-};
-
 /** The constraints that the flags name, as a field; nothing without any. */
 export function constraintsGiven(flags: Readonly<Record<string, unknown>>) {
   const constraints = given({

@@ -1,9 +1,9 @@
 // The flag `--idempotency-key` as the API takes the header (specification 8.3).
 import { UsageError } from './failure.ts';
 
-/** Returns the key, or null without the flag. @throws UsageError for an invalid key. */
-export function idempotencyKeyFrom(flag: string | undefined): string | null {
-  if (flag === undefined) return null;
-  if (/^[^\0\r\n]{1,255}$/.test(flag)) return flag;
+/** Returns the header of the key; none without the flag. @throws UsageError for an invalid key. */
+export function idempotencyHeader(flag: string | undefined): Record<string, string> {
+  if (flag === undefined) return {};
+  if (/^[^\0\r\n]{1,255}$/.test(flag)) return { 'idempotency-key': flag };
   throw new UsageError('--idempotency-key: expected 1 to 255 characters on one line');
 }

@@ -49,19 +49,23 @@ export function capturedNote(deliveries: readonly Fate[]): string {
   return `captured: kept on this machine by ${[...keys].join(', ')}; nothing was sent.`;
 }
 
-/**
- * Prints a card of `fields`, then the explanation of `captured` and a note. With `--json` the message as it
- * is.
- */
+/** Renders a card of `fields`, then the explanation of `captured` and a note. */
+export async function messageText(
+  message: Message,
+  fields: readonly string[],
+  note = '',
+): Promise<string> {
+  const { card } = await import('./format.ts');
+  const parts = [card(shownMessage(message), fields), capturedNote(message.deliveries), note];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Prints `messageText`; with `--json` the message as it is. */
 export function printMessage(
   flags: CommonFlags,
   message: Message,
   fields: readonly string[],
   note = '',
 ): Promise<void> {
-  return print(flags, message, async () => {
-    const { card } = await import('./format.ts');
-    const parts = [card(shownMessage(message), fields), capturedNote(message.deliveries), note];
-    return parts.filter((part) => part !== '').join('\n\n');
-  });
+  return print(flags, message, () => messageText(message, fields, note));
 }

@@ -70,6 +70,8 @@ export interface Looks {
   rows: readonly object[];
   /** Said below the table. */
   note: string;
+  /** Columns in place of the usual ones. */
+  columns?: readonly string[];
 }
 
 /** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
@@ -78,10 +80,10 @@ export function printList(
   listing: Listing,
   fields: readonly string[],
   whenEmpty: string,
-  { rows, note }: Looks = { rows: listing.items, note: '' },
+  { rows, note, columns = fields }: Looks = { rows: listing.items, note: '' },
 ): Promise<void> {
   return print(flags, listing, async () => {
-    const text = await listText({ ...listing, items: rows }, fields, whenEmpty);
+    const text = await listText({ ...listing, items: rows }, columns, whenEmpty);
     return note === '' ? text : `${text}\n\n${note}`;
   });
 }
@@ -100,7 +102,8 @@ export function printArray(
   });
 }
 
-async function listText(
+/** Renders a list as a table of `fields`. */
+export async function listText(
   { items, pagination }: Listing,
   fields: readonly string[],
   whenEmpty: string,

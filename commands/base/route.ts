@@ -1,6 +1,6 @@
 // A command runs through the route of its operation: its schemas parse the typed words, the operator calls
 // its `run`, and refusals are the same as over HTTP. Routes load when a command runs, never before.
-import type { Answering, Caller, Route } from '../../src/api/route.ts';
+import type { Answering, Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
@@ -13,6 +13,8 @@ export interface Input {
   params?: object;
   query?: object;
   body?: object;
+  /** Names in lower case. */
+  headers?: object;
 }
 
 /** Runs a route of the area in an open session. @throws ValidationError of all fields. */
@@ -20,21 +22,17 @@ export async function runRoute<Answer>(
   app: App,
   caller: Caller,
   route: Answering<Answer>,
-  { params = {}, query = {}, body }: Input,
+  { params = {}, query = {}, headers = {}, body }: Input,
 ): Promise<Answer> {
   const { parseParts, requestSchemas } = await import('../../src/api/validate.ts');
   const schemas = requestSchemas(route);
   const { path, ...parsed } = parseParts({
     path: { schema: schemas.path, value: params },
     query: { schema: schemas.query, value: query },
-    headers: { schema: route.headers, value: {} },
-    body: { schema: hasBody(route) ? schemas.body : undefined, value: body },
+    headers: { schema: route.headers, value: headers },
+    body: { schema: schemas.body, value: body },
   });
   return route.run(app, { caller, ...parsed, params: path });
-}
-
-function hasBody({ method }: Route): boolean {
-  return method !== 'GET';
 }
 
 /** Opens the service, runs the route as the operator in `--org`, closes the service. */

@@ -18,7 +18,7 @@ function exampleOf({ examples = [] }: CommandWords): string {
 }
 
 function missing(names: readonly string[], command: CommandWords): string {
-  return `give the ${names.join(' and the ')}${exampleOf(command)}`;
+  return `give ${names.join(' and ')}${exampleOf(command)}`;
 }
 
 function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
@@ -31,7 +31,7 @@ function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
 function missingArgs(error: unknown): string[] | null {
   const { args } = error as { args?: { name?: string }[] };
   if (!(error instanceof Error) || !error.message.startsWith('Missing ') || !args) return null;
-  return args.map(({ name = '' }) => name);
+  return args.map(({ name = '' }) => `the ${name}`);
 }
 
 /** Reads oclif's NonExistentFlagsError. */
@@ -42,12 +42,15 @@ function unknownFlags(error: unknown): string[] | null {
     : null;
 }
 
-/** Returns the argument that a body of the API lacks, if this is the only fault of it. */
-function lackingField(error: unknown, { args = {} }: CommandWords): string | null {
+/** Names the argument or flag that a body of the API lacks, if this is its only fault. */
+function lackingInput(error: unknown, { args = {}, flags = {} }: CommandWords): string | null {
   if (!(error instanceof ValidationError)) return null;
   const [[field = '', problems = []] = [], ...others] = Object.entries(error.fieldErrors ?? {});
-  const isLacking = field in args && problems.some((text) => text.endsWith('received undefined'));
-  return isLacking && others.length === 0 ? field : null;
+  const isLacking = problems.some((text) => text.endsWith('received undefined'));
+  if (!isLacking || others.length > 0) return null;
+  if (field in args) return `the ${field}`;
+  const flag = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return flag in flags ? `--${flag}` : null;
 }
 
 /** Rewords a usage error; returns any other error as it is. */
@@ -59,7 +62,7 @@ export function inUsageWords(error: unknown, command: CommandWords): unknown {
     const text = flags.map((flag) => unknownFlag(flag, command)).join('; ');
     return new UsageError(text, { cause: error });
   }
-  const field = lackingField(error, command);
-  if (field === null) return error;
-  return new ValidationError(missing([field], command), (error as ValidationError).fieldErrors);
+  const lacking = lackingInput(error, command);
+  if (lacking === null) return error;
+  return new ValidationError(missing([lacking], command), (error as ValidationError).fieldErrors);
 }

@@ -1,14 +1,16 @@
-// The five verbs of a noun: a command is its words, its flags and the route that it runs through. The path of
-// its file is its name.
+// The five verbs of a noun: a command is its words, the schema of its flags and the route that it runs
+// through. The path of its file is its name.
 import { Args, type Interfaces } from '@oclif/core';
+import type { z } from 'zod';
 import type { Deleted } from '../../src/api/resource-schema.ts';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { confirmed } from './ask.ts';
 import { given, readData } from './body.ts';
-import { BaseCommand, type CommonFlags, pageFlags, yesFlag } from './command.ts';
-import { type Listing, print, printCard, printList } from './output.ts';
+import { BaseCommand, type CommonFlags, dataFlag, yesFlag } from './command.ts';
+import { type Listing, type Looks, print, printCard, printList } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
+import { agesAllowed, type FlagNames, flagsOf, readAges } from './schema-flags.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
@@ -18,6 +20,7 @@ interface Words {
   /** Description and command. */
   examples: readonly (readonly [string, string])[];
   args?: Interfaces.ArgInput;
+  /** Flags that the schema cannot express. They replace derived ones of the same name. */
   flags?: Interfaces.FlagInput;
 }
 
@@ -27,9 +30,19 @@ interface Typed {
   flags: CommonFlags & Record<string, unknown>;
 }
 
+/** The route of a command, and the schema that its flags derive from. */
+export interface Operation {
+  route: LoadRoute<unknown>;
+  query?: z.ZodObject | undefined;
+  body?: z.ZodObject | undefined;
+}
+
 /** Builds a command of these words; errors of `run` end it as all others do. */
-function command(words: Words, run: (typed: Typed) => Promise<void>) {
+function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
+  const { route, query, body } = words;
   return class extends BaseCommand {
+    /** Lets a test compare the schema with that of the route. */
+    static operation: Operation = { route, query, body };
     static override summary = words.summary;
     static override description = words.description;
     static override examples = words.examples.map(([description, line]) => ({
@@ -51,24 +64,12 @@ export function idArg(description: string) {
   return { id: Args.string({ description, required: true }) };
 }
 
-function camelCase(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-}
-
-/** Flags and arguments to fields of the request: where one is not the camelCase of the other, or none. */
-type FieldNames = Readonly<Record<string, string | null>>;
-
-/** Returns the typed values of these inputs, by field; leaves out a switch that was not set. */
-function fieldsOf(
-  inputs: Interfaces.ArgInput | Interfaces.FlagInput = {},
+/** Returns the typed values by their field; `fields` maps the name of a flag or argument to it. */
+function valuesOf(
   typed: Readonly<Record<string, unknown>>,
-  names: FieldNames = {},
+  fields: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  const entries = Object.entries(inputs).flatMap(([name, input]) => {
-    const field = names[name] === undefined ? camelCase(name) : names[name];
-    const isUnset = typed[name] === false && !('allowNo' in input && input.allowNo);
-    return field === null ? [] : [[field, isUnset ? undefined : typed[name]]];
-  });
+  const entries = Object.entries(fields).map(([name, field]) => [field, typed[name]]);
   return given(Object.fromEntries(entries));
 }
 
@@ -78,7 +79,7 @@ interface Card<Answer> {
   /** Said below the card. */
   note?: string;
   /** Text in place of the card. */
-  view?: (answer: Answer) => string | Promise<string>;
+  view?: (answer: Answer, flags: Record<string, unknown>) => string | Promise<string>;
 }
 
 function show<Answer extends object>(
@@ -86,90 +87,128 @@ function show<Answer extends object>(
   answer: Answer,
   { card = [], note, view }: Card<Answer>,
 ): Promise<void> {
-  if (view) return print(flags, answer, () => view(answer));
+  if (view) return print(flags, answer, () => view(answer, { ...flags }));
   return printCard(flags, answer, card, note);
 }
 
-/** Finds the id of a resource that people also name otherwise. @throws ResourceNotFoundError */
-export type Find = (app: App, caller: Caller, named: string) => Promise<string>;
+/**
+ * Finds the resource that people also name otherwise: its id, or the parameters of its path.
+ * @throws ResourceNotFoundError
+ */
+export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
 
-/** The first argument. */
-async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find) {
+/** Returns the parameters of the path: the first argument names the resource. */
+async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find): Promise<object> {
   const [named = ''] = Object.values(args);
-  return { id: find ? await find(app, caller, named) : named };
+  const found = find ? await find(app, caller, named) : named;
+  return typeof found === 'string' ? { id: found } : found;
 }
 
-interface ListWords<Answer> extends Words {
+interface ReadWords<Answer, Query extends z.ZodObject> extends Words {
+  find?: Find;
+  /** Query of the route; its fields are flags. */
+  query?: Query;
+  names?: FlagNames<Query>;
+  /** Time fields whose flags also take an age, such as `10m`. */
+  ages?: readonly (keyof z.input<Query> & string)[];
   route: LoadRoute<Answer>;
-  columns: readonly string[];
-  /** Says how to get the first item. */
-  whenEmpty: string;
 }
 
-/** Lists a page; other flags are filters. */
-export function listCommand<Answer extends Listing>(words: ListWords<Answer>) {
-  const flags = { ...words.flags, ...pageFlags };
+/** Runs a route without a body, on the resource of the first argument if there is one. */
+function readCommand<Answer, Query extends z.ZodObject>(
+  words: ReadWords<Answer, Query>,
+  shown: (flags: CommonFlags, answer: Answer) => Promise<void>,
+) {
+  const { ages = [], args, find } = words;
+  const derived = words.query ? flagsOf(words.query, words.names) : { flags: {}, fields: {} };
+  const flags = { ...agesAllowed(derived, ages), ...words.flags };
   return command({ ...words, flags }, async (typed) => {
-    const page = await callRoute(typed.flags, words.route, { query: fieldsOf(flags, typed.flags) });
-    await printList(typed.flags, page, words.columns, words.whenEmpty);
+    const query = readAges(valuesOf(typed.flags, derived.fields), derived, ages);
+    const answer = await withCaller(typed.flags, async (app, caller) => {
+      const params = args ? await paramsOf(app, caller, typed, find) : {};
+      return runRoute(app, caller, await words.route(), { params, query });
+    });
+    await shown(typed.flags, answer);
   });
 }
 
-interface ShowWords<Answer> extends Words, Card<Answer> {
-  args: Interfaces.ArgInput;
-  route: LoadRoute<Answer>;
-  find?: Find;
+interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer, Query> {
+  query: Query;
+  columns: readonly string[];
+  /** Says how to get the first item. */
+  whenEmpty: string;
+  /** Presents the page to people, if other than by its items. */
+  looks?: (page: Answer) => Looks;
 }
 
-/** Shows the answer of a route about one resource; the route may also act on it. */
-export function showCommand<Answer extends object>(words: ShowWords<Answer>) {
-  return command(words, (typed) =>
-    withCaller(typed.flags, async (app, caller) => {
-      const params = await paramsOf(app, caller, typed, words.find);
-      await show(typed.flags, await runRoute(app, caller, await words.route(), { params }), words);
-    }),
+/** Lists a page; the flags are filters. */
+export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
+  words: ListWords<Answer, Query>,
+) {
+  return readCommand(words, (flags, page) =>
+    printList(flags, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
 }
 
-interface CreateWords<Answer> extends Words, Card<Answer> {
-  flags: Interfaces.FlagInput;
-  fields?: FieldNames;
-  /** Parts of the body that a single flag cannot express. */
+/** Shows the answer of a route; the route may also act on the resource. */
+export function showCommand<Answer extends object, Query extends z.ZodObject>(
+  words: ReadWords<Answer, Query> & Card<Answer>,
+) {
+  return readCommand(words, (flags, answer) => show(flags, answer, words));
+}
+
+interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer> {
+  /** Body of the route; its flat fields are flags. */
+  body: Body;
+  names?: FlagNames<Body>;
+  /** Builds the parts of the body that no single flag expresses. */
   more?: (flags: Record<string, unknown>) => object | Promise<object>;
   route: LoadRoute<Answer>;
 }
 
-/** Builds the body: arguments and flags laid over `--data`. */
-async function bodyOf<Answer>(
-  { flags, fields, more }: CreateWords<Answer>,
-  typed: Typed,
-  args?: Interfaces.ArgInput,
-): Promise<object> {
+/** Derives the flags of the body, and its reader; `argNames` are arguments with the name of a field. */
+function bodyInput<Body extends z.ZodObject>(
+  { body, names, more, flags }: Pick<BodyWords<never, Body>, 'body' | 'names' | 'more' | 'flags'>,
+  argNames: readonly string[],
+) {
+  const derived = flagsOf(body, names, argNames);
+  const argFields = Object.fromEntries(argNames.map((name) => [name, name]));
   return {
-    ...(await readData(typed.flags.data as string | undefined)),
-    ...fieldsOf(args, typed.args, fields),
-    ...fieldsOf(flags, typed.flags, { ...fields, data: null }),
-    ...(await more?.(typed.flags)),
+    flags: { ...derived.flags, ...flags, ...dataFlag },
+    /** Lays arguments and flags over `--data`. */
+    read: async (typed: Typed): Promise<object> => ({
+      ...(await readData(typed.flags.data as string | undefined)),
+      ...valuesOf(typed.flags, derived.fields),
+      ...valuesOf(typed.args, argFields),
+      ...(await more?.(typed.flags)),
+    }),
   };
 }
 
-/** Makes something. */
-export function createCommand<Answer extends object>(words: CreateWords<Answer>) {
-  return command(words, async (typed) => {
-    const body = await bodyOf(words, typed, words.args);
+/** Creates something. */
+export function createCommand<Answer extends object, Body extends z.ZodObject>(
+  words: BodyWords<Answer, Body>,
+) {
+  const input = bodyInput(words, Object.keys(words.args ?? {}));
+  return command({ ...words, flags: input.flags }, async (typed) => {
+    const body = await input.read(typed);
     await show(typed.flags, await callRoute(typed.flags, words.route, { body }), words);
   });
 }
 
-interface UpdateWords<Answer> extends CreateWords<Answer> {
+interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
+  /** The first names the resource, others are fields of the body. */
   args: Interfaces.ArgInput;
   find?: Find;
 }
 
 /** Changes one thing. */
-export function updateCommand<Answer extends object>(words: UpdateWords<Answer>) {
-  return command(words, async (typed) => {
-    const body = await bodyOf(words, typed);
+export function updateCommand<Answer extends object, Body extends z.ZodObject>(
+  words: UpdateWords<Answer, Body>,
+) {
+  const input = bodyInput(words, Object.keys(words.args).slice(1));
+  return command({ ...words, flags: input.flags }, async (typed) => {
+    const body = await input.read(typed);
     await withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
       const route = await words.route();
@@ -183,7 +222,8 @@ interface DeleteWords<Shown> extends Words {
   /** Shows the resource before its removal. */
   shows: LoadRoute<Shown>;
   route: LoadRoute<Deleted>;
-  question: (shown: Shown) => string;
+  /** Returns the question to the person; null: none is needed. */
+  question: (shown: Shown) => string | null;
   /** Returns the closing line, where the answer alone is too short. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
@@ -195,7 +235,8 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
     withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
       const shown = await runRoute(app, caller, await words.shows(), { params });
-      await confirmed(words.question(shown), typed.flags.yes === true);
+      const question = words.question(shown);
+      if (question !== null) await confirmed(question, typed.flags.yes === true);
       const answer = await runRoute(app, caller, await words.route(), { params });
       await print(typed.flags, answer, () => words.done?.(answer, shown) ?? answer.message);
     }),

@@ -1,11 +1,9 @@
-// Shared by the commands of `svc webhooks`: the settings of an endpoint as flags.
+// Shared by the commands that create and change a webhook: its events and headers as flags.
 import { Flags } from '@oclif/core';
 import { given } from './body.ts';
 import { UsageError } from './failure.ts';
 
 export const settingFlags = {
-  url: Flags.string({ description: 'URL that receives the events' }),
-  name: Flags.string({ description: 'Name of the webhook' }),
   event: Flags.string({
     description: 'Kind of event, such as message.delivered or message.*; may be repeated',
     helpValue: 'KIND',
@@ -19,9 +17,6 @@ export const settingFlags = {
     multipleNonGreedy: true,
   }),
 };
-
-/** Flags that are fields of another name, or of another form. */
-export const settingFields = { event: 'events', header: null };
 
 function headerOf(text: string): [string, string] {
   const at = text.indexOf(':');

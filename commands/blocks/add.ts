@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { Args } from '@oclif/core';
+import { createBlockInput } from '../../src/blocks/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -13,12 +13,7 @@ export default createCommand({
     ['Record a request to get no more mail', 'svc blocks add ada@example.com --reason unsubscribe'],
   ],
   args: { address: Args.string({ description: 'Address to block' }) },
-  flags: {
-    reason: Flags.string({
-      description: 'Reason: bounce, complaint, unsubscribe or manual (default)',
-    }),
-    ...dataFlag,
-  },
+  body: createBlockInput,
   route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.create,
   card,
 });

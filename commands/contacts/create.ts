@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { Args } from '@oclif/core';
+import { createContactInput } from '../../src/contacts/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -16,13 +16,7 @@ export default createCommand({
     ],
   ],
   args: { email: Args.string({ description: 'Address of the contact' }) },
-  flags: {
-    name: Flags.string({ description: 'Name of the contact' }),
-    'external-id': Flags.string({ description: 'Your own id of the contact' }),
-    tag: Flags.string({ description: 'Tag of the contact; may be repeated', multiple: true }),
-    ...dataFlag,
-  },
-  fields: { tag: 'tags' },
+  body: createContactInput,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.create,
   card,
 });

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { tagsInput } from '../../src/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,11 +8,7 @@ export default updateCommand({
     ['Add two tags', 'svc contacts tag contact_06dq2k0qz8h3v5m1r9t4w7xy --tag customer --tag vip'],
   ],
   args,
-  flags: {
-    tag: Flags.string({ description: 'Tag to add; may be repeated', multiple: true }),
-    ...dataFlag,
-  },
-  fields: { tag: 'tags' },
+  body: tagsInput,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.tag,
   card,
 });

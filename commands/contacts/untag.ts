@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { tagsInput } from '../../src/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -12,11 +11,7 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: {
-    tag: Flags.string({ description: 'Tag to remove; may be repeated', multiple: true }),
-    ...dataFlag,
-  },
-  fields: { tag: 'tags' },
+  body: tagsInput,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.untag,
   card,
 });

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { updateContactInput } from '../../src/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,13 +8,7 @@ export default updateCommand({
     ['Archive a contact', 'svc contacts update contact_06dq2k0qz8h3v5m1r9t4w7xy --status archived'],
   ],
   args,
-  flags: {
-    email: Flags.string({ description: 'New address; it replaces all others' }),
-    name: Flags.string({ description: 'New name' }),
-    'external-id': Flags.string({ description: 'Your own id of the contact' }),
-    status: Flags.string({ description: 'New status: active or archived' }),
-    ...dataFlag,
-  },
+  body: updateContactInput,
   route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.update,
   card,
 });

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { listConversationsQuery } from '../../src/conversations/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -7,17 +7,7 @@ export default listCommand({
     ['List the conversations with an unanswered message', 'svc conversations list --status active'],
     ['List the conversations with a tag', 'svc conversations list --tag billing'],
   ],
-  flags: {
-    status: Flags.string({
-      description: 'Only this status: active, waiting, resolved or archived',
-    }),
-    tag: Flags.string({ description: 'Only conversations with this tag' }),
-    'external-id': Flags.string({ description: 'Only conversations with this id of your own' }),
-    'contact-id': Flags.string({
-      description: 'Only conversations with this contact',
-      helpValue: 'ID',
-    }),
-  },
+  query: listConversationsQuery,
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.list,
   columns: ['id', 'title', 'status', 'tags', 'messageCount', 'lastActivityAt'],
   whenEmpty: 'No conversations found. Create one: svc conversations create --title TITLE',

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { moveInput } from '../../src/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,8 +8,8 @@ export default updateCommand({
     ['Reopen a conversation by its id', 'svc conversations reopen conv_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  flags: { reason: Flags.string({ description: 'Reason for the new status' }), ...dataFlag },
-  fields: { reason: 'statusReason' },
+  body: moveInput,
+  names: { statusReason: 'reason' },
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.reopen,
   card,
 });

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { resolveInput } from '../../src/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -13,13 +12,8 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: {
-    type: Flags.string({ description: 'Kind of resolution: automated, manual or abandoned' }),
-    notes: Flags.string({ description: 'Notes on the resolution' }),
-    reason: Flags.string({ description: 'Reason for the new status' }),
-    ...dataFlag,
-  },
-  fields: { type: 'resolutionType', notes: 'resolutionNotes', reason: 'statusReason' },
+  body: resolveInput,
+  names: { statusReason: 'reason', resolutionType: 'type', resolutionNotes: 'notes' },
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.resolve,
   card,
 });

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { tagsInput } from '../../src/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -7,11 +6,7 @@ export default updateCommand({
   summary: 'Add tags to a conversation',
   examples: [['Add a tag', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
   args,
-  flags: {
-    tag: Flags.string({ description: 'Tag to add; may be repeated', multiple: true }),
-    ...dataFlag,
-  },
-  fields: { tag: 'tags' },
+  body: tagsInput,
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.tag,
   card,
 });

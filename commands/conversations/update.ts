@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { updateConversationInput } from '../../src/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -12,13 +11,7 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: {
-    title: Flags.string({ description: 'New title' }),
-    description: Flags.string({ description: 'New description' }),
-    'external-id': Flags.string({ description: 'Your own id of the conversation' }),
-    urgency: Flags.string({ description: 'New urgency: low, normal, high or urgent' }),
-    ...dataFlag,
-  },
+  body: updateConversationInput,
   route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.update,
   card,
 });

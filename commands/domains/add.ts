@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { Args } from '@oclif/core';
+import { addDomainInput } from '../../src/domains/schema.ts';
 import { dnsRecordCard, domainCard, uncheckedNote } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -15,10 +15,7 @@ export default createCommand({
   args: {
     domain: Args.string({ description: 'Domain name, such as example.com' }),
   },
-  flags: {
-    dkim: Flags.string({ description: 'Keys to create: both (default), rsa or ed25519' }),
-    ...dataFlag,
-  },
+  body: addDomainInput,
   route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.add,
   async view(added) {
     const { card, cards } = await import('../base/format.ts');

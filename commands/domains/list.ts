@@ -1,3 +1,4 @@
+import { listDomainsQuery } from '../../src/domains/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -9,6 +10,7 @@ export default listCommand({
       `svc domains list --json | jq -r '.items[] | select(.status != "verified") .domain'`,
     ],
   ],
+  query: listDomainsQuery,
   route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.list,
   columns: ['id', 'domain', 'status', 'sendingStatus', 'createdAt'],
   whenEmpty: 'No domains found. Register one: svc domains add NAME',

@@ -1,11 +1,10 @@
 // `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
-import { Flags } from '@oclif/core';
-import type { DmarcReportPage } from '../../src/reports/dmarc/dmarc-schema.ts';
-import { given } from '../base/body.ts';
-import { BaseCommand, pageFlags } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { print } from '../base/output.ts';
-import { withCaller } from '../base/session.ts';
+import {
+  type DmarcReportPage,
+  listDmarcReportsQuery,
+} from '../../src/reports/dmarc/dmarc-schema.ts';
+import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { showCommand } from '../base/verbs.ts';
 
 type Report = DmarcReportPage['items'][number];
 
@@ -48,49 +47,26 @@ async function reportsText({ items, daily, pagination }: DmarcReportPage): Promi
   return parts.join('\n\n');
 }
 
-export default class DomainsReports extends BaseCommand {
-  static override summary = 'Show DMARC reports of receivers for a domain';
-
-  static override description =
+export default showCommand({
+  summary: 'Show DMARC reports of receivers for a domain',
+  description:
     'Receivers send these reports once a day to the rua address of the DMARC record; ' +
     '"svc domains dns" shows it. The bars are the rate of mail that passed, by day. The ' +
-    'failing addresses sent mail without an aligned DKIM signature or SPF.';
-
-  static override examples = [
-    {
-      description: 'Show the reports of the last 30 days',
-      command: 'svc domains reports example.com',
-    },
-    {
-      description: 'Show the addresses that fail in its name',
-      command:
-        'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
-    },
-  ];
-
-  static override args = domainArg;
-
-  static override flags = {
-    days: Flags.string({ description: 'Number of days: 30 (default), at most 90', helpValue: 'N' }),
-    ...pageFlags,
-  };
-
-  async run(): Promise<void> {
-    const { args, flags } = await this.parse(DomainsReports);
-    await withCaller(flags, async (app, caller) => {
-      const { listDmarcReports } = await import('../../src/reports/dmarc/dmarc-reports.ts');
-      const { listDmarcReportsQuery } = await import('../../src/reports/dmarc/dmarc-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const { days, page, limit } = flags;
-      const query = parseWith(listDmarcReportsQuery, given({ days, page, limit }), 'query');
-      const id = await domainId(app, caller, args.domain);
-      const reports = await listDmarcReports(app, caller, id, query);
-      await print(flags, reports, () =>
-        reports.pagination.total === 0
-          ? `No DMARC reports in the last ${query.days} days. Receivers send them to the rua ` +
-            'address of the DMARC record: svc domains dns'
-          : reportsText(reports),
-      );
-    });
-  }
-}
+    'failing addresses sent mail without an aligned DKIM signature or SPF.',
+  examples: [
+    ['Show the reports of the last 30 days', 'svc domains reports example.com'],
+    [
+      'Show the addresses that fail in its name',
+      'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
+    ],
+  ],
+  args,
+  find,
+  query: listDmarcReportsQuery,
+  route: async () => (await import('../../src/reports/routes.ts')).reportRoutes.listDmarc,
+  view: (reports, { days = 30 }) =>
+    reports.pagination.total === 0
+      ? `No DMARC reports in the last ${days} days. Receivers send them to the rua ` +
+        'address of the DMARC record: svc domains dns'
+      : reportsText(reports),
+});

@@ -1,11 +1,15 @@
 // `svc domains verify`. Keys and records: src/domains/domains.ts; looking them up:
 // verification.ts there.
 import { Flags } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import type { Domain } from '../../src/domains/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { dnsRecordCard, domainCard } from '../base/fields.ts';
 import { print, writeWarning } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsVerify extends BaseCommand {
@@ -36,9 +40,8 @@ export default class DomainsVerify extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsVerify);
     await withCaller(flags, async (app, caller) => {
-      const { verifyDomain } = await import('../../src/domains/verification.ts');
       const id = await domainId(app, caller, args.domain);
-      const domain = await verifyDomain(app, caller, id, { force: flags.force });
+      const domain = await verified(app, caller, id, flags.force);
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
       await print(flags, domain, async () => {
         const { card, cards } = await import('../base/format.ts');
@@ -53,4 +56,14 @@ export default class DomainsVerify extends BaseCommand {
       throw new ExpectationError(`${domain.domain} is ${domain.status}, not verified`);
     });
   }
+}
+
+/** Checks the domain by its operation; `force` is for the operator alone. */
+async function verified(app: App, caller: Caller, id: string, force: boolean): Promise<Domain> {
+  if (force) {
+    const { verifyDomain } = await import('../../src/domains/verification.ts');
+    return verifyDomain(app, caller, id, { force });
+  }
+  const { verify } = (await import('../../src/domains/routes.ts')).domainRoutes;
+  return runRoute(app, caller, verify, { params: { id } });
 }

@@ -1,5 +1,5 @@
+import { membersInput } from '../../src/contacts/groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
-import { whom } from './add.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
@@ -15,7 +15,8 @@ export default updateCommand({
     ],
   ],
   args,
-  ...whom,
+  body: membersInput,
+  names: { contactIds: 'contact' },
   route: async () =>
     (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.remove,
   card,

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { updateContactGroupInput } from '../../src/contacts/groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -7,11 +6,7 @@ export default updateCommand({
   summary: 'Change the name or description of a group of contacts',
   examples: [['Rename a group', 'svc groups update grp_06dq2k0qz8h3v5m1r9t4w7xy --name Others']],
   args,
-  flags: {
-    name: Flags.string({ description: 'New name' }),
-    description: Flags.string({ description: 'New description' }),
-    ...dataFlag,
-  },
+  body: updateContactGroupInput,
   route: async () =>
     (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.update,
   card,

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
+import { createKeyInput } from '../../src/keys/schema.ts';
 import { given } from '../base/body.ts';
-import { dataFlag } from '../base/command.ts';
-import { constraintFields, constraintFlags, constraintsGiven } from '../base/constraints.ts';
+import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
 import { createCommand } from '../base/verbs.ts';
 import { shownOnce } from './show.ts';
 
@@ -29,29 +29,17 @@ export default createCommand({
     ],
     ['Print the key alone, for a script', 'svc keys create --name ci --json | jq -r .key'],
   ],
+  body: createKeyInput,
+  names: { mode: null },
   flags: {
-    name: Flags.string({ description: 'Name of the key: its purpose' }),
-    description: Flags.string({ description: 'Description of the key' }),
-    role: Flags.string({ description: 'Role: owner, admin, developer, sender or viewer' }),
     permission: Flags.string({
       description: 'A permission, such as messages:send; may be repeated',
       multiple: true,
       helpValue: 'RESOURCE:ACTION',
     }),
-    owner: Flags.string({ description: 'Holder of the key: person or service (default)' }),
-    'expires-at': Flags.string({
-      description: 'Time at which the key expires, ISO 8601',
-      helpValue: 'TIME',
-    }),
     test: Flags.boolean({ description: 'Create a test key' }),
-    'send-mode': Flags.string({
-      description:
-        'Mail from its mailboxes goes at once (send), or once a person approves it (approval)',
-    }),
     ...constraintFlags,
-    ...dataFlag,
   },
-  fields: { permission: null, test: null, ...constraintFields },
   async more(flags) {
     const { permissionMapOf } = await import('../../src/keys/roles.ts');
     const permissions = flags.permission as string[] | undefined;

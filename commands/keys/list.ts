@@ -1,3 +1,4 @@
+import { listKeysQuery } from '../../src/keys/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -6,6 +7,7 @@ export default listCommand({
     ['List all keys, the revoked ones too', 'svc keys list'],
     ['List the keys of another organization', 'svc keys list --org acme --limit 100'],
   ],
+  query: listKeysQuery,
   route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.list,
   columns: ['id', 'name', 'start', 'roleName', 'isActive', 'lastUsedAt', 'expiresAt'],
   whenEmpty: 'No keys found. Create one: svc keys create --name NAME',

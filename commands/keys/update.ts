@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
-import { constraintFields, constraintFlags, constraintsGiven } from '../base/constraints.ts';
+import { updateKeyInput } from '../../src/keys/schema.ts';
+import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -24,13 +23,8 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: {
-    name: Flags.string({ description: 'New name' }),
-    description: Flags.string({ description: 'New description' }),
-    ...constraintFlags,
-    ...dataFlag,
-  },
-  fields: constraintFields,
+  body: updateKeyInput,
+  flags: constraintFlags,
   more: constraintsGiven,
   route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.update,
   card,

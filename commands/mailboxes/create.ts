@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { createMailboxInput } from '../../src/mailboxes/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -19,17 +18,7 @@ export default createCommand({
       'svc mailboxes create --slug help --domain example.com',
     ],
   ],
-  flags: {
-    slug: Flags.string({
-      description: 'Slug of the mailbox: lower-case letters, digits and hyphens',
-    }),
-    domain: Flags.string({ description: 'Verified domain; the address is SLUG@DOMAIN' }),
-    address: Flags.string({ description: 'Address, if it differs from SLUG@DOMAIN' }),
-    'display-name': Flags.string({ description: 'Display name of the address' }),
-    description: Flags.string({ description: 'Description of the mailbox' }),
-    'namespace-id': Flags.string({ description: 'Namespace of the mailbox', helpValue: 'NS' }),
-    ...dataFlag,
-  },
+  body: createMailboxInput,
   route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.create,
   card,
 });

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { listMailboxesQuery } from '../../src/mailboxes/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -7,13 +7,7 @@ export default listCommand({
     ['List all mailboxes', 'svc mailboxes list'],
     ['List the paused mailboxes', 'svc mailboxes list --status paused'],
   ],
-  flags: {
-    status: Flags.string({ description: 'Only this status: active or paused' }),
-    'namespace-id': Flags.string({
-      description: 'Only mailboxes of this namespace',
-      helpValue: 'NS',
-    }),
-  },
+  query: listMailboxesQuery,
   route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.list,
   columns: ['id', 'slug', 'primaryAddress', 'status', 'displayName', 'createdAt'],
   whenEmpty: 'No mailboxes found. Create one: svc mailboxes create --slug support',

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
+import { updateMailboxInput } from '../../src/mailboxes/schema.ts';
 import { given } from '../base/body.ts';
-import { dataFlag } from '../base/command.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -16,18 +16,15 @@ export default updateCommand({
     ['Block a sender', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],
   ],
   args,
+  body: updateMailboxInput,
   flags: {
-    'display-name': Flags.string({ description: 'New display name' }),
-    description: Flags.string({ description: 'New description' }),
     'default-from': Flags.string({
       description: 'From address: one of its addresses, or a verified sender',
       helpValue: 'ADDRESS',
     }),
     allow: Flags.string({ description: 'Wanted address or domain; may be repeated', ...several }),
     block: Flags.string({ description: 'Unwanted address or domain; may be repeated', ...several }),
-    ...dataFlag,
   },
-  fields: { 'default-from': null, allow: null, block: null },
   more: ({ allow, block, 'default-from': address }) =>
     given({
       filters: allow || block ? given({ allow, block }) : undefined,

@@ -1,12 +1,12 @@
-// `svc messages batch`. Accepting it: src/sending/batch.ts.
+// `svc messages batch`: a table of results, and exit code 8 when a message was refused.
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/messages/schema.ts';
 import { readJson } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
-import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
+import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printArray } from '../base/output.ts';
-import { withCaller } from '../base/session.ts';
+import { callRoute } from '../base/route.ts';
 
 const columns = ['index', 'id', 'status', 'error', 'why'];
 
@@ -52,19 +52,14 @@ export default class MessagesBatch extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesBatch);
-    const key = idempotencyKeyFrom(flags['idempotency-key']);
-    const input = await readJson(flags.data);
-    await withCaller(flags, async (app, caller) => {
-      const { batchPayload } = await import('../../src/messages/send-schema.ts');
-      const { sendBatch } = await import('../../src/sending/batch.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const entries = parseWith(batchPayload, input, 'body');
-      const results = await sendBatch(app, caller, entries, key);
-      if (flags.json) await printArray(flags, results, [], '');
-      else await printArray(flags, results.map(rowOf), columns, '');
-      const refused = results.filter((result) => 'error' in result).length;
-      if (refused === 0) return;
-      throw new ExpectationError(`${refused} of ${results.length} messages were refused`);
-    });
+    const headers = idempotencyHeader(flags['idempotency-key']);
+    const body = (await readJson(flags.data)) as object;
+    const load = async () => (await import('../../src/sending/routes.ts')).sendingRoutes.sendBatch;
+    const results = await callRoute(flags, load, { headers, body });
+    if (flags.json) await printArray(flags, results, [], '');
+    else await printArray(flags, results.map(rowOf), columns, '');
+    const refused = results.filter((result) => 'error' in result).length;
+    if (refused === 0) return;
+    throw new ExpectationError(`${refused} of ${results.length} messages were refused`);
   }
 }

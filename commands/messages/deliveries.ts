@@ -1,10 +1,10 @@
-// `svc messages deliveries` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/sending/ and src/queue/.
+// `svc messages deliveries`: those of the message itself, which also names the recipient of each.
 import { BaseCommand } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { capturedNote, shownStatus } from '../base/message-view.ts';
 import { printArray } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesDeliveries extends BaseCommand {
@@ -28,8 +28,8 @@ export default class MessagesDeliveries extends BaseCommand {
     const { args, flags } = await this.parse(MessagesDeliveries);
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
-      const { getMessage } = await import('../../src/messages/messages.ts');
-      const { deliveries, recipients } = await getMessage(app, caller, id);
+      const { get } = (await import('../../src/messages/routes.ts')).messageRoutes;
+      const { deliveries, recipients } = await runRoute(app, caller, get, { params: { id } });
       const emails = new Map(recipients.map((one) => [one.id, one.email]));
       await printArray(flags, deliveries, deliveryColumns, 'This message has no deliveries.', {
         rows: deliveries.map((one) => ({

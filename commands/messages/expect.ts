@@ -9,6 +9,7 @@ import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
 import { readUntil } from '../base/keep-alive.ts';
 import { print, writeLine } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 
@@ -41,11 +42,10 @@ function fits({ to, subject }: Wanted, message: Message): boolean {
 
 /** The newest message that fits. Not by the search, which a daemon fills in a while. */
 async function find(app: App, caller: Caller, wanted: Wanted): Promise<Message | undefined> {
-  const { listMessages } = await import('../../src/messages/messages.ts');
-  const { listMessagesQuery } = await import('../../src/messages/schema.ts');
+  const { list } = (await import('../../src/messages/routes.ts')).messageRoutes;
   for (let page = 1; page <= mostPages; page++) {
-    const query = listMessagesQuery.parse({ startDate: wanted.since, limit: perPage, page });
-    const { items } = await listMessages(app, caller, query);
+    const query = { startDate: wanted.since, limit: perPage, page };
+    const { items } = await runRoute(app, caller, list, { query });
     const found = items.find((message) => fits(wanted, message));
     if (found || items.length < perPage) return found;
   }
@@ -132,8 +132,8 @@ async function show(
     );
     return;
   }
-  const { getEmailProjection } = await import('../../src/messages/email-projection.ts');
-  const email = await getEmailProjection(app, caller, message.id, {});
+  const { email: route } = (await import('../../src/messages/routes.ts')).messageRoutes;
+  const email = await runRoute(app, caller, route, { params: { id: message.id } });
   const found = extracted(email, flags.extract as Extract);
   if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
   if (flags.json)

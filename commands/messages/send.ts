@@ -1,17 +1,17 @@
-// `svc messages send` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/sending/ and src/queue/.
+// `svc messages send`: now, later, or followed to the end. The body: base/send-payload.ts.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import { readData } from '../base/body.ts';
+import { given, readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
-import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
+import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printMessage } from '../base/message-view.ts';
 import { writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
@@ -128,31 +128,22 @@ export default class MessagesSend extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesSend);
     const timeoutMs = timeoutFrom(flags.timeout);
-    const idempotencyKey = idempotencyKeyFrom(flags['idempotency-key']);
+    const idempotencyKey = flags['idempotency-key'];
+    const headers = idempotencyHeader(idempotencyKey);
     const scheduledFor = flags['scheduled-for'];
     const input = await sendPayloadFrom(await readData(flags.data), flags);
     await withCaller(flags, async (app, caller) => {
+      const { sendingRoutes } = await import('../../src/sending/routes.ts');
       if (scheduledFor !== undefined) {
-        const message = await schedule(app, caller, { ...input, scheduledFor, idempotencyKey });
-        await printMessage(flags, message, scheduledCard);
-        return;
+        const body = { ...input, scheduledFor, ...given({ idempotencyKey }) };
+        const message = await runRoute(app, caller, sendingRoutes.schedule, { body });
+        return printMessage(flags, message, scheduledCard);
       }
-      const { sendMessage } = await import('../../src/sending/send.ts');
-      const { sendPayload } = await import('../../src/messages/send-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const payload = parseWith(sendPayload, input, 'body');
-      const message = await sendMessage(app, caller, payload, idempotencyKey);
+      const message = await runRoute(app, caller, sendingRoutes.send, { headers, body: input });
       if (flags.wait) await follow(app, caller, message, flags, timeoutMs);
       else await printMessage(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
     });
   }
-}
-
-async function schedule(app: App, caller: Caller, input: object): Promise<Message> {
-  const { scheduleMessage } = await import('../../src/sending/schedule.ts');
-  const { scheduledPayload } = await import('../../src/messages/send-schema.ts');
-  const { parseWith } = await import('../../src/api/validate.ts');
-  return scheduleMessage(app, caller, parseWith(scheduledPayload, input, 'body'));
 }
 
 function timeoutFrom(text: string): number | undefined {
@@ -170,7 +161,8 @@ async function follow(
   timeoutMs: number | undefined,
 ): Promise<void> {
   const { followMessage, recipientLines, settledStatuses } = await import('../base/follow.ts');
-  const { getMessage } = await import('../../src/messages/messages.ts');
+  const { get } = (await import('../../src/messages/routes.ts')).messageRoutes;
+  const read = () => runRoute(app, caller, get, { params: { id } });
   const startedAt = app.clock.now();
   const word = await wordOfNoDaemon(app);
   if (word) writeWarning(word);
@@ -180,14 +172,14 @@ async function follow(
     `interrupted: ${id} is ${status}; the daemon delivers it without this command. ` +
     `Follow it: svc messages show ${id}`;
   const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { messageId: id }));
-  const message = await followMessage(app, () => getMessage(app, caller, id), {
+  const message = await followMessage(app, read, {
     timeoutMs,
-    onRead(read) {
-      status = read.status;
+    onRead(found) {
+      status = found.status;
       if (flags.json) return;
       const now = app.clock.now();
       const seconds = ((now - startedAt) / 1000).toFixed(1).padStart(6);
-      for (const line of linesOf(read, now)) writeLine(`${seconds} s  ${line}`);
+      for (const line of linesOf(found, now)) writeLine(`${seconds} s  ${line}`);
     },
   }).finally(forget);
   if (!flags.json) writeLine('');

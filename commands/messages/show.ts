@@ -1,11 +1,14 @@
-// `svc messages show` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/sending/ and src/queue/.
+// `svc messages show`: a message, its content, or the bytes of its mail, which no operation gives.
 import { Flags } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { capturedNote, shownMessage } from '../base/message-view.ts';
 import { print, writeBytes } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesShow extends BaseCommand {
@@ -55,34 +58,38 @@ export default class MessagesShow extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
       if (flags.raw || flags.attachment !== undefined) {
-        const { readAttachment, readRawMail } = await import('../../src/sending/stored-parts.ts');
-        const bytes =
-          flags.attachment === undefined
-            ? await readRawMail(app, caller, id)
-            : await readAttachment(app, caller, id, flags.attachment);
-        await writeBytes(bytes);
-        return;
+        return writeBytes(await bytesOf(app, caller, id, flags.attachment));
       }
+      const { messageRoutes } = await import('../../src/messages/routes.ts');
+      const params = { id };
       if (flags.email) {
-        const { getEmailProjection } = await import('../../src/messages/email-projection.ts');
-        const email = await getEmailProjection(app, caller, id, {});
-        await print(flags, email, async () => {
-          const { card, plainText } = await import('../base/format.ts');
-          return `${card(email, emailCard)}\n\n${plainText(email.text ?? email.html ?? '')}`;
-        });
-        return;
+        const email = await runRoute(app, caller, messageRoutes.email, { params });
+        return print(flags, email, () => emailText(email));
       }
-      const { getMessage } = await import('../../src/messages/messages.ts');
-      const message = await getMessage(app, caller, id);
-      await print(flags, message, async () => {
-        const { card, table } = await import('../base/format.ts');
-        const shown = shownMessage(message);
-        const recipients = table(shown.recipients, recipientColumns);
-        const note = capturedNote(message.deliveries);
-        return [card(shown, messageCard), recipients, note].filter(Boolean).join('\n\n');
-      });
+      const message = await runRoute(app, caller, messageRoutes.get, { params });
+      await print(flags, message, () => textOf(message));
     });
   }
+}
+
+async function bytesOf(app: App, caller: Caller, id: string, attachment: number | undefined) {
+  const { readAttachment, readRawMail } = await import('../../src/sending/stored-parts.ts');
+  return attachment === undefined
+    ? readRawMail(app, caller, id)
+    : readAttachment(app, caller, id, attachment);
+}
+
+async function textOf(message: Message): Promise<string> {
+  const { card, table } = await import('../base/format.ts');
+  const shown = shownMessage(message);
+  const recipients = table(shown.recipients, recipientColumns);
+  const note = capturedNote(message.deliveries);
+  return [card(shown, messageCard), recipients, note].filter(Boolean).join('\n\n');
+}
+
+async function emailText(email: EmailProjection): Promise<string> {
+  const { card, plainText } = await import('../base/format.ts');
+  return `${card(email, emailCard)}\n\n${plainText(email.text ?? email.html ?? '')}`;
 }
 
 const emailCard = [

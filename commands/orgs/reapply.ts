@@ -1,25 +1,18 @@
 // As `POST /v1/organizations/onboarding/reapply`; the organization is that of `--org`.
-import { Flags } from '@oclif/core';
+import { reapplyOnboardingInput } from '../../src/organizations/schema.ts';
 import { organizationCard as card } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
   summary: 'Apply for the onboarding review again after a rejection',
   examples: [
-    ['Show the generation and the reason of the rejection', 'svc audit --org acme'],
     [
       'Apply as an owner or admin would by HTTP',
       'svc orgs reapply --org acme --expected-generation 1 --note "We have a website now"',
     ],
+    ['Show the generation and the reason of the rejection', 'svc audit --org acme'],
   ],
-  flags: {
-    'expected-generation': Flags.integer({
-      description: 'Generation that was rejected; another one is a conflict',
-      helpValue: 'N',
-      required: true,
-    }),
-    note: Flags.string({ description: 'Note for the reviewer' }),
-  },
+  body: reapplyOnboardingInput,
   route: async () => (await import('../../src/organizations/routes.ts')).organizationRoutes.reapply,
   card,
 });

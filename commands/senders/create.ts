@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { createSenderInput } from '../../src/senders/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -18,17 +17,8 @@ export default createCommand({
       'svc senders create --email news@example.com --reply-to office@example.com',
     ],
   ],
-  flags: {
-    email: Flags.string({ description: 'Address of the sender' }),
-    name: Flags.string({ description: 'Display name of the sender' }),
-    default: Flags.boolean({ description: 'Make it the default sender' }),
-    'reply-to': Flags.string({
-      description: 'Address for answers (Reply-To); may be repeated',
-      multiple: true,
-    }),
-    ...dataFlag,
-  },
-  fields: { default: 'isDefault', 'reply-to': 'replyToEmails' },
+  body: createSenderInput,
+  names: { replyToEmails: 'reply-to' },
   route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.create,
   card,
 });

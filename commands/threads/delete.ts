@@ -1,33 +1,18 @@
-// `svc threads delete`. Where it goes first: src/threads/threads.ts.
+// `svc threads delete`: to trash without a question, from there for good.
+import { threadArg as args, threadParams as find } from '../base/thread.ts';
+import { deleteCommand } from '../base/verbs.ts';
 
-import { confirmed } from '../base/ask.ts';
-import { BaseCommand, yesFlag } from '../base/command.ts';
-import { print } from '../base/output.ts';
-import { callOnThread, threadArg } from '../base/thread.ts';
-
-export default class ThreadsDelete extends BaseCommand {
-  static override summary = 'Move a thread to trash; delete it for good from there';
-
-  static override examples = [
-    {
-      description: 'Delete a thread for good',
-      command: 'svc threads delete thread_06dq2k0qz8h3v5m1r9t4w7xy --yes',
-    },
-  ];
-
-  static override args = threadArg;
-  static override flags = yesFlag;
-
-  async run(): Promise<void> {
-    const { args, flags } = await this.parse(ThreadsDelete);
-    const routes = async () => (await import('../../src/threads/routes.ts')).threadRoutes;
-    const shown = await callOnThread(flags, args.thread, async () => (await routes()).get);
-    if (shown.folder === 'trash') {
-      const { subject, messageCount } = shown;
-      const question = `Delete "${subject ?? ''}" for good, with its ${messageCount} messages?`;
-      await confirmed(question, flags.yes === true);
-    }
-    const answer = await callOnThread(flags, args.thread, async () => (await routes()).delete);
-    await print(flags, answer, () => answer.message);
-  }
-}
+export default deleteCommand({
+  summary: 'Move a thread to trash; delete it for good from there',
+  examples: [
+    ['Delete a thread for good', 'svc threads delete thread_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
+  ],
+  args,
+  find,
+  shows: async () => (await import('../../src/threads/routes.ts')).threadRoutes.get,
+  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.delete,
+  question: ({ folder, subject, messageCount }) =>
+    folder === 'trash'
+      ? `Delete "${subject ?? ''}" for good, with its ${messageCount} messages?`
+      : null,
+});

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { enableTrackingInput } from '../../src/tracking/custom/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { trackingView as view } from '../base/tracking.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -12,10 +11,7 @@ export default updateCommand({
   examples: [['Enable links.example.com', 'svc tracking enable example.com --label links']],
   args,
   find,
-  flags: {
-    label: Flags.string({ description: 'Label before the domain: links gives links.example.com' }),
-    ...dataFlag,
-  },
+  body: enableTrackingInput,
   route: async () =>
     (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.enable,
   view,

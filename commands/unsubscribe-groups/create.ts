@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { createGroupInput } from '../../src/unsubscribe-groups/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -8,11 +7,7 @@ export default createCommand({
   examples: [
     ['Create a group for a newsletter', 'svc unsubscribe-groups create --name Newsletter'],
   ],
-  flags: {
-    name: Flags.string({ description: 'Name that recipients read on the unsubscribe page' }),
-    description: Flags.string({ description: 'Kind of mail, for recipients' }),
-    ...dataFlag,
-  },
+  body: createGroupInput,
   route: async () =>
     (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.create,
   card,

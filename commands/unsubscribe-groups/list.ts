@@ -1,8 +1,10 @@
+import { listGroupsQuery } from '../../src/unsubscribe-groups/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
   summary: 'List the unsubscribe groups of the organization',
   examples: [['List all groups', 'svc unsubscribe-groups list']],
+  query: listGroupsQuery,
   route: async () =>
     (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
   columns: ['id', 'name', 'description', 'createdAt'],

@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
+import { updateGroupInput } from '../../src/unsubscribe-groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,11 +8,7 @@ export default updateCommand({
     ['Rename a group', 'svc unsubscribe-groups update usg_06dq2k0qz8h3v5m1r9t4w7xy --name News'],
   ],
   args,
-  flags: {
-    name: Flags.string({ description: 'New name' }),
-    description: Flags.string({ description: 'New description' }),
-    ...dataFlag,
-  },
+  body: updateGroupInput,
   route: async () =>
     (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.update,
   card,

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { decideInput } from '../../src/warming/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { warmingView as view } from '../base/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -11,7 +11,7 @@ export default updateCommand({
   ],
   args,
   find,
-  flags: { note: Flags.string({ description: 'Reason, shown in the decision' }) },
+  body: decideInput,
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.pause,
   view,
 });

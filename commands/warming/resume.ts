@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { resumeWarmingInput } from '../../src/warming/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { warmingView as view } from '../base/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -14,7 +14,7 @@ export default updateCommand({
   ],
   args,
   find,
-  flags: { note: Flags.string({ description: 'Findings of the review, shown in the decision' }) },
+  body: resumeWarmingInput,
   route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.resume,
   view,
 });

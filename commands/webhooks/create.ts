@@ -1,6 +1,6 @@
-import { dataFlag } from '../base/command.ts';
+import { createWebhookInput } from '../../src/webhooks/schema.ts';
 import { createCommand } from '../base/verbs.ts';
-import { settingFields, settingFlags, settingsOf } from '../base/webhook.ts';
+import { settingFlags, settingsOf } from '../base/webhook.ts';
 import { shownOnce } from './show.ts';
 
 export default createCommand({
@@ -23,8 +23,8 @@ export default createCommand({
       "svc webhooks create --url https://hooks.example.com/svc --event 'message.*' --json | jq -r .secret",
     ],
   ],
-  flags: { ...settingFlags, ...dataFlag },
-  fields: settingFields,
+  body: createWebhookInput,
+  flags: settingFlags,
   more: settingsOf,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.create,
   ...shownOnce,

@@ -1,3 +1,4 @@
+import { listWebhooksQuery } from '../../src/webhooks/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -6,6 +7,7 @@ export default listCommand({
     ['List all endpoints', 'svc webhooks list'],
     ['List the webhooks of another organization', 'svc webhooks list --org acme --limit 100'],
   ],
+  query: listWebhooksQuery,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.list,
   columns: ['id', 'name', 'url', 'events', 'status', 'disabledReason'],
   whenEmpty: 'No webhooks found. Create one: svc webhooks create --url URL --event KIND',

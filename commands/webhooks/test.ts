@@ -1,4 +1,4 @@
-import { dataFlag } from '../base/command.ts';
+import { testWebhookInput } from '../../src/webhooks/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
@@ -13,7 +13,7 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: dataFlag,
+  body: testWebhookInput,
   route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.test,
   card: ['accepted', 'eventId', 'deliveryId'],
 });

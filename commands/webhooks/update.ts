@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
+import { updateWebhookInput } from '../../src/webhooks/schema.ts';
 import { given } from '../base/body.ts';
-import { dataFlag } from '../base/command.ts';
 import { updateCommand } from '../base/verbs.ts';
-import { settingFields, settingFlags, settingsOf } from '../base/webhook.ts';
+import { settingFlags, settingsOf } from '../base/webhook.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
@@ -19,12 +19,12 @@ export default updateCommand({
     ['Enable a webhook again', 'svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --active'],
   ],
   args,
+  body: updateWebhookInput,
+  names: { status: null },
   flags: {
     ...settingFlags,
     active: Flags.boolean({ description: 'Enable it, or disable it', allowNo: true }),
-    ...dataFlag,
   },
-  fields: { ...settingFields, active: null },
   more: (flags) => {
     const status = flags.active ? 'active' : 'disabled';
     return {

@@ -76,7 +76,7 @@ const auditFilters = z.strictObject({
     .string()
     .regex(anyIdPattern, 'is not an id')
     .optional()
-    .meta({ description: 'Only changes of the resource with this id' }),
+    .meta({ description: 'Only changes to the resource with this id' }),
   since: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()

@@ -19,14 +19,16 @@ export const blockPath = idPath('block');
 
 export const listBlocksQuery = z.strictObject({
   ...pageQuery,
-  reason: reason.optional(),
-  address: emailAddress.optional().meta({ description: 'Only this address, in any letter case' }),
+  reason: reason.optional().meta({ description: 'Only blocks with this reason' }),
+  address: emailAddress
+    .optional()
+    .meta({ description: 'Only blocks of this address, in any case of letters' }),
 });
 
 export const createBlockInput = z
   .strictObject({
-    address: emailAddress,
-    reason: reason.default('manual'),
+    address: emailAddress.meta({ description: 'Address to block' }),
+    reason: reason.default('manual').meta({ description: 'Reason' }),
   })
   .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
 

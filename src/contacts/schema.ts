@@ -87,20 +87,26 @@ const metadata = storedMap(
 );
 
 const fields = {
-  email: emailAddress.optional().meta({ description: 'Short form of one identity' }),
+  email: emailAddress
+    .optional()
+    .meta({ description: 'Address of the contact: short for one identity' }),
   identities: identities.optional().meta({ description: 'All addresses; the first gets the mail' }),
-  name: line.nullable().optional(),
-  displayName: line.nullable().optional(),
+  name: line.nullable().optional().meta({ description: 'Name of the contact' }),
+  displayName: line.nullable().optional().meta({ description: 'Name to show for the contact' }),
   avatar: z
     .url({ protocol: /^https?$/ })
     .max(longestField)
     .nullable()
-    .optional(),
-  status: z.enum(['active', 'archived']).optional(),
-  externalId: externalId.nullable().optional().meta({ description: 'Unique in the organization' }),
+    .optional()
+    .meta({ description: 'URL of a picture' }),
+  status: z.enum(['active', 'archived']).optional().meta({ description: 'Status' }),
+  externalId: externalId
+    .nullable()
+    .optional()
+    .meta({ description: 'Your own id of the contact, unique in the organization' }),
   profile: profileInput.nullable().optional(),
   preferences: preferencesInput.nullable().optional(),
-  tags: tags.optional(),
+  tags: tags.optional().meta({ description: 'Tags of the contact' }),
   metadata: metadata.optional(),
 };
 
@@ -181,15 +187,21 @@ export const importOutput = z
   .meta({ id: 'ContactImportReport', description: 'Result of an import, or of a preview' });
 
 export const tagsInput = z
-  .strictObject({ tags: z.array(tag).min(1).max(mostTags) })
+  .strictObject({
+    tags: z.array(tag).min(1).max(mostTags).meta({ description: 'Tags to add or to remove' }),
+  })
   .meta({ examples: [{ tags: ['customer'] }] });
 
 export const listContactsQuery = z.strictObject({
   ...pageQuery,
-  tag: tag.optional(),
-  email: emailAddress.optional().meta({ description: 'Only this address, in any letter case' }),
-  externalId: externalId.optional(),
-  status: z.enum(contactStatuses).optional(),
+  tag: tag.optional().meta({ description: 'Only contacts with this tag' }),
+  email: emailAddress
+    .optional()
+    .meta({ description: 'Only contacts with this address, in any case of letters' }),
+  externalId: externalId
+    .optional()
+    .meta({ description: 'Only the contact with this id of your own' }),
+  status: z.enum(contactStatuses).optional().meta({ description: 'Only this status' }),
   q: z
     .string()
     .trim()
@@ -199,8 +211,8 @@ export const listContactsQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        'Beginnings of words of a name, or of the first address; if all of them are ' +
-        'frequent, only the newest 5,000 contacts are searched',
+        'Only contacts with a name or first address that begins so; of frequent words, among the ' +
+        'newest 5,000',
     }),
   updatedSince: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })

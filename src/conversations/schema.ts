@@ -67,19 +67,29 @@ const contextInput = z
 const id = z.string().regex(idPattern(conversationNoun), 'is not a conversation id');
 
 const fields = {
-  title: line.nullable().optional(),
-  externalId: line.nullable().optional().meta({ description: 'Unique in the organization' }),
-  description: text.nullable().optional(),
-  parentConversationId: id.nullable().optional().meta({ description: 'May be deleted later' }),
-  priority: z.int().min(0).max(100).optional(),
-  urgency: z.enum(urgencies).optional(),
-  complexity: z.enum(complexities).nullable().optional(),
-  tags,
-  categories: z.array(line).max(mostCategories).optional(),
+  title: line.nullable().optional().meta({ description: 'Title of the conversation' }),
+  externalId: line
+    .nullable()
+    .optional()
+    .meta({ description: 'Your own id of the conversation, unique in the organization' }),
+  description: text.nullable().optional().meta({ description: 'Description of the conversation' }),
+  parentConversationId: id
+    .nullable()
+    .optional()
+    .meta({ description: 'Conversation that it continues, which may be deleted later' }),
+  priority: z.int().min(0).max(100).optional().meta({ description: 'Priority, 0 to 100' }),
+  urgency: z.enum(urgencies).optional().meta({ description: 'Urgency' }),
+  complexity: z.enum(complexities).nullable().optional().meta({ description: 'Complexity' }),
+  tags: tags.meta({ description: 'Tags of the conversation' }),
+  categories: z
+    .array(line)
+    .max(mostCategories)
+    .optional()
+    .meta({ description: 'Categories of the conversation' }),
   metadata,
   context: contextInput.nullable().optional(),
-  isInternal: z.boolean().optional(),
-  isPrivate: z.boolean().optional(),
+  isInternal: z.boolean().optional().meta({ description: 'Mark it as internal' }),
+  isPrivate: z.boolean().optional().meta({ description: 'Mark it as private' }),
 };
 
 export const createConversationInput = z.strictObject(fields).meta({
@@ -92,7 +102,11 @@ export const updateConversationInput = z
 
 export { tagsInput };
 
-const statusReason = headerText(500).min(1).nullable().optional();
+const statusReason = headerText(500)
+  .min(1)
+  .nullable()
+  .optional()
+  .meta({ description: 'Reason for the new status' });
 
 export const moveInput = z
   .strictObject({ statusReason })
@@ -101,17 +115,26 @@ export const moveInput = z
 export const resolveInput = z
   .strictObject({
     statusReason,
-    resolutionType: z.enum(resolutionTypes).optional().meta({ description: 'Default: manual' }),
-    resolutionNotes: text.nullable().optional(),
+    resolutionType: z
+      .enum(resolutionTypes)
+      .optional()
+      .meta({ description: 'Kind of resolution (default: manual)' }),
+    resolutionNotes: text.nullable().optional().meta({ description: 'Notes on the resolution' }),
   })
   .meta({ examples: [{ resolutionType: 'manual', resolutionNotes: 'A new invoice was sent' }] });
 
 export const listConversationsQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(conversationStatuses).optional(),
-  tag,
-  externalId: line.optional(),
-  contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
+  status: z.enum(conversationStatuses).optional().meta({ description: 'Only this status' }),
+  tag: tag.meta({ description: 'Only conversations with this tag' }),
+  externalId: line
+    .optional()
+    .meta({ description: 'Only the conversation with this id of your own' }),
+  contactId: z
+    .string()
+    .regex(idPattern(contactNoun), 'is not a contact id')
+    .optional()
+    .meta({ description: 'Only conversations with this contact' }),
 });
 
 const orNull = z.string().nullable();

@@ -48,7 +48,7 @@ export const addDomainInput = z
   .strictObject({
     domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
     dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
-      description: 'Keys to create: RSA-2048, which every receiver checks, Ed25519, or both',
+      description: 'Keys to create (every receiver checks RSA-2048)',
     }),
   })
   .meta({ examples: [{ domain: 'example.com' }] });

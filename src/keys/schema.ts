@@ -11,8 +11,9 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
-const description = z.string().max(1000);
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
+  .meta({ description: 'Name of the key: its purpose' });
+const description = z.string().max(1000).meta({ description: 'Description of the key' });
 const mostResources = 100;
 const mostActions = 20;
 
@@ -105,7 +106,7 @@ export const createKeyInput = z
     name: name.nullish(),
     description: description.nullish(),
     role: z.enum(roles).optional().meta({
-      description: 'Give either a role or permissions; developer when neither is given',
+      description: 'Role (default, without permissions: developer)',
     }),
     permissions: permissionMap.optional(),
     owner: z.enum(['person', 'service']).default('service').meta({
@@ -114,11 +115,13 @@ export const createKeyInput = z
     mode: z.enum(['live', 'test']).default('live').meta({
       description: 'A test key reaches only simulator addresses and local mailboxes',
     }),
-    expiresAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish(),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+      .nullish()
+      .meta({ description: 'Time at which the key expires, ISO 8601' }),
     constraints: constraintsInput.nullish(),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
-      description:
-        'approval: mail from its mailboxes is proposed, and sent once a person approves it',
+      description: 'Mail from its mailboxes goes at once, or once a person approves it',
     }),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {

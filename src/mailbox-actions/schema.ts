@@ -41,7 +41,7 @@ export const rejectActionInput = z
       .string()
       .max(2_000)
       .nullish()
-      .meta({ description: 'Reason for the key that proposed it' }),
+      .meta({ description: 'Note on the decision, for the key that proposed it' }),
   })
   .meta({ examples: [{ note: 'Ask for the order number first' }] });
 

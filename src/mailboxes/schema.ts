@@ -35,8 +35,13 @@ const slugText = z
     'must be 1 to 64 lower-case letters, digits and hyphens, no hyphen at an end',
   );
 
-const displayName = headerText(longestName).min(1);
-const description = z.string().max(longestDescription);
+const displayName = headerText(longestName)
+  .min(1)
+  .meta({ description: 'Display name of the address' });
+const description = z
+  .string()
+  .max(longestDescription)
+  .meta({ description: 'Description of the mailbox' });
 
 const metadata = storedMap(
   z.record(z.string().min(1).max(100), z.string().max(2_000)),
@@ -72,23 +77,25 @@ const filtersInput = z
 
 export const listMailboxesQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(['active', 'paused']).optional(),
-  namespaceId: namespaceId.optional(),
+  status: z.enum(['active', 'paused']).optional().meta({ description: 'Only this status' }),
+  namespaceId: namespaceId.optional().meta({ description: 'Only mailboxes of this namespace' }),
 });
 
 export const createMailboxInput = z
   .strictObject({
-    slug: slugText.meta({ description: 'Its name within the organization' }),
+    slug: slugText.meta({
+      description: 'Slug of the mailbox: lower-case letters, digits and hyphens',
+    }),
     domain: domainName.optional().meta({
-      description: 'A verified domain: the address is `slug@domain`',
+      description: 'Verified domain; the address is `slug@domain`',
     }),
     address: emailAddress.optional().meta({
-      description: 'Default, without `domain` too: `slug@` and the hosted domain of the service',
+      description: 'Address, if it is not `slug` at `domain` or at the hosted domain',
     }),
     displayName: displayName.nullish(),
     description: description.nullish(),
     metadata: metadata.nullish(),
-    namespaceId: namespaceId.nullish(),
+    namespaceId: namespaceId.nullish().meta({ description: 'Namespace of the mailbox' }),
     filters: filtersInput.nullish(),
   })
   .refine(({ domain, address }) => domain === undefined || address === undefined, {
@@ -114,7 +121,12 @@ export const updateMailboxInput = z
   .meta({ examples: [{ displayName: 'Support', filters: { block: ['spam.example'] } }] });
 
 export const addAddressInput = z
-  .strictObject({ address: emailAddress, displayName: displayName.nullish() })
+  .strictObject({
+    address: emailAddress.meta({
+      description: 'Address on a verified domain, or on the hosted one',
+    }),
+    displayName: displayName.nullish(),
+  })
   .meta({ examples: [{ address: 'help@sandbox.test' }] });
 
 export const mailboxEventsQuery = listLogQuery.omit({ subject: true });

@@ -7,7 +7,7 @@ import { contactNoun } from '../contacts/schema.ts';
 import { conversationNoun } from '../conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { subjectCharacters } from './term-queries.ts';
+import { subjectCharacters } from './search-limits.ts';
 
 export const messageId = z.string().regex(idPattern('message'), 'is not a message id');
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
@@ -206,30 +206,37 @@ export const listMessagesQuery = z
   .strictObject({
     ...pageQuery,
     channel: z.literal('email').optional(),
-    direction: z.enum(['outbound', 'inbound']).optional(),
-    status: messageStatus.optional(),
+    direction: z
+      .enum(['outbound', 'inbound'])
+      .optional()
+      .meta({ description: 'Only this direction' }),
+    status: messageStatus.optional().meta({ description: 'Only this status' }),
     conversationId: z
       .string()
       .regex(idPattern(conversationNoun), 'is not a conversation id')
-      .optional(),
-    contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
+      .optional()
+      .meta({ description: 'Only messages of this conversation' }),
+    contactId: z
+      .string()
+      .regex(idPattern(contactNoun), 'is not a contact id')
+      .optional()
+      .meta({ description: 'Only messages of this contact' }),
     startDate: instant('first')
       .optional()
-      .meta({ description: 'Only messages created at or after this time' }),
+      .meta({ description: 'Only messages created at or after this time, ISO 8601' }),
     endDate: instant('last').optional().meta({
       description: 'Only messages created at or before this time; a bare date includes that day',
     }),
-    recipient: emailAddress.optional().meta({
-      description:
-        'Only messages with this address in to, cc or bcc; a message is found within a second',
-    }),
+    recipient: emailAddress
+      .optional()
+      .meta({ description: 'Only messages with this address in `to`, `cc` or `bcc`' }),
     sender: emailAddress.optional().meta({ description: 'Only messages from this address' }),
     subject: z
       .string()
       .min(1)
       .max(subjectCharacters)
       .optional()
-      .meta({ description: 'Only messages with a subject that begins so, in any letter case' }),
+      .meta({ description: 'Only messages with a subject that begins so, in any case of letters' }),
     tag: z.string().min(1).max(100).optional().meta({ description: 'Only messages with this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });

@@ -2,9 +2,8 @@
 // letters is ignored, because both engines fold those alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, idList, isOneOf } from '../store/db.ts';
+import { subjectCharacters } from './search-limits.ts';
 
-/** Characters of a subject that are kept and compared. */
-export const subjectCharacters = 80;
 /** Characters of an address that are kept. Our addresses are never longer, but a foreign header's may be. */
 const addressCharacters = 320;
 

@@ -33,9 +33,10 @@ const note = z
   .max(longestNote)
   .regex(/^[^\p{C}]+$/u, 'must be one line of text')
   .optional();
-const generation = z.int().min(1).meta({
-  description: 'Generation of the onboarding that was read; refused if a later one has begun',
-});
+const generation = z
+  .int()
+  .min(1)
+  .meta({ description: 'Generation of the onboarding; another one is a conflict' });
 const timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone');
 
 export const createOrganizationInput = z.strictObject({

@@ -10,25 +10,28 @@ export const senderNoun = noun('sender', 'snd');
 const longestName = 200;
 const mostReplyTos = 10;
 
-const name = headerText(longestName).min(1);
+const name = headerText(longestName).min(1).meta({ description: 'Display name of the sender' });
 
 const replyToEmails = z.array(emailAddress).max(mostReplyTos).meta({
-  description: 'Reply-To of mail without one of its own',
+  description: 'Addresses for answers: the Reply-To of mail without its own',
 });
 
 export const listSendersQuery = z.strictObject({
   ...pageQuery,
-  verificationStatus: z.enum(['pending', 'verified']).optional(),
-  isActive: queryFlag.optional(),
-  isDefault: queryFlag.optional(),
+  verificationStatus: z
+    .enum(['pending', 'verified'])
+    .optional()
+    .meta({ description: 'Only senders with this status' }),
+  isActive: queryFlag.optional().meta({ description: 'Only senders that may send, or may not' }),
+  isDefault: queryFlag.optional().meta({ description: 'Only the default sender, or the others' }),
 });
 
 export const createSenderInput = z
   .strictObject({
-    email: emailAddress,
+    email: emailAddress.meta({ description: 'Address of the sender' }),
     name: name.nullish(),
     isDefault: z.boolean().optional().meta({
-      description: 'Sender of mail without `from`; default: true for the first sender',
+      description: 'Make it the default sender: the From of mail without one (default: the first)',
     }),
     replyToEmails: replyToEmails.nullish(),
   })
@@ -37,9 +40,9 @@ export const createSenderInput = z
 export const updateSenderInput = z
   .strictObject({
     name: name.nullable().optional(),
-    isDefault: z.boolean().optional(),
+    isDefault: z.boolean().optional().meta({ description: 'Make it the default sender' }),
     replyToEmails: replyToEmails.nullable().optional(),
-    isActive: z.boolean().optional().meta({ description: 'An inactive sender may not send' }),
+    isActive: z.boolean().optional().meta({ description: 'Allow it to send, or not' }),
   })
   .meta({ examples: [{ name: 'Acme Support', replyToEmails: ['help@example.com'] }] });
 

@@ -7,8 +7,8 @@ import { removeMessage } from '../messages/messages.ts';
 import { findMailboxMessages } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
 import { deleteDraftsOf } from './draft-queries.ts';
+import type { Folder } from './folders.ts';
 import {
-  type Folder,
   findThread,
   findThreadsOf,
   findThreadsToWake,

@@ -5,7 +5,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../api/cursor.ts';
 import { type Db, idList, isOneOf, tables } from '../store/db.ts';
 import { mergedRanges } from '../store/merged-ranges.ts';
-import type { Folder, ThreadMessageRow } from './queries.ts';
+import type { Folder } from './folders.ts';
+import type { ThreadMessageRow } from './queries.ts';
 
 export interface ThreadFilter {
   mailboxId: string;

@@ -2,11 +2,11 @@
 // labels, notes and states of the other.
 import { moveActionsOfThread } from '../mailbox-actions/copy-queries.ts';
 import type { Db } from '../store/db.ts';
+import type { Folder } from './folders.ts';
 import { copyLabels } from './label-queries.ts';
 import { moveNotes } from './note-queries.ts';
 import {
   deleteThread,
-  type Folder,
   findThread,
   moveDrafts,
   moveThreadMessages,

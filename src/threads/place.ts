@@ -7,9 +7,9 @@
 //   wanted   | without a known parent: the threads of its topic, outside of spam and trash
 //   unwanted | a thread in spam that its ids name; later mail finds it by its own id only
 import type { Db } from '../store/db.ts';
+import type { Folder } from './folders.ts';
 import type { ThreadKeys } from './keys.ts';
 import { mergeThreads } from './merge.ts';
-import type { Folder } from './queries.ts';
 import {
   findReferences,
   insertReferences,

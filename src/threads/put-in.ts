@@ -6,11 +6,11 @@ import { attachmentsOf, type InboundEnvelope } from '../messages/projection.ts';
 import type { FoundRow } from '../messages/projection-queries.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
+import type { Folder } from './folders.ts';
 import { threadKeys } from './keys.ts';
 import { moveLabels } from './label-queries.ts';
 import { findPlace, hashesOf, joined, keepPlaces, type Seeker } from './place.ts';
 import {
-  type Folder,
   findThreads,
   growThread,
   insertThreadMessages,

@@ -13,9 +13,7 @@ import {
   tables,
 } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
-
-export const folders = ['inbox', 'sent', 'archive', 'spam', 'trash', 'drafts'] as const;
-export type Folder = (typeof folders)[number];
+import type { Folder } from './folders.ts';
 
 /** Kind of a message in a thread: `sent` is from this mailbox, all others were received. */
 export type ThreadMessageKind = 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';

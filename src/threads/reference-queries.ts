@@ -10,7 +10,7 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
-import type { Folder } from './queries.ts';
+import type { Folder } from './folders.ts';
 
 interface ReferenceTables {
   thread_references: {

@@ -7,7 +7,7 @@ import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { folders } from './queries.ts';
+import { folders } from './folders.ts';
 
 export const noteNoun = noun('note', 'note');
 
@@ -51,7 +51,9 @@ const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
   after: time.optional().meta({ description: 'Only threads with activity after this time' }),
-  before: time.optional().meta({ description: 'Only threads with activity before this time' }),
+  before: time
+    .optional()
+    .meta({ description: 'Only threads with their last activity before this time' }),
   q: z
     .string()
     .min(1)
@@ -59,17 +61,21 @@ export const listThreadsQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        'Words that one message has, in its subject, sender or text. `"a phrase"`, `from:`, ' +
-        '`subject:`, `has:attachment`, and a trailing `*`. A page before the last may be ' +
-        'short',
+        'Search words, all in one message: in its subject, its sender or its text. `"a phrase"`, ' +
+        '`from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short',
     }),
-  folder: folder.optional().meta({ description: 'Default: all folders except `spam` and `trash`' }),
-  label: z.string().min(1).max(labelCharacters).optional(),
-  unread: queryFlag.optional(),
-  starred: queryFlag.optional(),
-  snoozed: queryFlag
+  folder: folder
     .optional()
-    .meta({ description: '`true`: only threads with a snooze that has not ended' }),
+    .meta({ description: 'Only this folder (default: all but `spam` and `trash`)' }),
+  label: z
+    .string()
+    .min(1)
+    .max(labelCharacters)
+    .optional()
+    .meta({ description: 'Only threads with this label' }),
+  unread: queryFlag.optional().meta({ description: 'Only unread threads, or only read ones' }),
+  starred: queryFlag.optional().meta({ description: 'Only starred threads, or only others' }),
+  snoozed: queryFlag.optional().meta({ description: 'Only snoozed threads, or only others' }),
   ...cursorQuery,
 });
 
@@ -78,10 +84,10 @@ export const listNotesQuery = z.strictObject(cursorQuery);
 
 export const updateThreadInput = z
   .strictObject({
-    read: z.boolean().optional(),
-    starred: z.boolean().optional(),
-    folder: folder.optional(),
-    priority: priority.optional(),
+    read: z.boolean().optional().meta({ description: 'Mark it as read, or as unread' }),
+    starred: z.boolean().optional().meta({ description: 'Star it, or remove the star' }),
+    folder: folder.optional().meta({ description: 'Folder to move it to' }),
+    priority: priority.optional().meta({ description: 'Priority' }),
     snoozedUntil: time.nullable().optional().meta({
       description: 'End of the snooze: the thread returns to `inbox` unread; null ends it now',
     }),
@@ -153,14 +159,18 @@ export const threadMessageOutput = message
 
 const noteColors = ['yellow', 'green', 'blue', 'purple', 'pink', 'red', 'orange', 'gray'] as const;
 
-const noteBody = z.string().max(noteCharacters).regex(/\S/, 'must not be empty');
-const noteColor = z.enum(noteColors).nullable();
+const noteBody = z
+  .string()
+  .max(noteCharacters)
+  .regex(/\S/, 'must not be empty')
+  .meta({ description: 'Text of the note' });
+const noteColor = z.enum(noteColors).nullable().meta({ description: 'Colour' });
 
 export const createNoteInput = z
   .strictObject({
     body: noteBody,
     color: noteColor.optional(),
-    pinned: z.boolean().optional(),
+    pinned: z.boolean().optional().meta({ description: 'Show it above the others' }),
   })
   .meta({ examples: [{ body: 'Waits for the invoice', color: 'yellow' }] });
 
@@ -168,7 +178,7 @@ export const updateNoteInput = z
   .strictObject({
     body: noteBody.optional(),
     color: noteColor.optional(),
-    pinned: z.boolean().optional(),
+    pinned: z.boolean().optional().meta({ description: 'Show it above the others' }),
   })
   .meta({ examples: [{ pinned: true }] });
 

@@ -14,15 +14,14 @@ import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { parseQuery } from '../store/full-text/query.ts';
+import { type Folder, folders } from './folders.ts';
 import { indexWaiting } from './indexer.ts';
 import { findLabels } from './label-queries.ts';
 import { listThreadIds, type ThreadFilter } from './list-queries.ts';
 import {
-  type Folder,
   findDrafted,
   findThread,
   findThreads,
-  folders,
   type ThreadChange,
   type ThreadRow,
   threads,

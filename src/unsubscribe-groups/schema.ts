@@ -10,7 +10,7 @@ export const unsubscribeGroupNoun = noun('unsubscribe-group', idPrefixes.unsubsc
 const name = headerText(100)
   .min(1)
   .meta({ description: 'Name that recipients read on the unsubscribe page' });
-const description = headerText(500);
+const description = headerText(500).meta({ description: 'Kind of mail, for recipients' });
 
 export const listGroupsQuery = z.strictObject({ ...pageQuery });
 

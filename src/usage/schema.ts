@@ -12,7 +12,7 @@ export const usageQuery = z.strictObject({
   period: month
     .nullable()
     .optional()
-    .meta({ description: 'A month (UTC) as `YYYY-MM`, or `current`, which is the default' }),
+    .meta({ description: 'Month (UTC) as `YYYY-MM` (default: `current`)' }),
 });
 
 const date = z

@@ -45,7 +45,7 @@ export const decideInput = z
 export const resumeWarmingInput = z
   .strictObject({
     note: note.optional().meta({
-      description: 'Findings of the review: required if the plan is held',
+      description: 'Findings of the review, shown in the decision; a held plan needs them',
     }),
   })
   .meta({ examples: [{ note: 'The list has been cleaned' }] });

@@ -26,7 +26,8 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
+  .meta({ description: 'Name of the webhook' });
 
 const url = z
   .string()
@@ -46,7 +47,7 @@ const patterns = z
   .max(mostPatterns)
   .transform(unique)
   .meta({
-    description: 'Kinds of events to post: `*`, a kind, or all kinds with one beginning',
+    description: 'Kinds of events, such as `message.delivered`, `message.*` or `*`',
     examples: [['message.*', 'domain.failed']],
   });
 
@@ -238,7 +239,7 @@ export const statsQuery = z.strictObject({
     .transform(Number)
     .pipe(z.union([z.literal(7), z.literal(30), z.literal(90)], 'must be 7, 30 or 90'))
     .default(30)
-    .meta({ description: 'Days, today included: 7, 30 or 90', enum: [7, 30, 90] }),
+    .meta({ description: 'Days, today included: 7, 30 (default) or 90', enum: [7, 30, 90] }),
 });
 
 const counts = {

@@ -34,7 +34,8 @@ interface Help {
 }
 
 async function helpOf(id: string): Promise<Help> {
-  const { summary = '', description = '', examples, args, flags } = await commandClass(id);
+  const loaded = await commandClass(id);
+  const { summary = '', description = '', examples, args = {}, flags = {} } = loaded;
   const texts = (all: readonly Described[]) => all.map((one) => one.description ?? '');
   return {
     id,

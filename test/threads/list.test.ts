@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Folder, ThreadRow } from '../../src/threads/queries.ts';
+import type { Folder } from '../../src/threads/folders.ts';
+import type { ThreadRow } from '../../src/threads/queries.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores, testStart } from '../support/test-app.ts';
 import { arrive, mailboxOf, type ThreadApi, threadsOver } from './mails.ts';

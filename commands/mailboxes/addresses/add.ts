@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { addAddressInput } from '../../../src/mailboxes/schema.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args, card } from '../show.ts';
 
@@ -11,13 +11,7 @@ export default updateCommand({
     ],
   ],
   args,
-  flags: {
-    address: Flags.string({
-      description: 'Address on a verified domain, or on the hosted one',
-      required: true,
-    }),
-    'display-name': Flags.string({ description: 'Display name of the address' }),
-  },
+  body: addAddressInput,
   route: async () => (await import('../../../src/mailboxes/routes.ts')).mailboxRoutes.addAddress,
   card,
 });

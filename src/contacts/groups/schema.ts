@@ -10,8 +10,8 @@ export const contactGroupNoun = noun('contact-group', 'grp');
 
 const mostMembers = 10_000;
 
-const name = headerText(100).min(1);
-const description = headerText(500);
+const name = headerText(100).min(1).meta({ description: 'Name of the group' });
+const description = headerText(500).meta({ description: 'Description of its members' });
 
 export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
 
@@ -30,7 +30,8 @@ export const membersInput = z
     contactIds: z
       .array(contactId)
       .min(1)
-      .max(mostMembers, `must be at most ${mostMembers} at a time`),
+      .max(mostMembers, `must be at most ${mostMembers} at a time`)
+      .meta({ description: 'Ids of contacts, at most 10,000' }),
   })
   .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
 

@@ -9,7 +9,7 @@ export const listDmarcReportsQuery = z.strictObject({
   ...pageQuery,
   days: wholeNumber(1, mostDmarcDays)
     .default(30)
-    .meta({ description: `Number of days, at most ${mostDmarcDays}` }),
+    .meta({ description: `Number of days back: 30 (default), at most ${mostDmarcDays}` }),
 });
 
 const verdict = z.enum(['pass', 'fail']).nullable();

@@ -1,0 +1,143 @@
+// Flags of a command from the schema of its operation: one for each field that a single value, or a list of
+// values, can express. Structured fields are left to `--data`. The schema of the route checks the values.
+import { Flags, type Interfaces } from '@oclif/core';
+import { z } from 'zod';
+import { timeFrom } from './since.ts';
+
+/** Keywords of a JSON Schema that decide how a flag looks, of one type. */
+interface FieldSchema {
+  type: string;
+  format?: string;
+  description?: string | undefined;
+  enum?: readonly unknown[];
+  const?: unknown;
+  default?: unknown;
+  items?: FieldSchema;
+}
+
+/** A field as zod renders it: of one type, of several, or a union. */
+interface RawSchema extends Omit<FieldSchema, 'type'> {
+  type?: string | readonly string[];
+  anyOf?: readonly RawSchema[];
+}
+
+/** Flags whose name is not the usual form of their field; null for a field without a flag. */
+export type FlagNames<Schema extends z.ZodObject> = Readonly<
+  Partial<Record<keyof z.input<Schema>, string | null>>
+>;
+
+interface SchemaFlags {
+  flags: Interfaces.FlagInput;
+  /** Field of each flag. */
+  fields: Readonly<Record<string, string>>;
+}
+
+/** Returns the kebab-case name, without the `is` of a boolean and in the singular for a list. */
+function flagName(field: string, { type }: FieldSchema): string {
+  const name = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (type === 'boolean') return name.replace(/^is-/, '');
+  return type === 'array' ? name.replace(/ies$/, 'y').replace(/s$/, '') : name;
+}
+
+/** Splits a field into variants of one type each. */
+function variantsOf(schema: RawSchema): FieldSchema[] {
+  const parts = schema.anyOf ?? [schema];
+  return parts.flatMap((part) => [part.type ?? []].flat().map((type) => ({ ...part, type })));
+}
+
+/** Returns the variant of a field that a flag expresses, with the description and default of the field. */
+function flatVariant(schema: RawSchema): FieldSchema | null {
+  const variants = variantsOf(schema);
+  const order = ['array', 'boolean', 'string', 'integer'];
+  const [variant] = order.flatMap((type) => variants.find((one) => one.type === type) ?? []);
+  if (!variant || (variant.type === 'array' && variant.items?.type !== 'string')) return null;
+  const { description = variant.description, default: value = variant.default } = schema;
+  // A number of a query arrives as text, and the schema reads it.
+  const isNumber = variants.some((one) => one.type === 'number');
+  return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
+}
+
+/** Longest enum that help shows. */
+const mostChoices = 10;
+
+/** Lists the values of an enum: `both (default), rsa or ed25519`. */
+function choicesIn({ enum: all = [], default: usual }: FieldSchema): string {
+  const values = all.filter((value) => typeof value === 'string');
+  const words = values.map((value) => (value === usual ? `${value} (default)` : value));
+  return words.length < 2 || words.length > mostChoices
+    ? ''
+    : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function descriptionOf(field: FieldSchema): string {
+  const parts = [field.description?.replaceAll('`', '') ?? '', choicesIn(field.items ?? field)];
+  const text = parts.filter((part) => part !== '').join(': ');
+  return field.type === 'array' ? `${text}; may be repeated` : text;
+}
+
+const helpValues: Readonly<Record<string, string>> = {
+  email: 'ADDRESS',
+  'date-time': 'TIME',
+  number: 'N',
+  uri: 'URL',
+};
+
+function flagOf(name: string, field: FieldSchema) {
+  const description = descriptionOf(field);
+  if (field.type === 'boolean') return Flags.boolean({ description, allowNo: true });
+  if (field.type === 'integer') return Flags.integer({ description, helpValue: 'N' });
+  const { format = '' } = field.items ?? field;
+  const helpValue = /Ids?$/.test(name) ? 'ID' : helpValues[format];
+  const words = { description, ...(helpValue !== undefined && { helpValue }) };
+  return field.type === 'array' ? Flags.string({ ...words, multiple: true }) : Flags.string(words);
+}
+
+/** A field with one possible value only, such as a channel, needs no flag. */
+function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
+  return only === undefined && (values ?? items?.enum)?.length !== 1;
+}
+
+/** Derives the flags of an object schema, without those fields that are arguments. */
+export function flagsOf<Schema extends z.ZodObject>(
+  schema: Schema,
+  names?: FlagNames<Schema>,
+  argNames: readonly string[] = [],
+): SchemaFlags {
+  const flags: Interfaces.FlagInput = {};
+  const fields: Record<string, string> = {};
+  for (const [name, part] of Object.entries(schema.shape)) {
+    const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
+    const field = flatVariant(rendered as RawSchema);
+    const known = names?.[name as keyof FlagNames<Schema>];
+    if (known === null || !field || !hasChoice(field) || argNames.includes(name)) continue;
+    const flag = known ?? flagName(name, field);
+    flags[flag] = flagOf(name, field);
+    fields[flag] = name;
+  }
+  return { flags, fields };
+}
+
+/** Returns the flags, with the other form of a time in the description of those for `ages`. */
+export function agesAllowed(
+  { flags, fields }: SchemaFlags,
+  ages: readonly string[],
+): Interfaces.FlagInput {
+  const described = Object.entries(flags).map(([name, flag]) => {
+    if (!ages.includes(fields[name] ?? '')) return [name, flag];
+    return [name, { ...flag, description: `${flag.description}, or an age: 90s, 10m, 1h or 7d` }];
+  });
+  return Object.fromEntries(described);
+}
+
+/** Turns the ages among the values into instants. @throws UsageError naming the flag. */
+export function readAges(
+  values: Readonly<Record<string, unknown>>,
+  { fields }: SchemaFlags,
+  ages: readonly string[],
+): Record<string, unknown> {
+  const now = Date.now();
+  const instants = Object.entries(fields)
+    .filter(([, field]) => ages.includes(field) && values[field] !== undefined)
+    .map(([flag, field]) => [field, timeFrom(`--${flag}`, String(values[field]), now)]);
+  return { ...values, ...Object.fromEntries(instants) };
+}

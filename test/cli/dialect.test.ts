@@ -1,0 +1,110 @@
+// Commands run through the routes of their operations. The lists below name all that do not, with reasons;
+// an entry that is no longer true fails too.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
+import type { Operation } from '../../commands/base/verbs.ts';
+import { commandClass } from '../docs/write.ts';
+
+/** Commands without a route. */
+const withoutRoute: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['create', 'list', 'pause', 'resume', 'review', 'show', 'update'].map((verb) => [
+      `orgs:${verb}`,
+      'the operator alone creates, changes and sees all organizations',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['drop', 'flush', 'hold', 'holds', 'list', 'release', 'retry', 'show', 'top'].map((verb) => [
+      `queue:${verb}`,
+      'the operator alone works on the queue of all organizations',
+    ]),
+  ),
+  'domains:resume': 'the operator alone resumes a held domain',
+  'plan:show': 'the operator alone sees the state of a plan',
+  'messages:explain': 'the API has no explanation of a message',
+  'blocks:export': 'the API has no export of blocks',
+  'blocks:import': 'the API has no import of blocks',
+  'mailboxes:receive': 'takes a mail as SMTP does, from standard input',
+  sendmail: 'takes MIME from standard input, as sendmail does',
+  'contacts:export': 'writes a file, counts its rows and shows progress',
+  'contacts:import': 'reads a file, shows progress and reports on Ctrl-C',
+  'events:tail': 'follows the log until Ctrl-C',
+  'messages:tail': 'follows the log until Ctrl-C',
+  'webhooks:listen': 'follows the log until Ctrl-C, and posts to this machine',
+  'webhooks:events': 'needs no store: the kinds are constants',
+  'webhooks:verify': 'needs no store: it checks a signature',
+  openapi: 'needs no store: it prints the routes themselves',
+  'config:check': 'reads the configuration alone',
+  'config:example': 'reads the configuration alone',
+  'config:show': 'reads the configuration alone',
+  backup: 'copies the store',
+  'backup:verify': 'reads a backup',
+  restore: 'replaces the store',
+  'migrate:status': 'reads the schema of the store',
+  daemon: 'starts the service',
+  init: 'makes the store',
+};
+
+/** Commands that call the service beside their route. */
+const besideRoute: Readonly<Record<string, string>> = {
+  'messages:show': '--raw and --attachment write bytes that the API does not give',
+  'blocks:show': 'finds a block by its address',
+  'domains:verify': '--force is for the operator alone',
+  'mailboxes:activity': 'draws bars from the actions of each hour',
+  'warming:start': '--simulate calculates a plan and stores nothing',
+};
+
+/** Modules that know no store: texts, shapes and pure functions. */
+const isPure = (path: string) =>
+  /(?:^|[/-])(?:routes|schema)\.ts$/.test(path) ||
+  [
+    'src/config/problems.ts',
+    'src/explain/time-words.ts',
+    'src/keys/roles.ts',
+    'src/mime/parse/dmarc/dmarc-summary.ts',
+    'src/net/address.ts',
+  ].includes(path);
+
+interface Source {
+  id: string;
+  hasRoute: boolean;
+  /** Modules of the service that it calls beside routes. */
+  calls: string[];
+}
+
+function sourceOf(id: string): Source {
+  const text = readFileSync(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`), 'utf8');
+  const imported = text.matchAll(
+    /(?:import\(|^import (?!type )[^;]*? from )'(?:\.\.\/)+((?:src|daemon)\/[^']+)'/gm,
+  );
+  const paths = [...imported].map(([, path = '']) => path);
+  const runsRoutes = /base\/(?:action|mail-words|route|thread|verbs)\.ts'/.test(text);
+  const hasRoute = runsRoutes && paths.some((path) => path.endsWith('routes.ts'));
+  const isWalk = text.includes("'../base/review/walk.ts'");
+  return { id, hasRoute: hasRoute || isWalk, calls: paths.filter((path) => !isPure(path)) };
+}
+
+const sources = listCommandIds().map(sourceOf);
+const idsOf = (found: readonly Source[]) => found.map(({ id }) => id);
+
+describe('commands and operations', () => {
+  test('a command runs through a route, or is listed with a reason', () => {
+    const without = idsOf(sources.filter(({ hasRoute }) => !hasRoute));
+    expect(new Set(without)).toEqual(new Set(Object.keys(withoutRoute)));
+  });
+
+  test('a command with a route calls nothing beside it, or is listed with a reason', () => {
+    const beside = idsOf(sources.filter(({ hasRoute, calls }) => hasRoute && calls.length > 0));
+    expect(new Set(beside)).toEqual(new Set(Object.keys(besideRoute)));
+  });
+
+  test.each(idsOf(sources))('svc %s derives its flags from the schema of its route', async (id) => {
+    const { operation } = (await commandClass(id)) as { operation?: Operation };
+    if (!operation) return;
+    const route = await operation.route();
+    if (operation.query) expect(route.query).toBe(operation.query);
+    if (operation.body) expect(route.body).toBe(operation.body);
+  });
+});
