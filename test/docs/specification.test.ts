@@ -54,7 +54,10 @@ function promises(): Set<string> {
   for (const line of readMarkdown('docs/specification.md').prose) {
     const heading = /^#{2,3} (\d+(?:\.\d+)?) /.exec(line)?.[1];
     const rule = /^(\d+)\. /.exec(line)?.[1];
-    if (heading !== undefined) known.add((section = heading));
+    if (heading !== undefined) {
+      section = heading;
+      known.add(section);
+    }
     if (rule === undefined) continue;
     known.add(`${section} rule ${rule}`);
     if (!section.includes('.')) known.add(`${section}.${rule}`);
