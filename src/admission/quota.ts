@@ -1,4 +1,4 @@
-// Whether an organization may send, and how much today (specification 7 rules 3, 4 and 6, 8.2). Checked and
+// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2). Checked and
 // counted inside the accept transaction, so that concurrent sends never exceed it by one.
 //
 // Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and the
