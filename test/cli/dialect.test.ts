@@ -1,8 +1,8 @@
 // Commands run through the routes of their operations. The lists below name all that do not, with reasons;
-// an entry that is no longer true fails too.
+// an outdated entry fails too.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
 import type { Operation } from '../../commands/base/verbs.ts';
 import { commandClass } from '../docs/write.ts';
@@ -90,17 +90,17 @@ const sources = listCommandIds().map(sourceOf);
 const idsOf = (found: readonly Source[]) => found.map(({ id }) => id);
 
 describe('commands and operations', () => {
-  test('a command runs through a route, or is listed with a reason', () => {
+  it('a command runs through a route, or is listed with a reason', () => {
     const without = idsOf(sources.filter(({ hasRoute }) => !hasRoute));
     expect(new Set(without)).toEqual(new Set(Object.keys(withoutRoute)));
   });
 
-  test('a command with a route calls nothing beside it, or is listed with a reason', () => {
+  it('a command with a route calls nothing beside it, or is listed with a reason', () => {
     const beside = idsOf(sources.filter(({ hasRoute, calls }) => hasRoute && calls.length > 0));
     expect(new Set(beside)).toEqual(new Set(Object.keys(besideRoute)));
   });
 
-  test.each(idsOf(sources))('svc %s derives its flags from the schema of its route', async (id) => {
+  it.each(idsOf(sources))('svc %s derives its flags from the schema of its route', async (id) => {
     const { operation } = (await commandClass(id)) as { operation?: Operation };
     if (!operation) return;
     const route = await operation.route();

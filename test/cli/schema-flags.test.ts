@@ -1,5 +1,5 @@
 // Flags derived from a schema: their names, descriptions and values.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { agesAllowed, flagsOf, readAges } from '../../commands/base/schema-flags.ts';
 import { emailAddress } from '../../src/api/address-schema.ts';
@@ -25,22 +25,22 @@ const schema = z.strictObject({
 const { flags, fields } = flagsOf(schema);
 
 describe('flags of a schema', () => {
-  test('have the name of their field in kebab-case', () => {
+  it('have the name of their field in kebab-case', () => {
     expect(fields['external-id']).toBe('externalId');
   });
 
-  test('drop the is of a boolean and the s of a list', () => {
+  it('drop the is of a boolean and the s of a list', () => {
     expect(fields).toMatchObject({ default: 'isDefault', tag: 'tags', category: 'categories' });
   });
 
-  test('leave out fields that one flag cannot express, and fields with one value', () => {
+  it('leave out fields that one flag cannot express, and fields with one value', () => {
     expect(Object.keys(fields)).toEqual([
       ...['external-id', 'contact-id', 'email', 'default', 'starred', 'tag', 'category'],
       ...['reason', 'priority', 'limit', 'since'],
     ]);
   });
 
-  test.each([
+  it.each([
     ['external-id', { type: 'option', description: 'Your own id, in full' }],
     ['contact-id', { helpValue: 'ID' }],
     ['email', { helpValue: 'ADDRESS', description: 'Address' }],
@@ -55,25 +55,25 @@ describe('flags of a schema', () => {
     expect(flags[name]).toMatchObject(wanted);
   });
 
-  test('show none of more than ten choices', () => {
+  it('show none of more than ten choices', () => {
     const letters = z.enum([...'abcdefghijklmn'] as [string, ...string[]]);
     const { letter } = flagsOf(z.object({ letter: letters.meta({ description: 'One' }) })).flags;
     expect(letter).toMatchObject({ description: 'One' });
   });
 
-  test('take the name that the command gives, and null for none', () => {
+  it('take the name that the command gives, and null for none', () => {
     const named = flagsOf(schema, { email: 'to', contactId: null }, ['reason']).fields;
     expect(named.to).toBe('email');
     expect(Object.values(named)).not.toContain('contactId');
   });
 
-  test('leave out fields that are arguments', () => {
+  it('leave out fields that are arguments', () => {
     expect(flagsOf(schema, {}, ['reason']).fields).not.toHaveProperty('reason');
   });
 });
 
 describe('ages', () => {
-  test('are said in the description of their flag alone', () => {
+  it('are said in the description of their flag alone', () => {
     const described = agesAllowed({ flags, fields }, ['since']);
     expect(described.since).toMatchObject({
       description: 'From this time on, or an age: 90s, 10m, 1h or 7d',
@@ -81,7 +81,7 @@ describe('ages', () => {
     expect(described.limit).toEqual(flags.limit);
   });
 
-  test('become instants', () => {
+  it('become instants', () => {
     const { since } = readAges({ since: '1h', limit: '5' }, { flags, fields }, ['since']);
     const age = Date.now() - Date.parse(String(since));
     expect(age).toBeGreaterThanOrEqual(3_600_000);

@@ -70,7 +70,7 @@ export interface DaemonHome {
   close(): Promise<void>;
 }
 
-const startDeadlineMs = 15_000;
+const startDeadlineMs = 60_000;
 const pollMs = 5;
 
 /** Polls until the value is not false, null or undefined; resolves with it. */
