@@ -74,8 +74,9 @@ describe.each(stores)('a follower on %s', (store) => {
         {},
         (received) => received.length === 1,
         async () => {
-          await write(test.app, 'msg_a');
+          await expect.poll(() => listeners).toBe(1);
           during.push(listeners);
+          await write(test.app, 'msg_a');
         },
       );
       expect([...during, listeners]).toEqual([1, 0]);
