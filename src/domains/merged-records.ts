@@ -14,8 +14,12 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
 /** Merges these SPF records into one that also allows `host` to send. */
 export function mergedSpf(records: readonly string[], host: string): string {
   const terms = records.flatMap((text) => text.trim().split(/\s+/).slice(1));
-  const isOurs = (term: string) =>
-    term.replace(/^\+/, '').toLowerCase() === `a:${host.toLowerCase()}`;
+  const ours = `a:${host.toLowerCase()}`;
+  // The lengths first: a hostile record has 30,000 terms.
+  const isOurs = (term: string) => {
+    const bare = term.startsWith('+') ? term.slice(1) : term;
+    return bare.length === ours.length && bare.toLowerCase() === ours;
+  };
   const listed = terms.filter((term) => !spfEnd.test(term));
   const own = listed.some(isOurs) ? [] : [`a:${host}`];
   const end = terms.find((term) => spfEnd.test(term)) ?? softFail;

@@ -157,8 +157,8 @@ const endings = ['!', ' a\nb'];
 const noMattersMs = 100;
 /** Resolution of the processor's clock, and one garbage collection. */
 const noiseMs = 12;
-/** Four times the text takes four times as long, 16 times if quadratic; in between for collections of garbage. */
-const mostGrowth = 12;
+/** Four times the text may take four times the time, plus the noise of a busy machine. */
+const mostGrowth = 9;
 const slowestMs = 700;
 
 type Text = readonly [unit: string, ending: string];
