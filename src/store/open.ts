@@ -97,7 +97,7 @@ export async function openStore(
   }
   const store = withLastWrites(
     location.kind === 'sqlite'
-      ? openSqlite(location.file, undefined, mostReadMs)
+      ? openSqlite(location.file, { mostReadMs })
       : await openServer(location.url, { random, mostReadMs }),
   );
   try {

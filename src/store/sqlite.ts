@@ -271,11 +271,21 @@ function openBoth(file: string): { writer: Database.Database; reader: Database.D
   }
 }
 
+interface SqliteOptions {
+  /** For tests that hold a sync or make it fail. */
+  sync?: SyncFile;
+  /** Deadline of reads aside (aside.ts). */
+  mostReadMs?: number | undefined;
+}
+
 /**
- * Opens (and creates) the SQLite store. `sync` is of tests that hold it or make it fail.
+ * Opens (and creates) the SQLite store.
  * @throws UnreachableError when the file cannot be opened or is not a database.
  */
-export function openSqlite(file: string, sync?: SyncFile, mostReadMs = asideMs): Store {
+export function openSqlite(
+  file: string,
+  { sync, mostReadMs = asideMs }: SqliteOptions = {},
+): Store {
   const { writer, reader } = openBoth(file);
   const listeners = new Set<() => void>();
   const tell = () => {

@@ -243,34 +243,31 @@ export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise
     .execute();
 }
 
-/** Counts the pending replays of an endpoint, up to `most`. */
-export async function countReplays(db: Db, endpointId: string, most: number): Promise<number> {
-  const pending = tables<WebhookTables>(db)
+function selectPending(db: Db, most: number) {
+  return tables<WebhookTables>(db)
     .selectFrom('webhook_deliveries')
     .select('due_at')
-    .where('endpoint_id', '=', endpointId)
-    .where('is_replay', '=', 1)
     .where('due_at', 'is not', null)
-    .limit(most)
-    .as('pending');
+    .limit(most);
+}
+
+async function countOf(db: Db, pending: ReturnType<typeof selectPending>): Promise<number> {
   const { count } = await tables<WebhookTables>(db)
-    .selectFrom(pending)
+    .selectFrom(pending.as('pending'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
 }
 
+/** Counts the pending replays of an endpoint, up to `most`. */
+export function countReplays(db: Db, endpointId: string, most: number): Promise<number> {
+  const replays = selectPending(db, most)
+    .where('endpoint_id', '=', endpointId)
+    .where('is_replay', '=', 1);
+  return countOf(db, replays);
+}
+
 /** Counts pending deliveries, up to `most`. */
-export async function countPending(db: Db, most: number): Promise<number> {
-  const pending = tables<WebhookTables>(db)
-    .selectFrom('webhook_deliveries')
-    .select('due_at')
-    .where('due_at', 'is not', null)
-    .limit(most)
-    .as('pending');
-  const { count } = await tables<WebhookTables>(db)
-    .selectFrom(pending)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+export function countPending(db: Db, most: number): Promise<number> {
+  return countOf(db, selectPending(db, most));
 }

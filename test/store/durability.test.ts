@@ -26,12 +26,13 @@ beforeEach(async () => {
   ends = [];
   held = [];
   syncs = 0;
-  store = openSqlite(file, async () => {
+  const sync = async () => {
     syncs += 1;
     const end = ends.shift();
     if (end === 'failed') throw Object.assign(new Error('i/o error'), { code: 'EIO' });
     if (end === 'held') await new Promise<void>((resolve) => held.push(resolve));
-  });
+  };
+  store = openSqlite(file, { sync });
   await store.write(async (trx) => {
     await sql`create table things (id integer primary key)`.execute(trx);
     await sql`create table probe (counter integer)`.execute(trx);
