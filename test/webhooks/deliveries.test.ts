@@ -246,8 +246,19 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
 
   it('of a replay are refused beside another replay of the endpoint', async () => {
     const { id } = await endpoint(test);
-    const both = await Promise.all([replay(id, {}), replay(id, {})]);
-    expect(both.map((one) => one.status).sort()).toEqual([200, 409]);
+    const end = Promise.withResolvers<void>();
+    const isHeld = Promise.withResolvers<void>();
+    const holding = test.app.store.write(async (trx) => {
+      await sql`update webhook_endpoints set status = status where id = ${id}`.execute(trx);
+      isHeld.resolve();
+      await end.promise;
+    });
+    await isHeld.promise;
+    const both = [replay(id, {}), replay(id, {})];
+    expect((await Promise.race(both)).status).toBe(409);
+    end.resolve();
+    expect((await Promise.all(both)).map((one) => one.status).sort()).toEqual([200, 409]);
+    await holding;
     expect((await replay(id, {})).status).toBe(200);
   });
 
