@@ -202,7 +202,7 @@ async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
   onStop((graceMs) => webhooks.stop(graceMs));
 }
 
-/** Returns a test for a burst of sends or received mail. */
+/** Returns a function that tells whether a burst of sends or received mail is under way. */
 function pressingOf(app: App): () => boolean {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   return () => intakes.some((intake) => intake.isPressing());

@@ -53,9 +53,9 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 }
 
 /**
- * Runs the daemon's first start: creates the missing parts, and an owner key of a person if the organization
- * `default` never had a key.
- * @returns its plaintext, to be printed once; null on every other start.
+ * Runs the daemon's first start: creates the organization `default` if it is missing, and an owner's key for a
+ * person if that organization never had a key.
+ * @returns the key in plain text, to be printed once; null on every other start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   await ensureDefaultOrganization(app);

@@ -1,5 +1,5 @@
-// JSON for standard output and standard error. A pipe gets the text of `JSON.stringify`; on a terminal the
-// characters that could steer it are escaped, so the value stays the same.
+// JSON for standard output and standard error. A pipe gets the text of `JSON.stringify`. For a terminal,
+// characters that could control it are escaped too; the parsed value stays the same.
 
 /** DEL, C1 controls and marks of direction; `JSON.stringify` escapes the controls before them. */
 const steering = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -11,7 +11,7 @@ function captorOf({ metadata }: Fate): string | undefined {
   return metadata?.captured.by;
 }
 
-/** The status of a delivery, or `captured`. */
+/** Returns the status to display: `captured` in place of `delivered` if the mail stayed on this machine. */
 export function shownStatus(delivery: Fate): string {
   return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
 }

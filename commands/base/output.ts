@@ -28,7 +28,7 @@ export async function writeBytes(bytes: Buffer): Promise<void> {
   writeLine(plainText(bytes.toString()));
 }
 
-/** Writes a doubt about the output to standard error, so that scripts read the object alone. */
+/** Writes a warning to standard error, so that scripts find only the object on standard output. */
 export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }

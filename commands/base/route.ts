@@ -1,5 +1,5 @@
-// A command runs through the route of its operation: its schemas parse the typed words, the operator calls
-// its `run`, and refusals are the same as over HTTP. Routes load when a command runs, never before.
+// A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
+// refusals are the same as over HTTP. Routes are loaded only when a command runs.
 import type { Answering, Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { CommonFlags } from './command.ts';

@@ -21,7 +21,7 @@ interface RawSchema extends Omit<FieldSchema, 'type'> {
   anyOf?: readonly RawSchema[];
 }
 
-/** Flags whose name is not the usual form of their field; null for a field without a flag. */
+/** Flag names other than `flagName` derives from the field; null for a field without a flag. */
 export type FlagNames<Schema extends z.ZodObject> = Readonly<
   Partial<Record<keyof z.input<Schema>, string | null>>
 >;
@@ -129,7 +129,7 @@ export function agesAllowed(
   return Object.fromEntries(described);
 }
 
-/** Turns the ages among the values into instants. @throws UsageError naming the flag. */
+/** Replaces ages such as `7d` in the fields `ages` by times. @throws UsageError naming the flag. */
 export function readAges(
   values: Readonly<Record<string, unknown>>,
   { fields }: SchemaFlags,

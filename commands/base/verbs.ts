@@ -1,5 +1,5 @@
-// The five verbs of a noun: a command is its words, the schema of its flags and the route that it runs
-// through. The path of its file is its name.
+// Builds the commands of a noun: list, show, create, update and delete. Each needs help texts, the schema of
+// its flags and the route that it runs. The path of its file is the name of the command.
 import { Args, type Interfaces } from '@oclif/core';
 import type { z } from 'zod';
 import type { Deleted } from '../../src/api/resource-schema.ts';

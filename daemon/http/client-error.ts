@@ -45,8 +45,8 @@ export function answerClientError(
 }
 
 /**
- * Returns whether an answer has begun: a second one inside it would be taken for its content. Node keeps it
- * in this internal field.
+ * Tells whether the response has begun: the client would take a second response for content of the first.
+ * Node keeps the current response of a socket in this internal field.
  */
 function hasAnswered(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };

@@ -1,6 +1,6 @@
-// Limits of concurrent work in the HTTP server and of its duration (specification 7: 503, 504). Only our own
-// code counts as work. The wait for a body does not, so that slow uploads cost no capacity and the time limit
-// does not cut off a large one.
+// Limits how many requests the HTTP server works on at once, and for how long (specification 7: 503, 504).
+// The wait for a request body does not count as work: slow uploads cost no capacity, and the time limit does
+// not cut off a large one.
 
 import { CapacityError, TimeoutError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';

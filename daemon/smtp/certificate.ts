@@ -64,7 +64,7 @@ export class Certificate {
     }
   }
 
-  /** Warns once for each state of the files. While only one of them is rewritten, the two do not fit. */
+  /** Warns once for each state of the files: certificate and key do not match while one is rewritten. */
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
     this.#broken = stamp;

@@ -78,7 +78,7 @@ function admitDestination(
   return null;
 }
 
-/** Handles RCPT; null if the recipient is ours. */
+/** Handles RCPT. Returns the refusal, or null if the recipient is accepted. */
 export async function addRecipient(
   reception: Reception,
   session: Session,

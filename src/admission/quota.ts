@@ -82,8 +82,8 @@ function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | 
 }
 
 /**
- * Opens the allowances of these organizations. Where a quota is in force, no other transaction can draw on it
- * until this one ends. Call it first, before any other lock.
+ * Reads the allowances of these organizations. Where a quota is in force, no other transaction can use any of
+ * it until this transaction ends. Must run before any other lock is taken.
  */
 export async function openAllowances(
   app: App,

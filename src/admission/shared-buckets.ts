@@ -80,7 +80,10 @@ export async function sweepBuckets(app: App): Promise<void> {
   while ((await sweep()) === limit);
 }
 
-/** Creates the shared draws of one process. @throws CapacityError if the store cannot be written. */
+/**
+ * Creates the function that draws from the rate-limit buckets that all daemons share. Its calls reject with
+ * CapacityError if the store cannot be written.
+ */
 export function createSharedDraws(app: App): DrawShared {
   const drawInGroup = groupWrites(
     app.store,

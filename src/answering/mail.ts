@@ -36,7 +36,7 @@ interface Summarized extends Omit<Mail, 'attachments'> {
   replyTo?: readonly string[];
 }
 
-/** Returns the fields of a mail that its action shows. */
+/** Returns the summary of a mail for the action that records its sending or its proposal. */
 export function summaryOf(mail: Summarized): Record<string, unknown> {
   const { from, replyTo, to, cc, bcc, subject, text, attachments } = mail;
   return {

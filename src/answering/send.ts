@@ -17,7 +17,7 @@ import { type Asking, pausedError, sendTogether } from './together.ts';
 
 const mostPerTransaction = 128;
 
-/** Adds a mail to the group of the next transaction, and resolves with its answer. */
+/** Adds a mail to the next shared transaction, and resolves with the result of this mail. */
 const gathered = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, (trx, asked: Asking[]) =>
     sendTogether(app, trx, asked),

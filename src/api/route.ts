@@ -73,7 +73,7 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   query: Query;
   headers: Headers;
   body: Body;
-  /** Body of a route with `takes`. */
+  /** Unparsed request body; set only on routes with `takes`. */
   stream?: StreamedBody | undefined;
 }
 

@@ -1,5 +1,6 @@
-// The keys of the configuration as a list derived from the schema: path, environment variable, default,
-// reason. Loading, the example file and `config show` all use it, so none can miss a key.
+// Lists the keys of the configuration, derived from the schema: path, environment variable, default and a
+// one-line reason for the key. Loading, the example file and `config show` use this list, so none can miss
+// a key.
 import { z } from 'zod';
 import { configSchema, reservedKeys, secretKeys } from './schema.ts';
 

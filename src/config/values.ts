@@ -56,7 +56,7 @@ export function choice<const Words extends readonly [string, ...string[]]>(words
   return z.enum(words, `one of ${words.join(', ')}`);
 }
 
-/** Accepts one non-empty line of text; `expected` completes "expected …". */
+/** Accepts one non-empty line of text. `expected` describes the value in error texts: "expected …". */
 export function lineOfText(expected = 'text') {
   return z
     .string(expected)

@@ -1,5 +1,5 @@
-// SQL on many contacts at once, for imports and exports. Rows only, no decisions. On PostgreSQL each table is
-// written in the order of one key, after existing contacts are locked in the order of their ids.
+// SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks on
+// PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted by one key.
 import { sql } from 'kysely';
 import {
   bulkInsert,

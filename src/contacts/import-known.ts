@@ -68,7 +68,10 @@ function namesIn({ addresses, externalIds }: ReadBatch): string[] {
   return [...(JSON.parse(addresses) as string[]), ...numbers.map(nameOfExternalId)];
 }
 
-/** Batches candidates again by the existing contact of each name. Yields to the event loop in between. */
+/**
+ * Makes new batches in which the rows of one existing contact stay together and in order, by whichever address
+ * or external id they name it. Yields to the event loop after each batch that it reads.
+ */
 export async function inOrderOfContacts(
   { store: { db } }: App,
   organizationId: string,

@@ -1,10 +1,11 @@
-// Merges rows of an import into contacts, found by address or external id. Reads and writes nothing.
+// Merges rows of an import into contacts, found by address or external id. Does not access the store.
 //
-//   a row names                               | then
+//   a row names                               | result
 //   ------------------------------------------+---------------------------------------------
-//   an unknown person                         | a contact is created
-//   a contact, by an address or external id   | its fields replace those of the contact; tags are added
-//   two contacts, or one under another id     | it is rejected
+//   no known contact                          | a contact is created
+//   one contact, by address or external id    | the row's fields replace the contact's; tags are added
+//   two contacts                              | the row is rejected
+//   a contact that has another external id    | the row is rejected
 import type { App } from '../app.ts';
 import type { BlockReason } from '../blocks/schema.ts';
 import { fromJson, toJson } from '../store/db.ts';

@@ -45,7 +45,8 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
 }
 
 /**
- * Returns the blocks that the rows of a batch need, one for each address, in the order of locks.
+ * Returns the blocks that the rows of a batch need, one for each address, sorted by folded address: the order
+ * in which blocks are locked.
  * @throws ForbiddenError as `checkMayBlock` does.
  */
 function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {

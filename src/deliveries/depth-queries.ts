@@ -8,7 +8,7 @@ import type { MessageStatus, WaitReason } from './status.ts';
 
 /** The fields of an entry that a measurement needs. */
 export interface WaitingRow {
-  /** Its turn or its time, by which its half is ordered. */
+  /** Its turn if it is ready, else its due time: the order in which entries are read. */
   at: number;
   status: MessageStatus;
   lane: string | null;

@@ -379,7 +379,7 @@ export async function readDelivery(db: Db, id: string, now: number): Promise<voi
   await setRead(db, { id, now });
 }
 
-/** Columns that a late report changes. */
+/** Columns that a late outcome (a bounce by mail, a complaint, a success notification) changes. */
 export type LateChange = Partial<
   Pick<
     DeliveryRow,

@@ -143,7 +143,7 @@ export type QueueRow = Pick<
   'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
 >;
 
-/** An entry as a walk sees it; `at` is its turn or its time, by which its half is ordered. */
+/** An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows this order. */
 export interface WalkRow extends QueueRow {
   at: number;
 }

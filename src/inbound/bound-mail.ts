@@ -1,5 +1,5 @@
-// Limits a received mail for the checks of authenticate.ts: header size, number of signatures, the body only
-// if it is signed or sealed, and its bytes in chunks.
+// Limits a received mail for the checks of authenticate.ts: bounds its header and number of signatures, drops
+// the body unless it is signed or sealed, and yields the bytes in chunks.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type FieldSpan, findBodyStart, scanFields } from '../mime/parse/header-fields.ts';
 

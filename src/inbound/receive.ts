@@ -80,7 +80,7 @@ const storeMailOf = perApp((app: App) =>
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   if (copies.length === 0) return;
-  // Locks conversations, so it runs before counters.
+  // Runs first because it locks conversations, which come before counters (docs/store.md, "Order of locks").
   await countAnswers(app, trx, copies);
   await insertBlobs(
     trx,

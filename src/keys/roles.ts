@@ -37,7 +37,7 @@ export function rolePermissions(name: string): PermissionMap {
   return isRole(name) ? permissionsOfRole[name] : {};
 }
 
-/** Returns whether `holder` covers all of `wanted`, now and after resources or actions are added. */
+/** Tells whether `holder` grants all of `wanted`, even after a later version adds resources or actions. */
 export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
   return Object.entries(wanted).every(([resource, actions]) =>
     // Only a wildcard covers a wildcard: `allows` treats `*` like any other action.

@@ -167,7 +167,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   const place = await app.hooks.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
-  // Their addresses for unsubscribing by mail must work for ever.
+  // Recipients of the deleted mail keep it: its unsubscribe addresses must work for ever.
   await insertUnsubscribeAddresses(
     trx,
     leavable.map(({ id: delivery_id, email: address, ...owned }) => ({

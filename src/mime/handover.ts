@@ -26,7 +26,7 @@ export function handedOver({ data }: SignedMessage): ArrayBuffer[] {
   return owned;
 }
 
-/** Converts a received array: a Buffer arrives as the plain Uint8Array beneath it. */
+/** Restores a Buffer from another thread: `postMessage` delivers it as a plain Uint8Array. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

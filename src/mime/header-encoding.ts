@@ -60,7 +60,7 @@ export interface HeaderField {
 }
 
 const lineLength = 76;
-/** Limit that lets `Reply-To: ` and one encoded word fit a line of 76 (RFC 2047 2 would allow 75). */
+/** Limit that lets an encoded word fit a line of 76 after `Reply-To: `; RFC 2047 2 allows words of 75. */
 const encodedWordLength = 64;
 const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
 /** Longest text without a place to fold: with its field name it stays below 998 octets. */
@@ -159,8 +159,8 @@ function foldText(name: string, text: string): string {
 }
 
 /**
- * Splits instead of matching a pattern: a counting pattern restarts at each character, 45,000 steps for a
- * link of 300.
+ * Tells whether a word exceeds `longestWord`. Splits the text, because a regular expression with a count
+ * starts again at each character: 45,000 steps for a link of 300 characters.
  */
 function hasLongWord(text: string): boolean {
   if (text.length <= longestWord) return false;

@@ -218,7 +218,7 @@ function targetOf(record: DnsRecord): string[] {
   return names && isHostName(record.data) ? [record.data] : [];
 }
 
-/** The values of node:dns for each record type; a null MX there has the exchange ''. */
+/** Converts DNS records into the values that node:dns returns; for a null MX that is the exchange ''. */
 const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
   A: { type: 'A', read: addressOf('A') },
   AAAA: { type: 'AAAA', read: addressOf('AAAA') },

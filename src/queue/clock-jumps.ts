@@ -69,8 +69,8 @@ function watchClock(clock: Clock): () => number {
 }
 
 /**
- * Tells whether the latest acceptance is in the future: the clock was set back while no daemon ran. Reads one
- * index entry; misses a step back that this entry does not show.
+ * Tells whether the newest delivery was accepted in the future: then the clock was set back while no daemon
+ * ran. Reads one index entry; a smaller step back goes unnoticed.
  */
 async function isAheadOfClock(app: App): Promise<boolean> {
   return ((await newestCreatedAt(app.store.db)) ?? 0) > app.clock.now() + toleranceMs;

@@ -28,7 +28,7 @@ const selectActive = statement((db: Kysely<HoldTables>) => {
 
 /**
  * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the transaction
- * ends: a release waits for it and so finds every delivery that it has set aside.
+ * ends. A release waits for that end, so it finds every delivery that this transaction has set aside.
  */
 export function lockActiveHolds(trx: Db): Promise<HoldRow[]> {
   return selectActive(trx, {});

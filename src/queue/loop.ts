@@ -105,7 +105,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
   let isStarved = false;
-  /** Earliest time at which mail taken by a relay may count as delivered, as far as known. */
+  /** Time at which the oldest mail accepted by a relay counts as delivered; 0: not read yet. */
   let confirmAt = 0;
   const claimable = () => pressure.claimable(inFlight.load, choice.soleLane?.quickRoom());
 

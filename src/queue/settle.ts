@@ -107,7 +107,7 @@ function isHardBounce(outcome: Outcome): boolean {
   return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
 }
 
-/** Returns the counts of a delivery without a further attempt. */
+/** Returns the facts that counters need if the delivery has ended; an empty list if it gets another attempt. */
 function endOf(
   { delivery, fromEmail, outcome, aftermath }: Settlement,
   change: DeliveryChange,

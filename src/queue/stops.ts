@@ -111,7 +111,8 @@ function holdsOver(rows: readonly HoldRow[]): Holds {
 
 /** Returns the postponement of a held delivery. */
 export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
-  // The words of the specification: trouble of an organization, or of the receiving domain.
+  // The specification's wait reasons: `tenant-health` for a hold on an organization, else
+  // `provider-unavailable`.
   const waitReason: WaitReason =
     hold.organization_id === null ? 'provider-unavailable' : 'tenant-health';
   return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };

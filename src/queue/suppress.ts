@@ -11,8 +11,8 @@ import { restateMessage } from '../messages/restate.ts';
 import type { Db } from '../store/db.ts';
 
 /**
- * Ends deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and messages
- * are locked already. The caller counts the ended ones at the end of its transaction.
+ * Ends deliveries to blocked addresses as `failed` with the code `suppressed`, and returns them. The caller
+ * has locked their rows and messages. It counts the ended ones at the end of its transaction.
  */
 export async function suppressBlocked(
   app: App,

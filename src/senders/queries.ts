@@ -55,7 +55,7 @@ export async function findSenderByEmail(
   return (await byEmail(db, { organizationId, foldedEmail }))[0];
 }
 
-/** Finds the default sender. Hot: every send without a From address asks. */
+/** Finds the default sender. Hot: every send without a From address reads it. */
 export async function findDefaultSender(
   db: Db,
   organizationId: string,

@@ -33,7 +33,7 @@ import {
 } from './idempotency.ts';
 import { countTaken, recentOf } from './send.ts';
 
-/** Result of an entry as the row of a batch keeps it: its refusal, or the message it made. */
+/** Stored result of an entry, in the row of its batch: the id of the accepted message, or the error. */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
 type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };

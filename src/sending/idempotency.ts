@@ -24,7 +24,7 @@ export function nameOf(idempotency: IdempotencyKey): string {
   return idempotencyName(idempotency.organizationId, idempotency.key);
 }
 
-/** Returns the keys that exist already, by name. */
+/** Finds the idempotency keys that are stored already, each under its `nameOf`. */
 export async function findKept(
   trx: Db,
   keys: readonly IdempotencyKey[],

@@ -148,7 +148,7 @@ const noDemands: SecurityAnswer = {
   verdict: null,
 };
 
-/** Returns the way of a route, or a verdict if the DNS gives none. */
+/** Returns the way of a route: its hosts, limits and security. Returns a verdict if the DNS gives no hosts. */
 export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
   if (route.kind === 'direct') return directWay(route, sources);
   return route.kind === 'relay' ? relayWay(route, sources) : localWay(route, sources);

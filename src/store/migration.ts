@@ -5,7 +5,8 @@ import type { StoreKind } from './db.ts';
 export interface EngineWords {
   engine: StoreKind;
   /**
-   * After a table: SQLite stores its rows in the index of the primary key, one B-tree less for each insert.
+   * Suffix of `create table`. On SQLite it keeps the rows in the index of the primary key, so that an insert
+   * writes one B-tree less.
    */
   clustered: string;
   /** Type of binary data. */

@@ -153,7 +153,7 @@ export function listMessageRows(
     .execute();
 }
 
-/** Counts the messages of the thread before this one. */
+/** Counts the messages that precede this message in its thread. */
 export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadMessageRow) {
   const { count } = await tables<MessageTables>(db)
     .selectFrom('thread_messages')

@@ -156,7 +156,7 @@ export function findThreadsToWake(db: Db, now: number, limit: number): Promise<T
     .execute();
 }
 
-/** Returns some threads of a mailbox, in any folder. */
+/** Returns up to `limit` threads of a mailbox, from any folder, in no order. */
 export function findThreadsOf(
   db: Db,
   mailboxId: string,

@@ -48,7 +48,7 @@ const firstWaiting = statement(
       .limit(parameter('limit')),
 );
 
-/** Returns the oldest waiting messages. */
+/** Returns the oldest messages that are still to be indexed. */
 export function selectWaiting(db: Db, limit: number): Promise<WaitingRow[]> {
   return firstWaiting(db, { limit });
 }

@@ -105,7 +105,7 @@ function percent(rate: number): string {
 
 type Besides = Pick<Change, 'action' | 'details'> & { facts?: Record<string, unknown> };
 
-/** Records an event with the numbers of a finding; `facts` adds more. */
+/** Records a finding, with its numbers, as an event. `facts` are further fields of the event. */
 export async function tellFinding(
   app: App,
   trx: Db,

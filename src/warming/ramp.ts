@@ -1,5 +1,5 @@
-// The growth of a plan (specification 3): the allowance of each window, and a preview of the whole ramp.
-// Pure.
+// Calculates the growth of a warming plan (specification 3): the allowance of each window, and a preview of
+// the whole ramp. Pure functions.
 import { isoTime } from '../runtime/clock.ts';
 import { dayMs } from '../usage/metrics.ts';
 

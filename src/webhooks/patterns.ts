@@ -9,7 +9,7 @@ function isMatch(pattern: string, type: string): boolean {
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1));
 }
 
-/** Whether some kind fits the pattern. */
+/** Tells whether some event type matches the pattern. */
 export function isKnownPattern(pattern: string): boolean {
   return eventTypes.some((type) => isMatch(pattern, type));
 }

@@ -16,7 +16,7 @@ import { endpoints } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import type { ReplayWebhook, WebhookReplay } from './schema.ts';
 
-/** Limit of events in one replay, and of pending replays of one endpoint. */
+/** Limit of events in one replay, and of replayed deliveries that one endpoint may have pending. */
 const mostReplayed = 10_000;
 const mostAtOnce = 8;
 const mostPerTransaction = 500;

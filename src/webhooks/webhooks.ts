@@ -151,7 +151,7 @@ export async function updateWebhook(
   if (input.url !== undefined) await checkUrl(app, input.url);
   const updated = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the row and reads it with concurrent changes.
+    // Locks the row and returns it with all changes committed so far.
     const row = await endpoints.update(trx, organizationId, id, { id });
     const changed: EndpointRow = {
       ...row,

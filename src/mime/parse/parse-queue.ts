@@ -26,7 +26,7 @@ export class ParseQueue {
   readonly #mostBytes: number;
   readonly #mailShare: FairShare;
   readonly #byteShare: FairShare;
-  /** By holder; the first has the next turn. */
+  /** Queued mails by holder. The first holder in the map has the next turn. */
   readonly #waiting = new Map<string, PendingMail[]>();
   #mails = 0;
   #bytes = 0;

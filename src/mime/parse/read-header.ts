@@ -203,7 +203,7 @@ export function projectHeader(block: HeaderBlock, options: ParseOptions): Parsed
   };
 }
 
-/** Returns the projection from the header alone, with the reason for its lack of a body. Never throws. */
+/** Parses only the header; `code` and `message` tell why the body is missing. Never throws. */
 export function parseHeaderOnly(
   raw: Buffer,
   options: ParseOptions,

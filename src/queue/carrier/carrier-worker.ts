@@ -45,7 +45,7 @@ export type CarrierOrder =
   | { kind: 'found-policy'; search: number; policy: KeptPolicy | null }
   | { kind: 'close' };
 
-/** `problem`: why no part of it was sent. */
+/** Outcomes of an envelope, or in `problem` the reason why none of it was sent. */
 export type Carried = { number: number; outcomes: Outcome[] } | { number: number; problem: string };
 
 /** The mail hosts of a recipient domain. */

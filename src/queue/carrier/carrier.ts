@@ -21,7 +21,7 @@ export interface Envelope {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];
-  /** Header line of this envelope alone, with its CRLF. */
+  /** Header line added only to the copy of this envelope, with its CRLF. */
   copyField?: string | null;
   /** Requested from servers that offer DSN. */
   dsn?: DsnRequest;

@@ -1,15 +1,15 @@
-// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: orders in,
-// reports out, whether it keeps the process alive, and how it is ended.
+// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it takes orders
+// and sends reports.
 //
 //   state   | event                                     | next
 //   --------+-------------------------------------------+--------------------------------------------
-//   runs    | orders, from its start on                 | runs; orders wait until it can take them
-//   runs    | a fault of its own                        | gone; the fault is logged
-//   runs    | `close`                                   | closing: it cuts its dialogues, and reports
-//   closing | it reports `closed`, or 5 s passed        | cut, then gone
-//   any     | it exits                                  | gone: `onExit`
+//   runs    | an order                                  | runs; until the thread is up, orders queue
+//   runs    | an uncaught error                         | gone; the error is logged
+//   runs    | `close`                                   | closing: ends its SMTP sessions and reports
+//   closing | the report `closed`, or 5 s have passed   | terminated, then gone
+//   any     | the thread exits                          | gone: `onExit` is called
 //
-// It keeps the process alive from `carry` until `rest`, and while it is closing.
+// The thread keeps the process alive from `carry` until `rest`, and while it is closing.
 import { Worker } from 'node:worker_threads';
 import type { App } from '../../app.ts';
 import { handedOver, KeyNumbers } from '../../mime/handover.ts';

@@ -15,7 +15,7 @@ import { FairShare } from '../../runtime/fair-share.ts';
 import { organizationOfShare, stopOfShare } from '../stops.ts';
 import type { Admission } from './lanes.ts';
 
-/** Limit of deliveries claimed and not settled: enough for every connection, little to redo. */
+/** Limit of claimed, unsettled deliveries: enough for every connection, few to repeat after a crash. */
 export const mostInFlight = 400;
 /**
  * Fraction of its share that an organization must have free before its waiting mail is claimed, so that

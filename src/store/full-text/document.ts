@@ -30,7 +30,7 @@ const mostWordCharacters = 200_000;
 /** Position that no phrase spans. */
 export const gap = '';
 
-/** Positions of a document as one text: a space before each word; a gap is a space alone. */
+/** Words of a document by position, joined: each follows a space. A space without a word is a gap. */
 export type DocumentWords = string;
 
 /** Returns the words by position; `gap` where nothing can match. */

@@ -42,8 +42,8 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * Returns the words in order, for the tokenizer of FTS5. The prefix alone, which never is a word, marks a gap
- * that no phrase spans.
+ * Returns the words in order for the tokenizer of FTS5, each after the prefix of its scope. At a gap the
+ * prefix stands alone: no query contains it, so no phrase spans the gap.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
   return words.replaceAll(' ', ` ${prefixOf(scope)}`);

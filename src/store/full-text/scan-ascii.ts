@@ -14,7 +14,7 @@ export interface ScanBounds {
 }
 
 export interface Scanned {
-  /** Each word after a space; beyond a bound the space stands alone. */
+  /** The words, each after a space. A word beyond `perWord` or `characters` leaves only its space. */
   text: string;
   /** Characters of the new words. */
   characters: number;

@@ -21,7 +21,7 @@ function mayBeReport({ contentType, filename, size }: MailAttachment): boolean {
   return types.has(contentType) || name.test(filename ?? '');
 }
 
-/** Reads the aggregate report of a mail, or returns null. `mail` is the projection of `raw`. */
+/** Reads the aggregate report of a mail, or returns null. `mail` is the parsed form of `raw`. */
 export async function readDmarcMail(raw: Buffer, mail: ParsedMail): Promise<DmarcReport | null> {
   for (const { partNumber } of mail.attachments.filter(mayBeReport).slice(0, maxCandidates)) {
     const bytes = await readAttachmentBytes(raw, partNumber, dmarcLimits.bytes);
