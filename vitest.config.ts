@@ -19,8 +19,8 @@ export const suite = {
 const all = 'test/**/*.test.ts';
 /** These change whom their process trusts, and Node keeps that: each has a process of its own. */
 const alone = [
-  'test/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
-  'test/tracking/custom/{hosts,pebble}.test.ts',
+  'test/mail/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
+  'test/outbound/tracking/custom/{hosts,pebble}.test.ts',
 ];
 const never = ['**/node_modules/**', 'test/bench/**'];
 

@@ -1,6 +1,6 @@
-// `svc audit`. Audited operations: src/audit/audit.ts.
+// `svc audit`. Audited operations: src/history/audit/audit.ts.
 import { Flags } from '@oclif/core';
-import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
+import type { AuditEntry, AuditPage } from '../src/history/audit/schema.ts';
 import { given } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
 import { print } from './base/output.ts';

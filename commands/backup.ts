@@ -1,9 +1,9 @@
-// `svc backup`. How the copy is made: src/store/restore.ts.
+// `svc backup`. How the copy is made: src/platform/store/restore.ts.
 import { createReadStream, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Args, Flags } from '@oclif/core';
-import { NoStoreError, ValidationError } from '../src/errors.ts';
+import { NoStoreError, ValidationError } from '../src/platform/errors.ts';
 import { BaseCommand } from './base/command.ts';
 import { UsageError } from './base/failure.ts';
 import { print, writeWarning } from './base/output.ts';
@@ -54,9 +54,9 @@ export default class Backup extends BaseCommand {
     }
     const loaded = await readStoreConfig(flags);
     const { database, dataDir } = loaded.config;
-    const { storeLocation } = await import('../src/store/open.ts');
-    const { saveBackup } = await import('../src/store/restore.ts');
-    const { readSecret, secretFile } = await import('../src/runtime/secrets.ts');
+    const { storeLocation } = await import('../src/platform/store/open.ts');
+    const { saveBackup } = await import('../src/platform/store/restore.ts');
+    const { readSecret, secretFile } = await import('../src/platform/runtime/secrets.ts');
     const location = storeLocation(database.url, dataDir);
     if (location.kind === 'postgres') {
       throw new ValidationError('The store is on PostgreSQL: back it up with pg_dump');

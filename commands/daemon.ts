@@ -36,8 +36,8 @@ export default class Daemon extends BaseCommand {
     const stopSignal = firstStopSignal();
     const { config, warnings } = await readConfig(flags);
     const [{ openService }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
-      import('../src/service.ts'),
-      import('../src/runtime/log.ts'),
+      import('../src/service/service.ts'),
+      import('../src/platform/runtime/log.ts'),
       import('../daemon/daemon.ts'),
     ]);
     const pretty = process.stderr.isTTY && !flags.json;

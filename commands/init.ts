@@ -1,4 +1,4 @@
-// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/first-start.ts.
+// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/service/first-start.ts.
 import { BaseCommand } from './base/command.ts';
 import { print } from './base/output.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
@@ -26,11 +26,11 @@ export default class Init extends BaseCommand {
     const { config, file } = loaded;
     const [{ openService }, { createLogger }, { firstStart }, { secretFile }, stores] =
       await Promise.all([
-        import('../src/service.ts'),
-        import('../src/runtime/log.ts'),
-        import('../src/first-start.ts'),
-        import('../src/runtime/secrets.ts'),
-        import('../src/store/open.ts'),
+        import('../src/service/service.ts'),
+        import('../src/platform/runtime/log.ts'),
+        import('../src/service/first-start.ts'),
+        import('../src/platform/runtime/secrets.ts'),
+        import('../src/platform/store/open.ts'),
       ]);
     const { database, dataDir } = config;
     const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));

@@ -1,7 +1,7 @@
-// `svc restore`. Checks, and the kept store: src/store/restore.ts.
+// `svc restore`. Checks, and the kept store: src/platform/store/restore.ts.
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
-import { ValidationError } from '../src/errors.ts';
+import { ValidationError } from '../src/platform/errors.ts';
 import { confirmed } from './base/ask.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
 import { print, writeWarning } from './base/output.ts';
@@ -31,11 +31,11 @@ export default class Restore extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Restore);
     const { config } = await readStoreConfig(flags);
-    const { systemClock } = await import('../src/runtime/clock.ts');
-    const { systemRandom } = await import('../src/runtime/random.ts');
-    const { secretFile } = await import('../src/runtime/secrets.ts');
-    const { storeLocation } = await import('../src/store/open.ts');
-    const { restoreBackup } = await import('../src/store/restore.ts');
+    const { systemClock } = await import('../src/platform/runtime/clock.ts');
+    const { systemRandom } = await import('../src/platform/runtime/random.ts');
+    const { secretFile } = await import('../src/platform/runtime/secrets.ts');
+    const { storeLocation } = await import('../src/platform/store/open.ts');
+    const { restoreBackup } = await import('../src/platform/store/restore.ts');
     const location = storeLocation(config.database.url, config.dataDir);
     if (location.kind === 'postgres') {
       throw new ValidationError('The store is on PostgreSQL: restore it with pg_restore');

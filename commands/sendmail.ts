@@ -1,11 +1,16 @@
 // `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The one command whose exit
-// codes are those of sysexits.h. Reading the mail is src/sending/piped-mail.ts.
+// codes are those of sysexits.h. Reading the mail is src/outbound/sending/piped-mail.ts.
 import { userInfo } from 'node:os';
 import { Args, Flags } from '@oclif/core';
-import type { Caller } from '../src/api/route.ts';
-import type { App } from '../src/app.ts';
-import { ConfigError, ServiceError, UnreachableError, ValidationError } from '../src/errors.ts';
-import type { Message } from '../src/messages/schema.ts';
+import type { Caller } from '../src/core/api/route.ts';
+import type { App } from '../src/core/app.ts';
+import type { Message } from '../src/outbound/messages/schema.ts';
+import {
+  ConfigError,
+  ServiceError,
+  UnreachableError,
+  ValidationError,
+} from '../src/platform/errors.ts';
 import { readInput } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
 import { describeError, UsageError } from './base/failure.ts';
@@ -102,15 +107,15 @@ export default class Sendmail extends BaseCommand {
 }
 
 async function send(app: App, caller: Caller, words: SendmailWords): Promise<void> {
-  const { readPipedMail } = await import('../src/sending/piped-mail.ts');
-  const { findDefaultSender } = await import('../src/senders/queries.ts');
+  const { readPipedMail } = await import('../src/outbound/sending/piped-mail.ts');
+  const { findDefaultSender } = await import('../src/identity/senders/queries.ts');
   const sender = await findDefaultSender(app.store.db, caller.organizationId);
   const { raw, recipients } = readPipedMail(await readInput('-'), words, sender ?? null);
   if (recipients.length === 0) {
     throw new UsageError('no recipients: name them, or read them from the mail with -t');
   }
-  const { handIn } = await import('../src/sending/hand-in.ts');
-  const { domainOf } = await import('../src/net/address.ts');
+  const { handIn } = await import('../src/outbound/sending/hand-in.ts');
+  const { domainOf } = await import('../src/platform/net/address.ts');
   const { username } = userInfo();
   const message = await handIn(app, caller, {
     raw,
@@ -127,7 +132,7 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
 async function tell(app: App, message: Message, words: SendmailWords): Promise<void> {
   if (words.json) await print(words, message, () => '');
   else if (words.isVerbose) writeLine(message.id);
-  const { isDaemonRunning, storeLocation } = await import('../src/store/open.ts');
+  const { isDaemonRunning, storeLocation } = await import('../src/platform/store/open.ts');
   const { database, dataDir } = app.config;
   if (isDaemonRunning(storeLocation(database.url, dataDir)) !== false) return;
   process.stderr.write(`svc: ${message.id} waits: no daemon runs here. Start one: svc daemon\n`);

@@ -1,4 +1,4 @@
-// `svc stats` (specification 2.16). Counters and rates: src/usage/stats.ts.
+// `svc stats` (specification 2.16). Counters and rates: src/identity/reputation/stats.ts.
 import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
@@ -37,7 +37,7 @@ export default class Stats extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Stats);
     await withCaller(flags, async (app, caller) => {
-      const { usageRoutes } = await import('../src/usage/routes.ts');
+      const { usageRoutes } = await import('../src/identity/reputation/routes.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
       if (flags.by === 'domain') {
         const found = await runRoute(app, caller, usageRoutes.domains, { query: dates });

@@ -1,5 +1,5 @@
-// `svc usage` (specification 2.16). Counters and costs: src/usage/stats.ts.
-import { usageQuery } from '../src/usage/schema.ts';
+// `svc usage` (specification 2.16). Counters and costs: src/identity/reputation/stats.ts.
+import { usageQuery } from '../src/identity/reputation/schema.ts';
 import { showCommand } from './base/verbs.ts';
 
 export default showCommand({
@@ -9,7 +9,7 @@ export default showCommand({
     ['Show a month of another organization', 'svc usage --org acme --period 2026-01'],
   ],
   query: usageQuery,
-  route: async () => (await import('../src/usage/routes.ts')).usageRoutes.usage,
+  route: async () => (await import('../src/identity/reputation/routes.ts')).usageRoutes.usage,
   card: [
     ...['usage.periodStart', 'usage.periodEnd', 'usage.emailCount', 'usage.totalMessages'],
     ...['billing.planName', 'billing.includedEmails', 'billing.overageEmails'],

@@ -1,7 +1,7 @@
 // Explains why an address cannot be listened on: the setting behind it, and the process that holds it if the
 // system reveals that (Linux, for processes that we may inspect).
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { codeOf } from '../src/errors.ts';
+import { codeOf } from '../src/platform/errors.ts';
 
 const listening = '0A';
 

@@ -1,6 +1,6 @@
 // The text at the end of a start: the destination of mail in this configuration, and the URL of the API
 // reference.
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/core/config/config.ts';
 
 /** Describes the destination of mail to external recipients. */
 function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): string {

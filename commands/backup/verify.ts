@@ -1,8 +1,8 @@
-// `svc backup verify`. The checks: src/store/restore.ts.
+// `svc backup verify`. The checks: src/platform/store/restore.ts.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { print } from '../base/output.ts';
@@ -24,7 +24,7 @@ export default class BackupVerify extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BackupVerify);
-    const { verifyBackup } = await import('../../src/store/restore.ts');
+    const { verifyBackup } = await import('../../src/platform/store/restore.ts');
     const file = resolve(args.file);
     if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
     const { migration, secret } = sound(() => verifyBackup(file));

@@ -1,7 +1,7 @@
 // Commands on one action of a mailbox name it alone: the mailbox that the routes want is looked up.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { type Input, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
@@ -20,7 +20,7 @@ export const actionCard = [
 
 /** The parameters of a path to an action. @throws ResourceNotFoundError */
 export async function actionParams(app: App, { organizationId }: Caller, actionId: string) {
-  const { actions } = await import('../../src/mailbox-actions/queries.ts');
+  const { actions } = await import('../../src/inbox/approvals/queries.ts');
   const { mailbox_id } = await actions.get(app.store.db, organizationId, actionId);
   return { id: mailbox_id, actionId };
 }

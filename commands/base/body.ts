@@ -2,7 +2,7 @@
 // schema of the area, the same as for HTTP, validates the body.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 
 /** More than the largest request that HTTP takes by default. */

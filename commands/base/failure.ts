@@ -6,7 +6,7 @@ import {
   ServiceError,
   UnreachableError,
   ValidationError,
-} from '../../src/errors.ts';
+} from '../../src/platform/errors.ts';
 import { jsonText } from './json-text.ts';
 
 /** The command line itself is wrong: exit code 2. */

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConflictError } from '../../src/errors.ts';
+import { ConflictError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 import type { Progress } from './progress.ts';
 

@@ -1,8 +1,8 @@
 // Following a message until its work has ended (`messages send --wait`): woken by every commit to
 // the store, the daemon's included. A line for each step of each recipient.
-import type { App } from '../../src/app.ts';
-import { timeInWords } from '../../src/explain/time-words.ts';
-import type { Delivery, Message } from '../../src/messages/schema.ts';
+import type { App } from '../../src/core/app.ts';
+import { timeInWords } from '../../src/outbound/explain/time-words.ts';
+import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
 import { plainText } from './format.ts';
 import { readUntil } from './keep-alive.ts';
 

@@ -1,6 +1,6 @@
 // Keeps the process alive while a command waits for events: clock timers alone do not.
-import type { App } from '../../src/app.ts';
-import { sleep } from '../../src/runtime/clock.ts';
+import type { App } from '../../src/core/app.ts';
+import { sleep } from '../../src/platform/runtime/clock.ts';
 
 /** Does `work`, and keeps the process alive until it has ended. */
 export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 // Shared by commands that send from a mailbox: the flags of a mail, and the body built from them.
 import { Flags } from '@oclif/core';
-import type { ReplyResult } from '../../src/answering/schema.ts';
-import { ResourceNotFoundError } from '../../src/errors.ts';
+import type { ReplyResult } from '../../src/inbox/replies/schema.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import { attachmentsFrom, given, readData, textFrom } from './body.ts';
 import { type CommonFlags, dataFlag } from './command.ts';
 import { printCard } from './output.ts';
@@ -72,7 +72,7 @@ export async function callOnMessage<Answer>(
 ): Promise<Answer> {
   const body = await mailFrom(flags);
   return withCaller(flags, async (app, caller) => {
-    const { newestOf } = await import('../../src/threads/queries.ts');
+    const { newestOf } = await import('../../src/inbox/threads/queries.ts');
     const { db } = app.store;
     const { id } = await threadParams(app, caller, threadId);
     const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));

@@ -1,8 +1,8 @@
 // A mailbox is named by its id or, as people do, by its slug or an address of it.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { ResourceNotFoundError } from '../../src/errors.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 
 /** The argument of commands on one mailbox. */
 export const mailboxArg = {
@@ -15,10 +15,10 @@ export const mailboxArg = {
 
 /** @throws ResourceNotFoundError where it names none of the organization. */
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
-  const { idPattern } = await import('../../src/runtime/ids.ts');
+  const { idPattern } = await import('../../src/platform/runtime/ids.ts');
   if (idPattern('mailbox').test(named)) return named;
-  const { findReceivers } = await import('../../src/mailboxes/mailboxes.ts');
-  const { findFirstMailbox, mailboxes } = await import('../../src/mailboxes/queries.ts');
+  const { findReceivers } = await import('../../src/identity/mailboxes/mailboxes.ts');
+  const { findFirstMailbox, mailboxes } = await import('../../src/identity/mailboxes/queries.ts');
   const { db } = app.store;
   const { organizationId } = caller;
   if (named === '') {

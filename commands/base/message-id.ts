@@ -1,7 +1,7 @@
 // How commands name a message: its id, or `@last` for the one that was sent last.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 
 const last = '@last';
 
@@ -16,10 +16,10 @@ export const messageArg = {
 /** @throws ValidationError for an invalid id; ResourceNotFoundError before the first send. */
 export async function messageIdFrom(app: App, caller: Caller, named: string): Promise<string> {
   if (named === last) {
-    const { lastSentId } = await import('../../src/messages/messages.ts');
+    const { lastSentId } = await import('../../src/outbound/messages/messages.ts');
     return lastSentId(app, caller);
   }
-  const { messageId } = await import('../../src/messages/schema.ts');
-  const { parseWith } = await import('../../src/api/validate.ts');
+  const { messageId } = await import('../../src/outbound/messages/schema.ts');
+  const { parseWith } = await import('../../src/core/api/validate.ts');
   return parseWith(messageId, named, 'path');
 }

@@ -1,6 +1,6 @@
 // A message as people are shown it: as its fields are, but that mail which was kept on this machine says
 // `captured` in the place of `delivered`, and why.
-import type { Delivery, Message } from '../../src/messages/schema.ts';
+import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
 import type { CommonFlags } from './command.ts';
 import { print } from './output.ts';
 

@@ -1,9 +1,9 @@
 // Shared by the commands on the queue: they see all organizations unless `--org` names one, show entries and
-// counts alike, and report progress of long work. The queue: src/queue/desk/queue.ts.
+// counts alike, and report progress of long work. The queue: src/outbound/queue/desk/queue.ts.
 import { Args, Command, Flags } from '@oclif/core';
-import type { App } from '../../src/app.ts';
-import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
-import type { QueueEntry } from '../../src/queue/desk/queue-schema.ts';
+import type { App } from '../../src/core/app.ts';
+import type { QueueCounts } from '../../src/outbound/deliveries/queue-queries.ts';
+import type { QueueEntry } from '../../src/outbound/queue/desk/queue-schema.ts';
 import { BaseCommand, type CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
 import { startProgress } from './progress.ts';
@@ -55,7 +55,7 @@ export function withQueue<T>(
   const common = { ...flags, org: flags.org ?? '' };
   return withApp(common, async (app) => {
     if (flags.org === undefined) return work({ app, organizationId: undefined, flags: common });
-    const { getOrganization } = await import('../../src/organizations/organizations.ts');
+    const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
     const { id } = await getOrganization(app, flags.org);
     return work({ app, organizationId: id, flags: common });
   });
@@ -112,7 +112,7 @@ export async function walking<T>(
   what: string,
   work: (onProgress: (done: number) => void) => Promise<T>,
 ): Promise<T> {
-  const { countQueueStates } = await import('../../src/queue/desk/queue.ts');
+  const { countQueueStates } = await import('../../src/outbound/queue/desk/queue.ts');
   const counts = await countQueueStates(app);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total < worthProgress) return work(() => {});
@@ -134,8 +134,8 @@ export async function holdTargetFrom(
   if ((id === undefined) !== isPart) {
     throw new UsageError('give an ID, --domain, --org, or the last two together');
   }
-  const { holdTarget } = await import('../../src/queue/desk/queue-schema.ts');
-  const { parseWith } = await import('../../src/api/validate.ts');
+  const { holdTarget } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+  const { parseWith } = await import('../../src/core/api/validate.ts');
   const { given } = await import('./body.ts');
   return parseWith(holdTarget, given({ id, domain, organizationId }), 'query');
 }

@@ -1,6 +1,6 @@
 // The windows of a warming plan as bars, for people: the allowance and the sent mail of each.
-import type { Simulation } from '../../src/warming/ramp.ts';
-import type { Warming } from '../../src/warming/schema.ts';
+import type { Simulation } from '../../src/identity/warming/ramp.ts';
+import type { Warming } from '../../src/identity/warming/schema.ts';
 
 const width = 40;
 const mostWindows = 30;

@@ -1,7 +1,7 @@
 // A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
 // refusals are the same as over HTTP. Routes are loaded only when a command runs.
-import type { Answering, Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Answering, Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
 
@@ -24,7 +24,7 @@ export async function runRoute<Answer>(
   route: Answering<Answer>,
   { params = {}, query = {}, headers = {}, body }: Input,
 ): Promise<Answer> {
-  const { parseParts, requestSchemas } = await import('../../src/api/validate.ts');
+  const { parseParts, requestSchemas } = await import('../../src/core/api/validate.ts');
   const schemas = requestSchemas(route);
   const { path, ...parsed } = parseParts({
     path: { schema: schemas.path, value: params },

@@ -1,10 +1,10 @@
 // Opens the service for one command and closes it after: configuration, store, and the operator as
 // the caller in `--org`. Everything heavy is imported here, when a command runs, never before.
 
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { LoadedConfig } from '../../src/config/config.ts';
-import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { LoadedConfig } from '../../src/core/config/config.ts';
+import { CapacityError, ConfigError, UnreachableError } from '../../src/platform/errors.ts';
 import type { CommonFlags } from './command.ts';
 import { withConfiguration } from './store-place.ts';
 
@@ -13,7 +13,7 @@ export async function readConfig(
   flags: CommonFlags,
   options: { withoutSecrets?: boolean } = {},
 ): Promise<LoadedConfig> {
-  const { loadConfig } = await import('../../src/config/config.ts');
+  const { loadConfig } = await import('../../src/core/config/config.ts');
   return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
 }
 
@@ -35,9 +35,9 @@ export function asUnreachable(error: unknown): unknown {
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
   const loaded = await readStoreConfig(flags);
   const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
-    import('../../src/service.ts'),
-    import('../../src/runtime/log.ts'),
-    import('../../src/first-start.ts'),
+    import('../../src/service/service.ts'),
+    import('../../src/platform/runtime/log.ts'),
+    import('../../src/service/first-start.ts'),
   ]);
   // A command's own words are its output; the log is the daemon's.
   const log = await createLogger({ level: 'silent', pretty: false });
@@ -59,8 +59,8 @@ export function withCaller<T>(
   work: (app: App, caller: Caller) => Promise<T>,
 ): Promise<T> {
   return withApp(flags, async (app) => {
-    const { getOrganization } = await import('../../src/organizations/organizations.ts');
-    const { operatorOf } = await import('../../src/keys/roles.ts');
+    const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
+    const { operatorOf } = await import('../../src/access/keys/roles.ts');
     const { id } = await getOrganization(app, flags.org);
     return work(app, operatorOf(id));
   });

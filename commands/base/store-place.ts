@@ -1,7 +1,7 @@
 // The store and the configuration of a command, in words: for `config show --origin`, and for errors about a
 // missing store.
-import type { LoadedConfig } from '../../src/config/config.ts';
-import { NoStoreError } from '../../src/errors.ts';
+import type { LoadedConfig } from '../../src/core/config/config.ts';
+import { NoStoreError } from '../../src/platform/errors.ts';
 
 /** The configuration file in use, or where none was found. */
 export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
@@ -11,7 +11,9 @@ export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
 /** The place of the store as a person reads it, and whether one is there. */
 export async function storeInWords({ config }: LoadedConfig): Promise<string> {
   const { database, dataDir } = config;
-  const { describeLocation, isStoreThere, storeLocation } = await import('../../src/store/open.ts');
+  const { describeLocation, isStoreThere, storeLocation } = await import(
+    '../../src/platform/store/open.ts'
+  );
   const place = describeLocation(storeLocation(database.url, dataDir));
   const state = await isStoreThere(database.url, dataDir).then(
     (isThere) => (isThere ? '' : ' (does not exist yet)'),

@@ -1,7 +1,7 @@
-// The commands that show the event log as it grows. How it is followed: src/events/follow.ts.
-import type { App } from '../../src/app.ts';
-import type { Following } from '../../src/events/follow.ts';
-import type { LogItem } from '../../src/events/schema.ts';
+// The commands that show the event log as it grows. How it is followed: src/history/events/follow.ts.
+import type { App } from '../../src/core/app.ts';
+import type { Following } from '../../src/history/events/follow.ts';
+import type { LogItem } from '../../src/history/events/schema.ts';
 import { keptAlive } from './keep-alive.ts';
 
 /** Shows new items until the process ends. */
@@ -11,8 +11,8 @@ export async function tailLog(
   following: Following,
   show: (item: LogItem) => void,
 ): Promise<void> {
-  const { followLog } = await import('../../src/events/follow.ts');
-  const { presentEntry } = await import('../../src/events/log.ts');
+  const { followLog } = await import('../../src/history/events/follow.ts');
+  const { presentEntry } = await import('../../src/history/events/log.ts');
   const never = new AbortController().signal;
   await keptAlive(async () => {
     for await (const entry of await followLog(app, organizationId, following, never)) {

@@ -1,8 +1,8 @@
 // Commands on one thread name it alone: the mailbox that the routes want is looked up.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { ResourceNotFoundError } from '../../src/errors.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import type { CommonFlags } from './command.ts';
 import { type Input, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
@@ -23,7 +23,7 @@ export const standingCard = [
 
 /** The parameters of a path to a thread. @throws ResourceNotFoundError */
 export async function threadParams(app: App, { organizationId }: Caller, threadId: string) {
-  const { findThread } = await import('../../src/threads/queries.ts');
+  const { findThread } = await import('../../src/inbox/threads/queries.ts');
   const row = await findThread(app.store.db, threadId);
   if (row?.organization_id !== organizationId) throw new ResourceNotFoundError('thread', threadId);
   return { id: row.mailbox_id, threadId };

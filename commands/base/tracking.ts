@@ -1,5 +1,5 @@
 // How the tracking host of a domain is shown to people: its state, and the records that it needs.
-import type { CustomTracking } from '../../src/tracking/custom/schema.ts';
+import type { CustomTracking } from '../../src/outbound/tracking/custom/schema.ts';
 import { trackingCard, trackingRecordCard } from './fields.ts';
 
 export async function trackingView({ customTracking }: CustomTracking): Promise<string> {

@@ -2,7 +2,7 @@
 // name. The path of a file is the words of its command.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNearest } from '../../src/config/nearest.ts';
+import { findNearest } from '../../src/core/config/nearest.ts';
 import { UsageError } from './failure.ts';
 
 export const commandsFolder = join(import.meta.dirname, '..');

@@ -1,7 +1,7 @@
 // Usage errors in words that lead on: the missing argument with an example that works, and the flag that was
 // probably meant.
-import { findNearest } from '../../src/config/nearest.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { findNearest } from '../../src/core/config/nearest.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 
 /** The declarations of a command that its usage errors draw on. */

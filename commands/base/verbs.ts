@@ -2,9 +2,9 @@
 // its flags and the route that it runs. The path of its file is the name of the command.
 import { Args, type Interfaces } from '@oclif/core';
 import type { z } from 'zod';
-import type { Deleted } from '../../src/api/resource-schema.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Deleted } from '../../src/core/api/resource-schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import { confirmed } from './ask.ts';
 import { given, readData } from './body.ts';
 import { BaseCommand, type CommonFlags, dataFlag, yesFlag } from './command.ts';

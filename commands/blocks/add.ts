@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { createBlockInput } from '../../src/blocks/schema.ts';
+import { createBlockInput } from '../../src/people/blocks/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -14,6 +14,6 @@ export default createCommand({
   ],
   args: { address: Args.string({ description: 'Address to block' }) },
   body: createBlockInput,
-  route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.create,
+  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.create,
   card,
 });

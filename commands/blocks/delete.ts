@@ -12,8 +12,8 @@ export default deleteCommand({
   ],
   args,
   find,
-  shows: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.get,
-  route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.delete,
+  shows: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.get,
+  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.delete,
   question: ({ address, reason }) => `Send to ${address} again (blocked: ${reason})?`,
   done: ({ message }, { address }) => `${message}: ${address} gets mail again.`,
 });

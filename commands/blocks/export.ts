@@ -1,4 +1,4 @@
-// `svc blocks export`: to standard output or a file; the text is made by src/blocks/export.ts.
+// `svc blocks export`: to standard output or a file; the text is made by src/people/blocks/export.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -36,9 +36,9 @@ export default class BlocksExport extends BaseCommand {
     const { output, overwrite, reason } = flags;
     const format = flags.format ?? (flags.json && output === undefined ? 'ndjson' : undefined);
     await withCaller(flags, async (app, caller) => {
-      const { exportBlocks } = await import('../../src/blocks/export.ts');
-      const { exportBlocksInput } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { exportBlocks } = await import('../../src/people/blocks/export.ts');
+      const { exportBlocksInput } = await import('../../src/people/blocks/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const options = parseWith(exportBlocksInput, given({ format, reason }), 'query');
       let blocks = 0;
       const texts = async function* () {

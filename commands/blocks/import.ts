@@ -1,7 +1,7 @@
 // `svc blocks import`: a preview of the changes, with --yes the changes. Reading, parsing and storing are
-// src/blocks/import*.ts.
+// src/people/blocks/import*.ts.
 import { Args, Flags } from '@oclif/core';
-import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
+import type { ImportReport, RowGroup } from '../../src/people/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
 import { importedColumns } from '../base/fields.ts';
 import { readFile } from '../base/files.ts';
@@ -114,9 +114,9 @@ export default class BlocksImport extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BlocksImport);
     await withCaller(flags, async (app, caller) => {
-      const { importBlocks } = await import('../../src/blocks/import.ts');
-      const { importBlocksInput } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { importBlocks } = await import('../../src/people/blocks/import.ts');
+      const { importBlocksInput } = await import('../../src/people/blocks/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const { format, reason } = flags;
       const options = parseWith(importBlocksInput, { format, reason }, 'body');
       const progress = await startProgress(flags, 'read');

@@ -1,4 +1,4 @@
-import { listBlocksQuery } from '../../src/blocks/schema.ts';
+import { listBlocksQuery } from '../../src/people/blocks/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -8,7 +8,7 @@ export default listCommand({
     ['Look up one address', 'svc blocks list --address ada@example.com'],
   ],
   query: listBlocksQuery,
-  route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.list,
+  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.list,
   columns: ['id', 'address', 'reason', 'createdAt'],
   whenEmpty: 'No blocks found. Block an address: svc blocks add ada@example.com',
 });

@@ -5,7 +5,7 @@ export const args = idArg('Id of the block (blk_…) or its address');
 export const card = ['id', 'address', 'reason', 'unsubscribeGroupId', 'messageId', 'createdAt'];
 
 export const find: Find = async (app, caller, named) => {
-  const { getBlockNamed } = await import('../../src/blocks/blocks.ts');
+  const { getBlockNamed } = await import('../../src/people/blocks/blocks.ts');
   return (await getBlockNamed(app, caller, named)).id;
 };
 
@@ -17,6 +17,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/blocks/routes.ts')).blockRoutes.get,
+  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.get,
   card,
 });

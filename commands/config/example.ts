@@ -1,5 +1,5 @@
-// `svc config example`. Reading and checking is src/config/config.ts, showing
-// src/config/show.ts.
+// `svc config example`. Reading and checking is src/core/config/config.ts, showing
+// src/core/config/show.ts.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 
@@ -15,7 +15,7 @@ export default class ConfigExample extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigExample);
-    const { configExample } = await import('../../src/config/show.ts');
+    const { configExample } = await import('../../src/core/config/show.ts');
     const example = configExample().trimEnd();
     await print(flags, { example }, () => example);
   }

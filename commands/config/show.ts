@@ -1,5 +1,5 @@
-// `svc config show`. Reading and checking is src/config/config.ts, showing
-// src/config/show.ts.
+// `svc config show`. Reading and checking is src/core/config/config.ts, showing
+// src/core/config/show.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
@@ -30,7 +30,7 @@ export default class ConfigShow extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
     const loaded = await readStoreConfig(flags);
-    const { describeConfig } = await import('../../src/config/show.ts');
+    const { describeConfig } = await import('../../src/core/config/show.ts');
     const rows = describeConfig(loaded);
     const { file } = loaded;
     if (!flags.origin) {

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { createContactInput } from '../../src/contacts/schema.ts';
+import { createContactInput } from '../../src/people/contacts/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -17,6 +17,6 @@ export default createCommand({
   ],
   args: { email: Args.string({ description: 'Address of the contact' }) },
   body: createContactInput,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.create,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.create,
   card,
 });

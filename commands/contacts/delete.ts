@@ -8,7 +8,8 @@ export default deleteCommand({
     ['Delete a contact in a script', 'svc contacts delete contact_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
-  shows: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.get,
-  route: async () => (await import('../../src/messages/contact-routes.ts')).forgetRoutes.delete,
+  shows: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.get,
+  route: async () =>
+    (await import('../../src/outbound/messages/contact-routes.ts')).forgetRoutes.delete,
   question: ({ id, name }) => `Delete ${name ?? id} for good?`,
 });

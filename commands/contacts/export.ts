@@ -1,4 +1,4 @@
-// `svc contacts export`: to standard output or a file; the text is made by src/contacts/export.ts.
+// `svc contacts export`: to standard output or a file; the text is made by src/people/contacts/export.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -39,10 +39,10 @@ export default class ContactsExport extends BaseCommand {
     const { output, overwrite } = flags;
     const format = flags.format ?? (flags.json && output === undefined ? 'ndjson' : undefined);
     await withCaller(flags, async (app, caller) => {
-      const { exportContacts } = await import('../../src/contacts/export.ts');
-      const { countOfTag } = await import('../../src/contacts/count-queries.ts');
-      const { exportQuery } = await import('../../src/contacts/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { exportContacts } = await import('../../src/people/contacts/export.ts');
+      const { countOfTag } = await import('../../src/people/contacts/count-queries.ts');
+      const { exportQuery } = await import('../../src/people/contacts/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const options = parseWith(exportQuery, given({ format }), 'query');
       const total = await countOfTag(app.store.db, caller.organizationId);
       // To standard output a bar would stand between the rows.

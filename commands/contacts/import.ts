@@ -1,6 +1,6 @@
-// `svc contacts import`. Formats and fields of the file: src/contacts/import*.ts.
+// `svc contacts import`. Formats and fields of the file: src/people/contacts/import*.ts.
 import { Args, Flags } from '@oclif/core';
-import type { ImportReport } from '../../src/contacts/schema.ts';
+import type { ImportReport } from '../../src/people/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { readFile } from '../base/files.ts';
 import { print, writeInterrupted } from '../base/output.ts';
@@ -57,7 +57,7 @@ export default class ContactsImport extends BaseCommand {
     const { args, flags } = await this.parse(ContactsImport);
     const dryRun = flags['dry-run'] === true;
     await withCaller(flags, async (app, caller) => {
-      const { importContacts } = await import('../../src/contacts/import.ts');
+      const { importContacts } = await import('../../src/people/contacts/import.ts');
       const progress = await startProgress(flags, 'read');
       let came = { created: 0, updated: 0 };
       const forget = beforeInterrupt(() => {

@@ -1,4 +1,4 @@
-import { listContactsQuery } from '../../src/contacts/schema.ts';
+import { listContactsQuery } from '../../src/people/contacts/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -9,7 +9,7 @@ export default listCommand({
     ['Find the contact with an address', 'svc contacts list --email ada@example.com'],
   ],
   query: listContactsQuery,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.list,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.list,
   columns: ['id', 'name', 'identities.0.identifier', 'status', 'tags', 'createdAt'],
   whenEmpty: 'No contacts found. Create one: svc contacts create ada@example.com',
 });

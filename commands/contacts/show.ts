@@ -13,6 +13,6 @@ export default showCommand({
     ['Show all fields of a contact', 'svc contacts show contact_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.get,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { tagsInput } from '../../src/contacts/schema.ts';
+import { tagsInput } from '../../src/people/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,6 +9,6 @@ export default updateCommand({
   ],
   args,
   body: tagsInput,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.tag,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.tag,
   card,
 });

@@ -1,4 +1,4 @@
-import { tagsInput } from '../../src/contacts/schema.ts';
+import { tagsInput } from '../../src/people/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -12,6 +12,6 @@ export default updateCommand({
   ],
   args,
   body: tagsInput,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.untag,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.untag,
   card,
 });

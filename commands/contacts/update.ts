@@ -1,4 +1,4 @@
-import { updateContactInput } from '../../src/contacts/schema.ts';
+import { updateContactInput } from '../../src/people/contacts/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,6 +9,6 @@ export default updateCommand({
   ],
   args,
   body: updateContactInput,
-  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.update,
+  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.update,
   card,
 });

@@ -1,4 +1,4 @@
-import { createConversationInput } from '../../src/conversations/schema.ts';
+import { createConversationInput } from '../../src/people/conversations/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -15,6 +15,7 @@ export default createCommand({
     ],
   ],
   body: createConversationInput,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.create,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.create,
   card,
 });

@@ -11,9 +11,10 @@ export default deleteCommand({
     ],
   ],
   args,
-  shows: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.get,
+  shows: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.get,
   route: async () =>
-    (await import('../../src/messages/contact-routes.ts')).forgetRoutes.deleteConversation,
+    (await import('../../src/outbound/messages/contact-routes.ts')).forgetRoutes.deleteConversation,
   question: ({ id, title, messageCount }) =>
     `Delete ${title ?? id} for good? Its ${messageCount} messages stay.`,
 });

@@ -1,4 +1,4 @@
-import { listConversationsQuery } from '../../src/conversations/schema.ts';
+import { listConversationsQuery } from '../../src/people/conversations/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -8,7 +8,8 @@ export default listCommand({
     ['List the conversations with a tag', 'svc conversations list --tag billing'],
   ],
   query: listConversationsQuery,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.list,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.list,
   columns: ['id', 'title', 'status', 'tags', 'messageCount', 'lastActivityAt'],
   whenEmpty: 'No conversations found. Create one: svc conversations create --title TITLE',
 });

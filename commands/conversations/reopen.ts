@@ -1,4 +1,4 @@
-import { moveInput } from '../../src/conversations/schema.ts';
+import { moveInput } from '../../src/people/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -10,6 +10,7 @@ export default updateCommand({
   args,
   body: moveInput,
   names: { statusReason: 'reason' },
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.reopen,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.reopen,
   card,
 });

@@ -1,4 +1,4 @@
-import { resolveInput } from '../../src/conversations/schema.ts';
+import { resolveInput } from '../../src/people/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -14,6 +14,7 @@ export default updateCommand({
   args,
   body: resolveInput,
   names: { statusReason: 'reason', resolutionType: 'type', resolutionNotes: 'notes' },
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.resolve,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.resolve,
   card,
 });

@@ -14,6 +14,7 @@ export default showCommand({
     ['Show the state of a conversation', 'svc conversations show conv_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.get,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.get,
   card,
 });

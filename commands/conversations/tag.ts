@@ -1,4 +1,4 @@
-import { tagsInput } from '../../src/conversations/schema.ts';
+import { tagsInput } from '../../src/people/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -7,6 +7,7 @@ export default updateCommand({
   examples: [['Add a tag', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
   args,
   body: tagsInput,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.tag,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.tag,
   card,
 });

@@ -1,4 +1,4 @@
-import { tagsInput } from '../../src/conversations/schema.ts';
+import { tagsInput } from '../../src/people/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -9,6 +9,7 @@ export default updateCommand({
   ],
   args,
   body: tagsInput,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.untag,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.untag,
   card,
 });

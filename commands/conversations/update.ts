@@ -1,4 +1,4 @@
-import { updateConversationInput } from '../../src/conversations/schema.ts';
+import { updateConversationInput } from '../../src/people/conversations/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -12,6 +12,7 @@ export default updateCommand({
   ],
   args,
   body: updateConversationInput,
-  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.update,
+  route: async () =>
+    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.update,
   card,
 });

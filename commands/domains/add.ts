@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { addDomainInput } from '../../src/domains/schema.ts';
+import { addDomainInput } from '../../src/identity/domains/schema.ts';
 import { dnsRecordCard, domainCard, uncheckedNote } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -16,7 +16,7 @@ export default createCommand({
     domain: Args.string({ description: 'Domain name, such as example.com' }),
   },
   body: addDomainInput,
-  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.add,
+  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.add,
   async view(added) {
     const { card, cards } = await import('../base/format.ts');
     const records = cards(added.dnsRecords, dnsRecordCard);

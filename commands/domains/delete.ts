@@ -9,7 +9,7 @@ export default deleteCommand({
   examples: [['Delete a domain in a script', 'svc domains delete example.com --yes']],
   args,
   find,
-  shows: async () => (await import('../../src/domains/routes.ts')).domainRoutes.get,
-  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.delete,
+  shows: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.get,
+  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.delete,
   question: ({ domain }) => `Delete ${domain} and its DKIM keys for good?`,
 });

@@ -1,4 +1,4 @@
-// `svc domains dns`. Keys and records: src/domains/domains.ts; looking them up:
+// `svc domains dns`. Keys and records: src/identity/domains/domains.ts; looking them up:
 // verification.ts there.
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
@@ -23,7 +23,7 @@ export default class DomainsDns extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsDns);
     await withCaller(flags, async (app, caller) => {
-      const { domainRoutes } = await import('../../src/domains/routes.ts');
+      const { domainRoutes } = await import('../../src/identity/domains/routes.ts');
       const id = await domainId(app, caller, args.domain);
       const records = await runRoute(app, caller, domainRoutes.listDns, { params: { id } });
       await print(flags, records, async () => {

@@ -1,4 +1,4 @@
-import { listDomainsQuery } from '../../src/domains/schema.ts';
+import { listDomainsQuery } from '../../src/identity/domains/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -11,7 +11,7 @@ export default listCommand({
     ],
   ],
   query: listDomainsQuery,
-  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.list,
+  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.list,
   columns: ['id', 'domain', 'status', 'sendingStatus', 'createdAt'],
   whenEmpty: 'No domains found. Register one: svc domains add NAME',
 });

@@ -1,8 +1,8 @@
-// `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
+// `svc domains reports`. Storing and listing them: src/outbound/reports/dmarc/dmarc-reports.ts.
 import {
   type DmarcReportPage,
   listDmarcReportsQuery,
-} from '../../src/reports/dmarc/dmarc-schema.ts';
+} from '../../src/outbound/reports/dmarc/dmarc-schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -16,7 +16,7 @@ function percent(passed: number, messages: number): string {
 }
 
 async function failingSources({ sources }: Report): Promise<string> {
-  const { hasPassed } = await import('../../src/mime/parse/dmarc/dmarc-summary.ts');
+  const { hasPassed } = await import('../../src/mail/mime/parse/dmarc/dmarc-summary.ts');
   const failing = sources.filter((source) => !hasPassed(source));
   const shown = failing.slice(0, shownSources).map(({ ip, count }) => `${ip} (${count})`);
   const more = failing.length - shown.length;
@@ -63,7 +63,7 @@ export default showCommand({
   args,
   find,
   query: listDmarcReportsQuery,
-  route: async () => (await import('../../src/reports/routes.ts')).reportRoutes.listDmarc,
+  route: async () => (await import('../../src/outbound/reports/routes.ts')).reportRoutes.listDmarc,
   view: (reports, { days = 30 }) =>
     reports.pagination.total === 0
       ? `No DMARC reports in the last ${days} days. Receivers send them to the rua ` +

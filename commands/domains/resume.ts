@@ -1,4 +1,4 @@
-// `svc domains resume`. Effect of a hold: src/queue/stops.ts; its causes: src/usage/domain-holds.ts.
+// `svc domains resume`. Effect of a hold: src/outbound/queue/stops.ts; its causes: src/identity/reputation/domain-holds.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -32,7 +32,7 @@ export default class DomainsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsResume);
     await withCaller(flags, async (app, caller) => {
-      const { resumeDomain } = await import('../../src/queue/desk/resume.ts');
+      const { resumeDomain } = await import('../../src/outbound/queue/desk/resume.ts');
       const id = await domainId(app, caller, args.domain);
       const resumed = await resumeDomain(app, caller, id, given({ note: flags.note }));
       await printCard(flags, resumed, domainCard);

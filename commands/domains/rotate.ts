@@ -10,7 +10,7 @@ export default showCommand({
   examples: [['Replace the keys once a year', 'svc domains rotate example.com']],
   args,
   find,
-  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.rotateDkim,
+  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.rotateDkim,
   async view(domain) {
     const { card, cards } = await import('../base/format.ts');
     const records = domain.dnsRecords.filter(({ purpose }) => purpose === 'dkim');

@@ -11,6 +11,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.get,
+  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.get,
   card,
 });

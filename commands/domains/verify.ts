@@ -1,9 +1,9 @@
-// `svc domains verify`. Keys and records: src/domains/domains.ts; looking them up:
+// `svc domains verify`. Keys and records: src/identity/domains/domains.ts; looking them up:
 // verification.ts there.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { Domain } from '../../src/domains/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { Domain } from '../../src/identity/domains/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { ExpectationError } from '../base/failure.ts';
@@ -49,7 +49,7 @@ export default class DomainsVerify extends BaseCommand {
         if (flags.force || lacking.length === 0) return shown;
         return `${shown}\n\nThese records are missing or wrong:\n\n${cards(lacking, dnsRecordCard)}`;
       });
-      const { returnPathDoubt } = await import('../../src/config/problems.ts');
+      const { returnPathDoubt } = await import('../../src/core/config/problems.ts');
       const doubt = returnPathDoubt(app.config);
       if (doubt !== null) writeWarning(doubt);
       if (domain.status === 'verified') return;
@@ -61,9 +61,9 @@ export default class DomainsVerify extends BaseCommand {
 /** Checks the domain by its operation; `force` is for the operator alone. */
 async function verified(app: App, caller: Caller, id: string, force: boolean): Promise<Domain> {
   if (force) {
-    const { verifyDomain } = await import('../../src/domains/verification.ts');
+    const { verifyDomain } = await import('../../src/identity/domains/verification.ts');
     return verifyDomain(app, caller, id, { force });
   }
-  const { verify } = (await import('../../src/domains/routes.ts')).domainRoutes;
+  const { verify } = (await import('../../src/identity/domains/routes.ts')).domainRoutes;
   return runRoute(app, caller, verify, { params: { id } });
 }

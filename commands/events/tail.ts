@@ -1,6 +1,6 @@
-// `svc events tail`. How the log is followed: src/events/follow.ts.
+// `svc events tail`. How the log is followed: src/history/events/follow.ts.
 import { Flags } from '@oclif/core';
-import type { LogItem, TailLog } from '../../src/events/schema.ts';
+import type { LogItem, TailLog } from '../../src/history/events/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/json-text.ts';
@@ -57,8 +57,8 @@ export default class EventsTail extends BaseCommand {
     const { type, subject, after } = flags;
     await withCaller(flags, async (app, { organizationId }) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
-      const { parseParts } = await import('../../src/api/validate.ts');
-      const schema = await import('../../src/events/schema.ts');
+      const { parseParts } = await import('../../src/core/api/validate.ts');
+      const schema = await import('../../src/history/events/schema.ts');
       const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);

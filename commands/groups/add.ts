@@ -1,4 +1,4 @@
-import { membersInput } from '../../src/contacts/groups/schema.ts';
+import { membersInput } from '../../src/people/contacts/groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -14,6 +14,7 @@ export default updateCommand({
   args,
   body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.add,
+  route: async () =>
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.add,
   card,
 });

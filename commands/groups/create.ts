@@ -1,4 +1,4 @@
-import { createContactGroupInput } from '../../src/contacts/groups/schema.ts';
+import { createContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -7,6 +7,6 @@ export default createCommand({
   examples: [['Create an empty group', 'svc groups create --name Testers']],
   body: createContactGroupInput,
   route: async () =>
-    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.create,
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.create,
   card,
 });

@@ -8,8 +8,9 @@ export default deleteCommand({
     ['Delete a group in a script', 'svc groups delete grp_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
-  shows: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.get,
+  shows: async () =>
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.get,
   route: async () =>
-    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.delete,
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.delete,
   question: ({ name }) => `Delete the group ${name} for good?`,
 });

@@ -1,5 +1,5 @@
 // `svc groups members`: the contacts of a group.
-import { listContactGroupsQuery } from '../../src/contacts/groups/schema.ts';
+import { listContactGroupsQuery } from '../../src/people/contacts/groups/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
@@ -9,7 +9,7 @@ export default listCommand({
   args,
   query: listContactGroupsQuery,
   route: async () =>
-    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.members,
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.members,
   columns: ['id', 'name', 'identities.0.identifier', 'status', 'tags'],
   whenEmpty: 'This group has no members. Add one: svc groups add GROUP --contact ID',
 });

@@ -1,4 +1,4 @@
-import { membersInput } from '../../src/contacts/groups/schema.ts';
+import { membersInput } from '../../src/people/contacts/groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -18,6 +18,6 @@ export default updateCommand({
   body: membersInput,
   names: { contactIds: 'contact' },
   route: async () =>
-    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.remove,
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.remove,
   card,
 });

@@ -7,6 +7,7 @@ export default showCommand({
   summary: 'Show a group of contacts',
   examples: [['Show the number of members', 'svc groups show grp_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.get,
+  route: async () =>
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { updateContactGroupInput } from '../../src/contacts/groups/schema.ts';
+import { updateContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -8,6 +8,6 @@ export default updateCommand({
   args,
   body: updateContactGroupInput,
   route: async () =>
-    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.update,
+    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.update,
   card,
 });

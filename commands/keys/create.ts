@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { createKeyInput } from '../../src/keys/schema.ts';
+import { createKeyInput } from '../../src/access/keys/schema.ts';
 import { given } from '../base/body.ts';
 import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
 import { createCommand } from '../base/verbs.ts';
@@ -41,7 +41,7 @@ export default createCommand({
     ...constraintFlags,
   },
   async more(flags) {
-    const { permissionMapOf } = await import('../../src/keys/roles.ts');
+    const { permissionMapOf } = await import('../../src/access/keys/roles.ts');
     const permissions = flags.permission as string[] | undefined;
     return {
       ...given({
@@ -51,6 +51,6 @@ export default createCommand({
       ...constraintsGiven(flags),
     };
   },
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.create,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.create,
   ...shownOnce,
 });

@@ -1,4 +1,4 @@
-import { listKeysQuery } from '../../src/keys/schema.ts';
+import { listKeysQuery } from '../../src/access/keys/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -8,7 +8,7 @@ export default listCommand({
     ['List the keys of another organization', 'svc keys list --org acme --limit 100'],
   ],
   query: listKeysQuery,
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.list,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.list,
   columns: ['id', 'name', 'start', 'roleName', 'isActive', 'lastUsedAt', 'expiresAt'],
   whenEmpty: 'No keys found. Create one: svc keys create --name NAME',
 });

@@ -8,7 +8,7 @@ export default deleteCommand({
     'elsewhere it needs --yes.',
   examples: [['Revoke a key in a script', 'svc keys revoke key_06dq2k0qz8h3v5m1r9t4w7xy --yes']],
   args,
-  shows: async () => (await import('../../src/keys/routes.ts')).keyRoutes.get,
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.revoke,
+  shows: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.get,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.revoke,
   question: ({ name, start }) => `Revoke the key ${start}… (${name ?? 'no name'}) for good?`,
 });

@@ -11,6 +11,6 @@ export default showCommand({
     ],
   ],
   args,
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.rotate,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.rotate,
   ...shownOnce,
 });

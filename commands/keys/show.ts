@@ -29,6 +29,6 @@ export default showCommand({
     ['Show the permissions and the end of a key', 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.get,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { updateKeyInput } from '../../src/keys/schema.ts';
+import { updateKeyInput } from '../../src/access/keys/schema.ts';
 import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
@@ -26,6 +26,6 @@ export default updateCommand({
   body: updateKeyInput,
   flags: constraintFlags,
   more: constraintsGiven,
-  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.update,
+  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.update,
   card,
 });

@@ -1,5 +1,5 @@
-// `svc mailboxes actions`. Actions: src/mailbox-actions/actions.ts.
-import { listActionsQuery } from '../../src/mailbox-actions/schema.ts';
+// `svc mailboxes actions`. Actions: src/inbox/approvals/actions.ts.
+import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';
 import { mailboxArg as args, mailboxIdFrom as find } from '../base/mailbox-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -14,7 +14,7 @@ export default listCommand({
   args,
   find,
   query: listActionsQuery,
-  route: async () => (await import('../../src/mailbox-actions/routes.ts')).mailboxActionRoutes.list,
+  route: async () => (await import('../../src/inbox/approvals/routes.ts')).mailboxActionRoutes.list,
   columns: ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summary.subject'],
   whenEmpty: 'No key has acted in this mailbox yet',
 });

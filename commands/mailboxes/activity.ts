@@ -1,6 +1,6 @@
 // `svc mailboxes activity`: agent-activity, and the actions of each hour as bars.
 import { Flags } from '@oclif/core';
-import type { MailboxActivity } from '../../src/mailbox-actions/schema.ts';
+import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
@@ -74,8 +74,8 @@ export default class MailboxesActivity extends BaseCommand {
     const { args: typed, flags } = await this.parse(MailboxesActivity);
     await withCaller(flags, async (app, caller) => {
       const now = app.clock.now();
-      const { mailboxActionRoutes } = await import('../../src/mailbox-actions/routes.ts');
-      const { selectHours } = await import('../../src/mailbox-actions/hour-queries.ts');
+      const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
+      const { selectHours } = await import('../../src/inbox/approvals/hour-queries.ts');
       const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
       const after = timeFrom('--after', flags.after, now);
       const before = timeFrom('--before', flags.before, now);

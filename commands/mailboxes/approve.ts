@@ -1,4 +1,4 @@
-// `svc mailboxes approve`. Checks repeated before the send: src/answering/approve.ts.
+// `svc mailboxes approve`. Checks repeated before the send: src/inbox/replies/approve.ts.
 import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { given, textFrom } from '../base/body.ts';
@@ -44,7 +44,7 @@ export default class MailboxesApprove extends BaseCommand {
     const action = await callOnAction(
       flags,
       args.action,
-      async () => (await import('../../src/answering/routes.ts')).answeringRoutes.approve,
+      async () => (await import('../../src/inbox/replies/routes.ts')).answeringRoutes.approve,
       { body },
     );
     await printCard(flags, action, actionCard);

@@ -1,4 +1,4 @@
-import { createMailboxInput } from '../../src/mailboxes/schema.ts';
+import { createMailboxInput } from '../../src/identity/mailboxes/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -19,6 +19,6 @@ export default createCommand({
     ],
   ],
   body: createMailboxInput,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.create,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.create,
   card,
 });

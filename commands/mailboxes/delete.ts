@@ -8,7 +8,7 @@ export default deleteCommand({
     ['Delete a mailbox for good', 'svc mailboxes delete mbx_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
-  shows: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.get,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.delete,
+  shows: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.get,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.delete,
   question: ({ primaryAddress }) => `Delete the mailbox ${primaryAddress}?`,
 });

@@ -1,4 +1,4 @@
-import { listMailboxesQuery } from '../../src/mailboxes/schema.ts';
+import { listMailboxesQuery } from '../../src/identity/mailboxes/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -8,7 +8,7 @@ export default listCommand({
     ['List the paused mailboxes', 'svc mailboxes list --status paused'],
   ],
   query: listMailboxesQuery,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.list,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.list,
   columns: ['id', 'slug', 'primaryAddress', 'status', 'displayName', 'createdAt'],
   whenEmpty: 'No mailboxes found. Create one: svc mailboxes create --slug support',
 });

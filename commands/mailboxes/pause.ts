@@ -8,6 +8,6 @@ export default showCommand({
     'nothing either.',
   examples: [['Pause a mailbox for now', 'svc mailboxes pause mbx_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.pause,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.pause,
   card,
 });

@@ -1,6 +1,6 @@
-// `svc mailboxes receive`: takes a mail in as if by SMTP (src/inbound/receive.ts) and threads it at once.
+// `svc mailboxes receive`: takes a mail in as if by SMTP (src/inbox/receiving/receive.ts) and threads it at once.
 import { Flags } from '@oclif/core';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
@@ -36,7 +36,7 @@ export default class MailboxesReceive extends BaseCommand {
     const { args: typed, flags } = await this.parse(MailboxesReceive);
     const raw = await readInput('-');
     await withCaller(flags, async (app, caller) => {
-      const { getMailbox } = await import('../../src/mailboxes/mailboxes.ts');
+      const { getMailbox } = await import('../../src/identity/mailboxes/mailboxes.ts');
       const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
       const { primaryAddress } = await getMailbox(app, caller, id);
       const messageId = await takeIn(app, primaryAddress, flags.from, raw);
@@ -52,8 +52,8 @@ function onTheWire(raw: Buffer): Buffer {
 }
 
 async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer): Promise<string> {
-  const { receive } = await import('../../src/inbound/receive.ts');
-  const { resolveAddressee } = await import('../../src/inbound/resolve.ts');
+  const { receive } = await import('../../src/inbox/receiving/receive.ts');
+  const { resolveAddressee } = await import('../../src/inbox/receiving/resolve.ts');
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') {
     throw new ExpectationError(`the mail was refused: ${addressee.code} ${addressee.text}`);
@@ -74,9 +74,11 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
 
 /** Assigns the message to its thread at once; a daemon does this soon after the 250. */
 async function threaded(app: App, messageId: string) {
-  const { findMessageRow } = await import('../../src/messages/queries.ts');
-  const { finishProjection, readProjection } = await import('../../src/messages/projection.ts');
-  const { findThreadMessages } = await import('../../src/threads/queries.ts');
+  const { findMessageRow } = await import('../../src/outbound/messages/queries.ts');
+  const { finishProjection, readProjection } = await import(
+    '../../src/outbound/messages/projection.ts'
+  );
+  const { findThreadMessages } = await import('../../src/inbox/threads/queries.ts');
   const { db } = app.store;
   const row = await findMessageRow(db, messageId);
   if (!row) throw new Error(`${messageId} was stored and is not there`);

@@ -1,5 +1,5 @@
-// `svc mailboxes reject`. Life of a proposal: src/mailbox-actions/actions.ts.
-import { rejectActionInput } from '../../src/mailbox-actions/schema.ts';
+// `svc mailboxes reject`. Life of a proposal: src/inbox/approvals/actions.ts.
+import { rejectActionInput } from '../../src/inbox/approvals/schema.ts';
 import { actionArgs as args, actionCard as card, actionParams as find } from '../base/action.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -15,6 +15,6 @@ export default updateCommand({
   find,
   body: rejectActionInput,
   route: async () =>
-    (await import('../../src/mailbox-actions/routes.ts')).mailboxActionRoutes.reject,
+    (await import('../../src/inbox/approvals/routes.ts')).mailboxActionRoutes.reject,
   card,
 });

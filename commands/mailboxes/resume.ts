@@ -5,6 +5,6 @@ export default showCommand({
   summary: 'Resume a mailbox: it sends and receives again',
   examples: [['Resume a paused mailbox', 'svc mailboxes resume mbx_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.resume,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.resume,
   card,
 });

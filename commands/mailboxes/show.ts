@@ -11,6 +11,6 @@ export default showCommand({
   summary: 'Show a mailbox',
   examples: [['Show the status of a mailbox', 'svc mailboxes show mbx_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.get,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.get,
   card,
 });

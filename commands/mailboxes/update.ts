@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { updateMailboxInput } from '../../src/mailboxes/schema.ts';
+import { updateMailboxInput } from '../../src/identity/mailboxes/schema.ts';
 import { given } from '../base/body.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
@@ -30,6 +30,6 @@ export default updateCommand({
       filters: allow || block ? given({ allow, block }) : undefined,
       defaultFrom: address === undefined ? undefined : { address },
     }),
-  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.update,
+  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.update,
   card,
 });

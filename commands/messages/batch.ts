@@ -1,6 +1,6 @@
 // `svc messages batch`: a table of results, and exit code 8 when a message was refused.
 import { Flags } from '@oclif/core';
-import type { BatchResult } from '../../src/messages/schema.ts';
+import type { BatchResult } from '../../src/outbound/messages/schema.ts';
 import { readJson } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
@@ -54,7 +54,8 @@ export default class MessagesBatch extends BaseCommand {
     const { flags } = await this.parse(MessagesBatch);
     const headers = idempotencyHeader(flags['idempotency-key']);
     const body = (await readJson(flags.data)) as object;
-    const load = async () => (await import('../../src/sending/routes.ts')).sendingRoutes.sendBatch;
+    const load = async () =>
+      (await import('../../src/outbound/sending/routes.ts')).sendingRoutes.sendBatch;
     const results = await callRoute(flags, load, { headers, body });
     if (flags.json) await printArray(flags, results, [], '');
     else await printArray(flags, results.map(rowOf), columns, '');

@@ -17,6 +17,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/sending/routes.ts')).sendingRoutes.cancel,
+  route: async () => (await import('../../src/outbound/sending/routes.ts')).sendingRoutes.cancel,
   view: (message) => messageText(message, messageCard),
 });

@@ -11,7 +11,7 @@ export default deleteCommand({
   ],
   args,
   find,
-  shows: async () => (await import('../../src/messages/routes.ts')).messageRoutes.get,
-  route: async () => (await import('../../src/messages/routes.ts')).messageRoutes.delete,
+  shows: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.get,
+  route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.delete,
   question: ({ id, status }) => `Delete the message ${id} (${status}) for good?`,
 });

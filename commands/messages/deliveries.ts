@@ -28,7 +28,7 @@ export default class MessagesDeliveries extends BaseCommand {
     const { args, flags } = await this.parse(MessagesDeliveries);
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
-      const { get } = (await import('../../src/messages/routes.ts')).messageRoutes;
+      const { get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
       const { deliveries, recipients } = await runRoute(app, caller, get, { params: { id } });
       const emails = new Map(recipients.map((one) => [one.id, one.email]));
       await printArray(flags, deliveries, deliveryColumns, 'This message has no deliveries.', {

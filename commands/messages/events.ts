@@ -8,6 +8,6 @@ export default showCommand({
   examples: [['Show its timeline', 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   find,
-  route: async () => (await import('../../src/messages/routes.ts')).messageRoutes.events,
+  route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.events,
   view: (items) => listText({ items }, eventColumns, 'This message has no events yet.'),
 });

@@ -1,9 +1,9 @@
 // `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none comes.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { EmailProjection, Message } from '../../src/messages/schema.ts';
-import { foldAddress } from '../../src/net/address.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import { foldAddress } from '../../src/platform/net/address.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
@@ -42,7 +42,7 @@ function fits({ to, subject }: Wanted, message: Message): boolean {
 
 /** The newest message that fits. Not by the search, which a daemon fills in a while. */
 async function find(app: App, caller: Caller, wanted: Wanted): Promise<Message | undefined> {
-  const { list } = (await import('../../src/messages/routes.ts')).messageRoutes;
+  const { list } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
   for (let page = 1; page <= mostPages; page++) {
     const query = { startDate: wanted.since, limit: perPage, page };
     const { items } = await runRoute(app, caller, list, { query });
@@ -132,7 +132,7 @@ async function show(
     );
     return;
   }
-  const { email: route } = (await import('../../src/messages/routes.ts')).messageRoutes;
+  const { email: route } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
   const email = await runRoute(app, caller, route, { params: { id: message.id } });
   const found = extracted(email, flags.extract as Extract);
   if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);

@@ -1,9 +1,9 @@
-// `svc messages explain`. The sentences: src/explain/explain-words.ts.
+// `svc messages explain`. The sentences: src/outbound/explain/explain-words.ts.
 import type {
   MessageExplanation,
   RecipientExplanation,
   ServerWords,
-} from '../../src/explain/explain.ts';
+} from '../../src/outbound/explain/explain.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { print } from '../base/output.ts';
@@ -21,7 +21,7 @@ function wordsOf({ code, enhancedCode, reply }: Pick<ServerWords, SaidParts>): s
 async function recipientText(recipient: RecipientExplanation, now: number): Promise<string> {
   const { emphasize, inWords, plainText, table } = await import('../base/format.ts');
   const { sparkline } = await import('../base/sparkline.ts');
-  const { timeInWords } = await import('../../src/explain/time-words.ts');
+  const { timeInWords } = await import('../../src/outbound/explain/time-words.ts');
   const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
     recipient;
   const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
@@ -76,7 +76,7 @@ export default class MessagesExplain extends BaseCommand {
     const { args, flags } = await this.parse(MessagesExplain);
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
-      const { explainMessage } = await import('../../src/explain/explain.ts');
+      const { explainMessage } = await import('../../src/outbound/explain/explain.ts');
       const explanation = await explainMessage(app, caller, id);
       await print(flags, explanation, () => explanationText(explanation, app.clock.now()));
     });

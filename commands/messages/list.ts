@@ -1,4 +1,4 @@
-import { listMessagesQuery } from '../../src/messages/schema.ts';
+import { listMessagesQuery } from '../../src/outbound/messages/schema.ts';
 import { messageColumns, messageColumnsForPeople } from '../base/fields.ts';
 import { capturedNote, counterpartOf, shownMessage } from '../base/message-view.ts';
 import { listCommand } from '../base/verbs.ts';
@@ -18,7 +18,7 @@ export default listCommand({
   ],
   query: listMessagesQuery,
   names: { recipient: 'to', sender: 'from', conversationId: 'conversation', contactId: 'contact' },
-  route: async () => (await import('../../src/messages/routes.ts')).messageRoutes.list,
+  route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.list,
   columns: messageColumns,
   whenEmpty: 'No messages found. Send one: svc messages send --help',
   looks: ({ items }) => ({

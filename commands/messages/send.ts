@@ -1,8 +1,8 @@
 // `svc messages send`: now, later, or followed to the end. The body: base/send-payload.ts.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
@@ -133,7 +133,7 @@ export default class MessagesSend extends BaseCommand {
     const scheduledFor = flags['scheduled-for'];
     const input = await sendPayloadFrom(await readData(flags.data), flags);
     await withCaller(flags, async (app, caller) => {
-      const { sendingRoutes } = await import('../../src/sending/routes.ts');
+      const { sendingRoutes } = await import('../../src/outbound/sending/routes.ts');
       if (scheduledFor !== undefined) {
         const body = { ...input, scheduledFor, ...given({ idempotencyKey }) };
         const message = await runRoute(app, caller, sendingRoutes.schedule, { body });
@@ -161,7 +161,7 @@ async function follow(
   timeoutMs: number | undefined,
 ): Promise<void> {
   const { followMessage, recipientLines, settledStatuses } = await import('../base/follow.ts');
-  const { get } = (await import('../../src/messages/routes.ts')).messageRoutes;
+  const { get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
   const read = () => runRoute(app, caller, get, { params: { id } });
   const startedAt = app.clock.now();
   const word = await wordOfNoDaemon(app);

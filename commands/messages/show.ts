@@ -1,8 +1,8 @@
 // `svc messages show`: a message, its content, or the bytes of its mail, which no operation gives.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
@@ -60,7 +60,7 @@ export default class MessagesShow extends BaseCommand {
       if (flags.raw || flags.attachment !== undefined) {
         return writeBytes(await bytesOf(app, caller, id, flags.attachment));
       }
-      const { messageRoutes } = await import('../../src/messages/routes.ts');
+      const { messageRoutes } = await import('../../src/outbound/messages/routes.ts');
       const params = { id };
       if (flags.email) {
         const email = await runRoute(app, caller, messageRoutes.email, { params });
@@ -73,7 +73,9 @@ export default class MessagesShow extends BaseCommand {
 }
 
 async function bytesOf(app: App, caller: Caller, id: string, attachment: number | undefined) {
-  const { readAttachment, readRawMail } = await import('../../src/sending/stored-parts.ts');
+  const { readAttachment, readRawMail } = await import(
+    '../../src/outbound/sending/stored-parts.ts'
+  );
   return attachment === undefined
     ? readRawMail(app, caller, id)
     : readAttachment(app, caller, id, attachment);

@@ -1,6 +1,6 @@
-// `svc messages tail`. How the log is followed: src/events/follow.ts.
+// `svc messages tail`. How the log is followed: src/history/events/follow.ts.
 import { Flags } from '@oclif/core';
-import type { LogItem } from '../../src/events/schema.ts';
+import type { LogItem } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';

@@ -1,4 +1,4 @@
-// `svc migrate status`. Migrations themselves: src/store/migrate.ts.
+// `svc migrate status`. Migrations themselves: src/platform/store/migrate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printList } from '../base/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
@@ -19,8 +19,8 @@ export default class MigrateStatus extends BaseCommand {
     const { flags } = await this.parse(MigrateStatus);
     const loaded = await readStoreConfig(flags);
     const { database, dataDir } = loaded.config;
-    const { readMigrationStatus } = await import('../../src/store/open.ts');
-    const { isoTime } = await import('../../src/runtime/clock.ts');
+    const { readMigrationStatus } = await import('../../src/platform/store/open.ts');
+    const { isoTime } = await import('../../src/platform/runtime/clock.ts');
     const status = await readMigrationStatus(database.url, dataDir).catch((error: unknown) => {
       throw asUnreachable(withConfiguration(error, loaded));
     });

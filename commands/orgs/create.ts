@@ -1,4 +1,4 @@
-// `svc orgs create`. Organizations: src/organizations/organizations.ts.
+// `svc orgs create`. Organizations: src/access/organizations/organizations.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -60,9 +60,11 @@ export default class OrgsCreate extends BaseCommand {
       }),
     };
     await withApp(flags, async (app) => {
-      const { createOrganization } = await import('../../src/organizations/organizations.ts');
-      const { createOrganizationInput } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { createOrganization } = await import(
+        '../../src/access/organizations/organizations.ts'
+      );
+      const { createOrganizationInput } = await import('../../src/access/organizations/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const wanted = parseWith(createOrganizationInput, input, 'body');
       const made = await createOrganization(app, wanted);
       const next = `Create a key for it: svc keys create --org ${made.name} --name first --role owner`;

@@ -1,4 +1,4 @@
-// `svc orgs list`. Organizations: src/organizations/organizations.ts.
+// `svc orgs list`. Organizations: src/access/organizations/organizations.ts.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { organizationColumns } from '../base/fields.ts';
@@ -21,9 +21,9 @@ export default class OrgsList extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(OrgsList);
     await withApp(flags, async (app) => {
-      const { listOrganizations } = await import('../../src/organizations/organizations.ts');
-      const { listOrganizationsQuery } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { listOrganizations } = await import('../../src/access/organizations/organizations.ts');
+      const { listOrganizationsQuery } = await import('../../src/access/organizations/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const { page, limit } = flags;
       const query = parseWith(listOrganizationsQuery, given({ page, limit }), 'query');
       const organizations = await listOrganizations(app, query);

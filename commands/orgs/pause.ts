@@ -1,4 +1,4 @@
-// `svc orgs pause`. Effect of a pause: src/organizations/organizations.ts.
+// `svc orgs pause`. Effect of a pause: src/access/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -37,7 +37,7 @@ export default class OrgsPause extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsPause);
     await withApp(flags, async (app) => {
-      const { pauseOrganization } = await import('../../src/organizations/organizations.ts');
+      const { pauseOrganization } = await import('../../src/access/organizations/organizations.ts');
       const input = given({ note: flags.note });
       const paused = await pauseOrganization(app, args.organization, input);
       await printCard(flags, paused, organizationCard);

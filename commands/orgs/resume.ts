@@ -1,4 +1,4 @@
-// `svc orgs resume`. Effect of a pause: src/queue/stops.ts.
+// `svc orgs resume`. Effect of a pause: src/outbound/queue/stops.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -31,7 +31,7 @@ export default class OrgsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
-      const { resumeSending } = await import('../../src/queue/desk/resume.ts');
+      const { resumeSending } = await import('../../src/outbound/queue/desk/resume.ts');
       const resumed = await resumeSending(app, args.organization, given({ note: flags.note }));
       await printCard(flags, resumed, organizationCard);
     });

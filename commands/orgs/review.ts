@@ -1,4 +1,4 @@
-// `svc orgs review`. Effect of the review: src/organizations/onboarding.ts.
+// `svc orgs review`. Effect of the review: src/access/organizations/onboarding.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -45,7 +45,7 @@ export default class OrgsReview extends BaseCommand {
     const { args, flags } = await this.parse(OrgsReview);
     if (flags.approve === flags.reject) throw new UsageError('give either --approve or --reject');
     await withApp(flags, async (app) => {
-      const { reviewOnboarding } = await import('../../src/organizations/onboarding.ts');
+      const { reviewOnboarding } = await import('../../src/access/organizations/onboarding.ts');
       const reviewed = await reviewOnboarding(app, args.organization, {
         verdict: flags.approve ? 'approved' : 'rejected',
         ...given({ note: flags.note, expectedGeneration: flags['expected-generation'] }),

@@ -1,4 +1,4 @@
-// `svc orgs show`. Organizations: src/organizations/organizations.ts.
+// `svc orgs show`. Organizations: src/access/organizations/organizations.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
@@ -26,7 +26,7 @@ export default class OrgsShow extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsShow);
     await withApp(flags, async (app) => {
-      const { getOrganization } = await import('../../src/organizations/organizations.ts');
+      const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
       await printCard(flags, await getOrganization(app, args.organization), organizationCard);
     });
   }

@@ -1,4 +1,4 @@
-// `svc orgs update`. Organizations: src/organizations/organizations.ts.
+// `svc orgs update`. Organizations: src/access/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -66,12 +66,14 @@ export default class OrgsUpdate extends BaseCommand {
       }),
     };
     await withApp(flags, async (app) => {
-      const { updateOrganization } = await import('../../src/organizations/organizations.ts');
-      const { updateOrganizationInput } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { updateOrganization } = await import(
+        '../../src/access/organizations/organizations.ts'
+      );
+      const { updateOrganizationInput } = await import('../../src/access/organizations/schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const changes = parseWith(updateOrganizationInput, input, 'body');
       const updated = await updateOrganization(app, args.organization, changes);
-      const { askForQuota } = await import('../../src/queue/scheduled.ts');
+      const { askForQuota } = await import('../../src/outbound/queue/scheduled.ts');
       await askForQuota(app, updated.id);
       await printCard(flags, updated, organizationCard);
     });

@@ -1,4 +1,4 @@
-// `svc plan show` (specification 8). Limits in force, and how to lift them: src/admission/plan-state.ts.
+// `svc plan show` (specification 8). Limits in force, and how to lift them: src/access/admission/plan-state.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
@@ -30,7 +30,7 @@ export default class PlanShow extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(PlanShow);
     await withApp(flags, async (app) => {
-      const { getPlanState } = await import('../../src/admission/plan-state.ts');
+      const { getPlanState } = await import('../../src/access/admission/plan-state.ts');
       const state = await getPlanState(app, flags.org);
       const { binds, liftedBy } = state;
       const note = liftedBy === null ? binds : `${binds}\nLifted by: ${liftedBy}`;

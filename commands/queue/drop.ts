@@ -1,4 +1,4 @@
-// `svc queue drop`. The queue: src/queue/desk/queue.ts.
+// `svc queue drop`. The queue: src/outbound/queue/desk/queue.ts.
 
 import { confirmed } from '../base/ask.ts';
 import { yesFlag } from '../base/command.ts';
@@ -31,9 +31,9 @@ export default class QueueDrop extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueDrop);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { dropDeliveries } = await import('../../src/queue/desk/queue.ts');
-      const { queueIds } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { dropDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
+      const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const ids = parseWith(queueIds, args.ids, 'path');
       await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);
       const items = await dropDeliveries(app, ids, organizationId);

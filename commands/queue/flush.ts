@@ -1,4 +1,4 @@
-// `svc queue flush`. The queue: src/queue/desk/queue.ts.
+// `svc queue flush`. The queue: src/outbound/queue/desk/queue.ts.
 import { given } from '../base/body.ts';
 import { print } from '../base/output.ts';
 import { domainFlag, QueueCommand, walking, withQueue } from '../base/queue.ts';
@@ -23,9 +23,9 @@ export default class QueueFlush extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueFlush);
     await withQueue(flags, async (session) => {
-      const { flushQueue } = await import('../../src/queue/desk/queue.ts');
-      const { queueScope } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { flushQueue } = await import('../../src/outbound/queue/desk/queue.ts');
+      const { queueScope } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const { app, organizationId } = session;
       const scope = parseWith(queueScope, given({ organizationId, domain: flags.domain }), 'query');
       const result = await walking(session, 'flushed', (tell) => flushQueue(app, scope, tell));

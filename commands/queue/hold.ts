@@ -1,4 +1,4 @@
-// `svc queue hold`. Holds: src/queue/desk/holds.ts.
+// `svc queue hold`. Holds: src/outbound/queue/desk/holds.ts.
 import { Args, Flags } from '@oclif/core';
 import { printCard } from '../base/output.ts';
 import {
@@ -42,9 +42,9 @@ export default class QueueHold extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueHold);
     await withQueue(flags, async (session) => {
-      const { holdQueue } = await import('../../src/queue/desk/holds.ts');
-      const { holdNote } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { holdQueue } = await import('../../src/outbound/queue/desk/holds.ts');
+      const { holdNote } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const target = await holdTargetFrom(session, args.id, flags.domain);
       const note = parseWith(holdNote, flags.note, 'body') ?? null;
       const hold = await walking(session, 'held', (tell) =>

@@ -1,4 +1,4 @@
-// `svc queue holds`. Holds: src/queue/desk/holds.ts.
+// `svc queue holds`. Holds: src/outbound/queue/desk/holds.ts.
 import { printList } from '../base/output.ts';
 import { holdColumns, QueueCommand, withQueue } from '../base/queue.ts';
 
@@ -10,7 +10,7 @@ export default class QueueHolds extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueHolds);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { listHolds } = await import('../../src/queue/desk/holds.ts');
+      const { listHolds } = await import('../../src/outbound/queue/desk/holds.ts');
       const holds = await listHolds(app, organizationId);
       await printList(
         common,

@@ -1,4 +1,4 @@
-// `svc queue list`. The queue: src/queue/desk/queue.ts.
+// `svc queue list`. The queue: src/outbound/queue/desk/queue.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { pageFlags } from '../base/command.ts';
@@ -41,9 +41,9 @@ export default class QueueList extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueList);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { listQueue } = await import('../../src/queue/desk/queue.ts');
-      const { listQueueQuery } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { listQueue } = await import('../../src/outbound/queue/desk/queue.ts');
+      const { listQueueQuery } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const query = given({
         organizationId,
         state: flags.status,

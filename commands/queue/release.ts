@@ -1,4 +1,4 @@
-// `svc queue release`. Holds: src/queue/desk/holds.ts.
+// `svc queue release`. Holds: src/outbound/queue/desk/holds.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';
@@ -33,9 +33,9 @@ export default class QueueRelease extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueRelease);
     await withQueue(flags, async (session) => {
-      const { releaseHold } = await import('../../src/queue/desk/holds.ts');
-      const { holdId } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { releaseHold } = await import('../../src/outbound/queue/desk/holds.ts');
+      const { holdId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const target = args.id?.startsWith('hold_')
         ? { holdId: parseWith(holdId, args.id, 'path') }
         : await holdTargetFrom(session, args.id, flags.domain);

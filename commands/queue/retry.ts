@@ -1,4 +1,4 @@
-// `svc queue retry`. The queue: src/queue/desk/queue.ts.
+// `svc queue retry`. The queue: src/outbound/queue/desk/queue.ts.
 import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 
@@ -25,9 +25,9 @@ export default class QueueRetry extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueRetry);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { retryDeliveries } = await import('../../src/queue/desk/queue.ts');
-      const { queueIds } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { retryDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
+      const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const ids = parseWith(queueIds, args.ids, 'path');
       const items = await retryDeliveries(app, ids, organizationId);
       await print(common, { items }, () => entriesText(items));

@@ -1,4 +1,4 @@
-// `svc queue show`. The queue: src/queue/desk/queue.ts.
+// `svc queue show`. The queue: src/outbound/queue/desk/queue.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { QueueCommand, withQueue } from '../base/queue.ts';
@@ -62,9 +62,9 @@ export default class QueueShow extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueShow);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { showQueueEntries } = await import('../../src/queue/desk/queue.ts');
-      const { queueId } = await import('../../src/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
+      const { showQueueEntries } = await import('../../src/outbound/queue/desk/queue.ts');
+      const { queueId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/core/api/validate.ts');
       const id = parseWith(queueId, args.id, 'path');
       const entries = await showQueueEntries(app, id, organizationId);
       const value = id.startsWith('dlv_') ? entries[0] : { items: entries };

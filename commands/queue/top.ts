@@ -1,5 +1,5 @@
-// `svc queue top`. Reports of the daemons: src/queue/lanes/lane-report.ts.
-import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
+// `svc queue top`. Reports of the daemons: src/outbound/queue/lanes/lane-report.ts.
+import type { QueueSnapshot } from '../../src/outbound/queue/lanes/lane-report.ts';
 import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';
 import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';
@@ -56,7 +56,7 @@ export default class QueueTop extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueTop);
     await withQueue(flags, async ({ app }) => {
-      const { queueSnapshot } = await import('../../src/queue/lanes/lane-report.ts');
+      const { queueSnapshot } = await import('../../src/outbound/queue/lanes/lane-report.ts');
       if (flags.json) writeLine(jsonText(await queueSnapshot(app)));
       else if (!process.stdout.isTTY) writeLine(await snapshotText(await queueSnapshot(app)));
       else

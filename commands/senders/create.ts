@@ -1,4 +1,4 @@
-import { createSenderInput } from '../../src/senders/schema.ts';
+import { createSenderInput } from '../../src/identity/senders/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -19,6 +19,6 @@ export default createCommand({
   ],
   body: createSenderInput,
   names: { replyToEmails: 'reply-to' },
-  route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.create,
+  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.create,
   card,
 });

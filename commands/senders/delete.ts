@@ -8,7 +8,7 @@ export default deleteCommand({
     ['Delete a sender in a script', 'svc senders delete snd_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
   ],
   args,
-  shows: async () => (await import('../../src/senders/routes.ts')).senderRoutes.get,
-  route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.delete,
+  shows: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.get,
+  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.delete,
   question: ({ email }) => `Delete the sender ${email} for good?`,
 });

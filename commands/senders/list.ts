@@ -1,4 +1,4 @@
-import { listSendersQuery } from '../../src/senders/schema.ts';
+import { listSendersQuery } from '../../src/identity/senders/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -8,7 +8,7 @@ export default listCommand({
     ['Print the default sender', "svc senders list --json | jq '.items[] | select(.isDefault)'"],
   ],
   query: listSendersQuery,
-  route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.list,
+  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.list,
   columns: ['id', 'email', 'name', 'verificationStatus', 'isDefault', 'createdAt'],
   whenEmpty: 'No senders found. Create one: svc senders create --email ADDRESS',
 });

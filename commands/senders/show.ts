@@ -13,6 +13,6 @@ export default showCommand({
     ['Show whether a sender is verified', 'svc senders show snd_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.get,
+  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.get,
   card,
 });

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { updateSenderInput } from '../../src/senders/schema.ts';
+import { updateSenderInput } from '../../src/identity/senders/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -20,6 +20,6 @@ export default updateCommand({
       multipleNonGreedy: true,
     }),
   },
-  route: async () => (await import('../../src/senders/routes.ts')).senderRoutes.update,
+  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.update,
   card,
 });

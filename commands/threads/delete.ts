@@ -9,8 +9,8 @@ export default deleteCommand({
   ],
   args,
   find,
-  shows: async () => (await import('../../src/threads/routes.ts')).threadRoutes.get,
-  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.delete,
+  shows: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.get,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.delete,
   question: ({ folder, subject, messageCount }) =>
     folder === 'trash'
       ? `Delete "${subject ?? ''}" for good, with its ${messageCount} messages?`

@@ -1,4 +1,4 @@
-// `svc threads forward`. Forwarded parts of a message: src/answering/forwarded.ts.
+// `svc threads forward`. Forwarded parts of a message: src/inbox/replies/forwarded.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
@@ -29,7 +29,7 @@ export default class ThreadsForward extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ThreadsForward);
     const load = async () =>
-      (await import('../../src/answering/routes.ts')).answeringRoutes.forward;
+      (await import('../../src/inbox/replies/routes.ts')).answeringRoutes.forward;
     await printResult(flags, await callOnMessage(flags, args.thread, load));
   }
 }

@@ -32,7 +32,7 @@ export default class ThreadsLabel extends BaseCommand {
     const { args, flags } = await this.parse(ThreadsLabel);
     const { add, remove } = flags;
     if (!add && !remove) throw new UsageError('give --add LABEL or --remove LABEL');
-    const routes = async () => (await import('../../src/threads/routes.ts')).threadRoutes;
+    const routes = async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes;
     const changes = [
       { labels: remove, load: async () => (await routes()).removeLabels },
       { labels: add, load: async () => (await routes()).addLabels },

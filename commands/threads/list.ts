@@ -1,6 +1,6 @@
-// `svc threads list`. Filters and order: src/threads/list-queries.ts, search.ts.
+// `svc threads list`. Filters and order: src/inbox/threads/list-queries.ts, search.ts.
 import { Flags } from '@oclif/core';
-import { listThreadsQuery } from '../../src/threads/schema.ts';
+import { listThreadsQuery } from '../../src/inbox/threads/schema.ts';
 import { mailboxArg as args, mailboxIdFrom as find } from '../base/mailbox-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -24,7 +24,7 @@ export default listCommand({
     }),
   },
   ages: ['after', 'before'],
-  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.list,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.list,
   columns: [
     ...['id', 'lastActivityAt', 'from.address', 'subject', 'messageCount', 'folder'],
     ...['read', 'labels'],

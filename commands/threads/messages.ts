@@ -1,4 +1,4 @@
-import { listMessagesQuery } from '../../src/threads/schema.ts';
+import { listMessagesQuery } from '../../src/inbox/threads/schema.ts';
 import { threadArg as args, threadParams as find } from '../base/thread.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -13,7 +13,7 @@ export default listCommand({
   args,
   find,
   query: listMessagesQuery,
-  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.messages,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.messages,
   columns: ['threadPosition', 'id', 'createdAt', 'from', 'kind', 'preview'],
   whenEmpty: 'This thread has no messages: it began with a draft',
 });

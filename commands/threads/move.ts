@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { updateThreadInput } from '../../src/threads/schema.ts';
+import { updateThreadInput } from '../../src/inbox/threads/schema.ts';
 import { standingCard as card, threadParams as find, threadArg } from '../base/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -17,6 +17,6 @@ export default updateCommand({
   find,
   body: updateThreadInput,
   names: { snoozedUntil: null },
-  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.update,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.update,
   card,
 });

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { createNoteInput } from '../../src/threads/schema.ts';
+import { createNoteInput } from '../../src/inbox/threads/schema.ts';
 import { given, textFrom } from '../base/body.ts';
 import { threadArg as args, threadParams as find } from '../base/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -19,6 +19,6 @@ export default updateCommand({
     body: Flags.string({ description: 'Text of the note; @FILE, or @- for standard input' }),
   },
   more: async ({ body }) => given({ body: await textFrom(body as string | undefined) }),
-  route: async () => (await import('../../src/threads/routes.ts')).noteRoutes.create,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).noteRoutes.create,
   card: ['id', 'author.kind', 'author.displayName', 'body', 'color', 'pinned', 'createdAt'],
 });

@@ -1,4 +1,4 @@
-import { listNotesQuery } from '../../src/threads/schema.ts';
+import { listNotesQuery } from '../../src/inbox/threads/schema.ts';
 import { threadArg as args, threadParams as find } from '../base/thread.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -10,7 +10,7 @@ export default listCommand({
   args,
   find,
   query: listNotesQuery,
-  route: async () => (await import('../../src/threads/routes.ts')).noteRoutes.list,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).noteRoutes.list,
   columns: ['id', 'createdAt', 'author.displayName', 'color', 'pinned', 'body'],
   whenEmpty: 'No notes yet. Write one: svc threads note THREAD --body TEXT',
 });

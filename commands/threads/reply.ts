@@ -1,4 +1,4 @@
-// `svc threads reply`. Recipients of an answer: src/answering/recipients.ts.
+// `svc threads reply`. Recipients of an answer: src/inbox/replies/recipients.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
@@ -29,7 +29,7 @@ export default class ThreadsReply extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ThreadsReply);
     const load = async () => {
-      const { answeringRoutes } = await import('../../src/answering/routes.ts');
+      const { answeringRoutes } = await import('../../src/inbox/replies/routes.ts');
       return flags.all ? answeringRoutes.replyAll : answeringRoutes.reply;
     };
     await printResult(flags, await callOnMessage(flags, args.thread, load));

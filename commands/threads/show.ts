@@ -6,6 +6,6 @@ export default showCommand({
   examples: [['Show the state of a thread', 'svc threads show thread_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   find,
-  route: async () => (await import('../../src/threads/routes.ts')).threadRoutes.get,
+  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.get,
   card: threadCard,
 });

@@ -35,7 +35,8 @@ export default class ThreadsSnooze extends BaseCommand {
     const { args, flags } = await this.parse(ThreadsSnooze);
     const until = timeAhead('--until', flags.until, Date.now());
     if ((until === undefined) === !flags.end) throw new UsageError('give --until TIME or --end');
-    const load = async () => (await import('../../src/threads/routes.ts')).threadRoutes.update;
+    const load = async () =>
+      (await import('../../src/inbox/threads/routes.ts')).threadRoutes.update;
     const body = { snoozedUntil: until ?? null };
     const thread = await callOnThread(flags, args.thread, load, { body });
     await printCard(flags, thread, standingCard);

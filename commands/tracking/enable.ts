@@ -1,4 +1,4 @@
-import { enableTrackingInput } from '../../src/tracking/custom/schema.ts';
+import { enableTrackingInput } from '../../src/outbound/tracking/custom/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { trackingView as view } from '../base/tracking.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -13,6 +13,6 @@ export default updateCommand({
   find,
   body: enableTrackingInput,
   route: async () =>
-    (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.enable,
+    (await import('../../src/outbound/tracking/custom/routes.ts')).customTrackingRoutes.enable,
   view,
 });

@@ -9,6 +9,6 @@ export default showCommand({
   args,
   find,
   route: async () =>
-    (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.recheck,
+    (await import('../../src/outbound/tracking/custom/routes.ts')).customTrackingRoutes.recheck,
   view,
 });

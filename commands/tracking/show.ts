@@ -7,6 +7,7 @@ export default showCommand({
   examples: [['Show it by the name of the domain', 'svc tracking show example.com']],
   args,
   find,
-  route: async () => (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.get,
+  route: async () =>
+    (await import('../../src/outbound/tracking/custom/routes.ts')).customTrackingRoutes.get,
   view,
 });

@@ -1,4 +1,4 @@
-import { createGroupInput } from '../../src/unsubscribe-groups/schema.ts';
+import { createGroupInput } from '../../src/people/unsubscribe-groups/schema.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -9,6 +9,6 @@ export default createCommand({
   ],
   body: createGroupInput,
   route: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.create,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.create,
   card,
 });

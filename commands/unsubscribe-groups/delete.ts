@@ -14,8 +14,8 @@ export default deleteCommand({
   ],
   args,
   shows: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
   route: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.delete,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.delete,
   question: ({ name }) => `Delete the unsubscribe group ${name} for good?`,
 });

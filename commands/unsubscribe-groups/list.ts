@@ -1,4 +1,4 @@
-import { listGroupsQuery } from '../../src/unsubscribe-groups/schema.ts';
+import { listGroupsQuery } from '../../src/people/unsubscribe-groups/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -6,7 +6,7 @@ export default listCommand({
   examples: [['List all groups', 'svc unsubscribe-groups list']],
   query: listGroupsQuery,
   route: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
   columns: ['id', 'name', 'description', 'createdAt'],
   whenEmpty: 'No unsubscribe groups found. Create one: svc unsubscribe-groups create --name NAME',
 });

@@ -13,6 +13,6 @@ export default showCommand({
   ],
   args,
   route: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { updateGroupInput } from '../../src/unsubscribe-groups/schema.ts';
+import { updateGroupInput } from '../../src/people/unsubscribe-groups/schema.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -10,6 +10,6 @@ export default updateCommand({
   args,
   body: updateGroupInput,
   route: async () =>
-    (await import('../../src/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.update,
+    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.update,
   card,
 });

@@ -1,4 +1,4 @@
-import { resumeWarmingInput } from '../../src/warming/schema.ts';
+import { resumeWarmingInput } from '../../src/identity/warming/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { warmingView as view } from '../base/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -15,6 +15,6 @@ export default updateCommand({
   args,
   find,
   body: resumeWarmingInput,
-  route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.resume,
+  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.resume,
   view,
 });

@@ -7,6 +7,6 @@ export default showCommand({
   examples: [['Show it by the name of the domain', 'svc warming show example.com']],
   args,
   find,
-  route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.get,
+  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.get,
   view,
 });

@@ -1,4 +1,4 @@
-// `svc warming start`. How windows follow one another: src/warming/windows.ts.
+// `svc warming start`. How windows follow one another: src/identity/warming/windows.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -59,13 +59,13 @@ export default class WarmingStart extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const id = await domainId(app, caller, args.domain);
       if (flags.simulate) {
-        const { simulateRamp } = await import('../../src/warming/ramp.ts');
-        const { startWarmingInput } = await import('../../src/warming/schema.ts');
-        const { parseWith } = await import('../../src/api/validate.ts');
+        const { simulateRamp } = await import('../../src/identity/warming/ramp.ts');
+        const { startWarmingInput } = await import('../../src/identity/warming/schema.ts');
+        const { parseWith } = await import('../../src/core/api/validate.ts');
         const ramp = simulateRamp(parseWith(startWarmingInput, body, 'body'), app.clock.now());
         return print(flags, ramp, () => simulationView(ramp));
       }
-      const { warmingRoutes } = await import('../../src/warming/routes.ts');
+      const { warmingRoutes } = await import('../../src/identity/warming/routes.ts');
       const started = await runRoute(app, caller, warmingRoutes.start, { params: { id }, body });
       return print(flags, started, () => warmingView(started));
     });

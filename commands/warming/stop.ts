@@ -1,4 +1,4 @@
-import { decideInput } from '../../src/warming/schema.ts';
+import { decideInput } from '../../src/identity/warming/schema.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { warmingView as view } from '../base/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -12,6 +12,6 @@ export default updateCommand({
   args,
   find,
   body: decideInput,
-  route: async () => (await import('../../src/warming/routes.ts')).warmingRoutes.cancel,
+  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.cancel,
   view,
 });

@@ -1,6 +1,6 @@
 // `svc webhooks events`. The kinds are those of daemon/http/event-kinds.ts.
 import { Args } from '@oclif/core';
-import type { PresentedKind } from '../../src/events/schema.ts';
+import type { PresentedKind } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print, printList } from '../base/output.ts';
 
@@ -34,13 +34,13 @@ export default class WebhooksEvents extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WebhooksEvents);
     const { eventKinds } = await import('../../daemon/http/event-kinds.ts');
-    const { presentKind } = await import('../../src/events/kinds.ts');
+    const { presentKind } = await import('../../src/history/events/kinds.ts');
     if (args.kind === undefined) {
       const items = eventKinds.map(presentKind);
       return printList(flags, { items }, ['type', 'summary'], 'There are no kinds of events.');
     }
-    const { eventType } = await import('../../src/events/schema.ts');
-    const { parseWith } = await import('../../src/api/validate.ts');
+    const { eventType } = await import('../../src/history/events/schema.ts');
+    const { parseWith } = await import('../../src/core/api/validate.ts');
     const type = parseWith(eventType, args.kind, 'path');
     const kind = eventKinds.find((one) => one.type === type);
     if (kind) await print(flags, presentKind(kind), () => kindText(presentKind(kind)));

@@ -1,6 +1,6 @@
 // `svc webhooks verify`: checks that a received request is ours. Needs no store.
 import { Flags } from '@oclif/core';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
@@ -49,7 +49,7 @@ export default class WebhooksVerify extends BaseCommand {
     const body = (await readInput('-')).toString('utf8');
     const [{ signatureProblem }, { systemClock }] = await Promise.all([
       import('../../src/webhooks/signature.ts'),
-      import('../../src/runtime/clock.ts'),
+      import('../../src/platform/runtime/clock.ts'),
     ]);
     const now = flags['any-time'] ? undefined : systemClock.now();
     const problem = signatureProblem(secret, headers, body, now);

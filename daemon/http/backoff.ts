@@ -1,7 +1,7 @@
 // Retry-After for requests refused for lack of capacity. It grows by one second for each second of refusals,
 // so that clients which obey come back at ever longer intervals (specification 7: 503).
-import type { Clock } from '../../src/runtime/clock.ts';
-import type { Random } from '../../src/runtime/random.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import type { Random } from '../../src/platform/runtime/random.ts';
 
 const longestBaseSeconds = 15;
 

@@ -2,10 +2,10 @@
 // route's schema checks its fields. Malformed bodies get 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { Pace } from '../../src/runtime/pace.ts';
-import { type Place, SharedPool } from '../../src/runtime/shared-pool.ts';
+import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { Pace } from '../../src/platform/runtime/pace.ts';
+import { type Place, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;

@@ -2,7 +2,7 @@
 // finished. The answer goes to the bare socket in the error form of the API; then the socket closes.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { MalformedRequestError, type RefusalReason } from '../../src/errors.ts';
+import { MalformedRequestError, type RefusalReason } from '../../src/platform/errors.ts';
 import { jsonContentType } from './errors.ts';
 
 const late = 'ERR_HTTP_REQUEST_TIMEOUT';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 /** Files kept free for the store, the queue and incoming mail, which also open files and sockets. */
 const otherFiles = 512;

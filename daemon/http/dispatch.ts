@@ -1,22 +1,22 @@
 // The path from a matched request to the route's answer. Checks run in this order: capacity, key, permission,
 // rate limit, malformed body, fields; the route itself checks existence and state. Knows routes only as data
-// (src/api/route.ts).
+// (src/core/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { everyPermission, type Permission } from '../../src/api/permission.ts';
+import { type Place, refusedAtDoor } from '../../src/access/keys/constraints.ts';
+import { everyPermission, type Permission } from '../../src/core/api/permission.ts';
 import type {
   Caller,
   FileAnswer,
   Route,
   StreamedAnswer,
   StreamedBody,
-} from '../../src/api/route.ts';
-import { parseParts, requestSchemas } from '../../src/api/validate.ts';
-import type { App } from '../../src/app.ts';
-import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
-import { type Place, refusedAtDoor } from '../../src/keys/constraints.ts';
-import { beyondNamespace } from '../../src/mailboxes/bound-keys.ts';
+} from '../../src/core/api/route.ts';
+import { parseParts, requestSchemas } from '../../src/core/api/validate.ts';
+import type { App } from '../../src/core/app.ts';
+import { beyondNamespace } from '../../src/identity/mailboxes/bound-keys.ts';
+import { MalformedRequestError, UnauthorizedError } from '../../src/platform/errors.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { fileAnswer } from './files.ts';

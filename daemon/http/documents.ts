@@ -2,9 +2,9 @@
 // made at the first request, when the address is known; the page again on each new day (UTC).
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Route } from '../../src/api/route.ts';
-import type { EventKind } from '../../src/events/kinds.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import type { EventKind } from '../../src/history/events/kinds.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { docsPage, docsStyle } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';

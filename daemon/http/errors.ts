@@ -1,7 +1,7 @@
 // Errors that leave the HTTP server: the flat object of specification 7, its status and headers, and the one
 // log line of a fault. Other files decide about refusals.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 import {
   CapacityError,
   InternalError,
@@ -10,7 +10,7 @@ import {
   ServiceError,
   TimeoutError,
   WebhookEnqueueError,
-} from '../../src/errors.ts';
+} from '../../src/platform/errors.ts';
 
 export const jsonContentType = 'application/json; charset=utf-8';
 

@@ -1,18 +1,19 @@
 // Every kind of event, collected from the areas that publish them, and the routes on events, which know no
 // areas.
-import * as contact from '../../src/contacts/events.ts';
-import * as conversation from '../../src/conversations/events.ts';
-import * as domain from '../../src/domains/events.ts';
-import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
-import type { EventKind } from '../../src/events/kinds.ts';
-import { eventTypes } from '../../src/events/names.ts';
-import { eventRoutes as routesOver } from '../../src/events/routes.ts';
-import * as action from '../../src/mailbox-actions/events.ts';
-import * as mailbox from '../../src/mailboxes/events.ts';
-import { messageKinds } from '../../src/messages/events.ts';
-import * as workspace from '../../src/organizations/events.ts';
-import * as sender from '../../src/senders/events.ts';
-import * as warming from '../../src/warming/events.ts';
+
+import * as workspace from '../../src/access/organizations/events.ts';
+import { awaitedKinds } from '../../src/history/events/awaited-kinds.ts';
+import type { EventKind } from '../../src/history/events/kinds.ts';
+import { eventTypes } from '../../src/history/events/names.ts';
+import { eventRoutes as routesOver } from '../../src/history/events/routes.ts';
+import * as domain from '../../src/identity/domains/events.ts';
+import * as mailbox from '../../src/identity/mailboxes/events.ts';
+import * as sender from '../../src/identity/senders/events.ts';
+import * as warming from '../../src/identity/warming/events.ts';
+import * as action from '../../src/inbox/approvals/events.ts';
+import { messageKinds } from '../../src/outbound/messages/events.ts';
+import * as contact from '../../src/people/contacts/events.ts';
+import * as conversation from '../../src/people/conversations/events.ts';
 import * as webhook from '../../src/webhooks/events.ts';
 
 const gathered: readonly EventKind[] = [

@@ -1,6 +1,6 @@
 // Detects an event loop too slow to admit new requests (specification 7: 503). The meter of the delay is a
 // parameter, so that a test does not have to burn a core.
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
 
 export interface LoopDelay {
   /**

@@ -1,5 +1,5 @@
 // `GET /v1/events/stream`: an organization's events as they happen, as server-sent events.
-// src/events/follow.ts selects and orders them. Not a route, because its answer has no end.
+// src/history/events/follow.ts selects and orders them. Not a route, because its answer has no end.
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
@@ -11,20 +11,20 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../src/api/route.ts';
-import { parseParts } from '../../src/api/validate.ts';
-import type { App } from '../../src/app.ts';
-import { CapacityError } from '../../src/errors.ts';
-import { followLog } from '../../src/events/follow.ts';
-import { type LogEntry, presentEntry } from '../../src/events/log.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import { parseParts } from '../../src/core/api/validate.ts';
+import type { App } from '../../src/core/app.ts';
+import { followLog } from '../../src/history/events/follow.ts';
+import { type LogEntry, presentEntry } from '../../src/history/events/log.ts';
 import {
   type StreamHeaders,
   type StreamLog,
   streamHeaders,
   streamQuery,
-} from '../../src/events/schema.ts';
-import { sleep } from '../../src/runtime/clock.ts';
-import { SharedPool } from '../../src/runtime/shared-pool.ts';
+} from '../../src/history/events/schema.ts';
+import { CapacityError } from '../../src/platform/errors.ts';
+import { sleep } from '../../src/platform/runtime/clock.ts';
+import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { authorize, type Dispatcher } from './dispatch.ts';
 
 const mostStreams = 100;

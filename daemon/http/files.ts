@@ -1,7 +1,7 @@
-// Answers with files from strangers (`sendsFile` of src/api/route.ts). A browser saves them by their name and
+// Answers with files from strangers (`sendsFile` of src/core/api/route.ts). A browser saves them by their name and
 // runs nothing in them; it may show images and plain text.
 import type { FastifyReply } from 'fastify';
-import type { FileAnswer } from '../../src/api/route.ts';
+import type { FileAnswer } from '../../src/core/api/route.ts';
 
 /** Types shown in place; not SVG, which may hold scripts. */
 const shown = /^(?:image\/(?:png|jpeg|gif|webp)|text\/plain|application\/pdf)$/;

@@ -1,7 +1,7 @@
 // Probes for operators and their machines, without a key: is the process alive, can it take work, and its
 // metrics in Prometheus text. They answer even while requests are shed.
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 
 const mostOftenMs = 1_000;
 

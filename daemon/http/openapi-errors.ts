@@ -1,5 +1,5 @@
 // The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and responses by status. The
-// classes are in src/errors.ts; a test keeps both equal.
+// classes are in src/platform/errors.ts; a test keeps both equal.
 import type { JsonSchema } from './openapi-schemas.ts';
 
 const text = { type: 'string' };

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions and
 // declared errors. server.ts serves it; docs.ts draws the page.
-import type { Route } from '../../src/api/route.ts';
-import type { EventKind } from '../../src/events/kinds.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import type { EventKind } from '../../src/history/events/kinds.ts';
 import {
   deprecationHeaders,
   errorResponse,
@@ -71,7 +71,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Errors common to all routes (src/api/route.ts, `errors`). */
+/** Errors common to all routes (src/core/api/route.ts, `errors`). */
 const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
 const bodyErrors = [413, 415];
 

@@ -1,6 +1,6 @@
 // The send rate limit over HTTP: admission (specification 8.1), and headers with the remaining limit.
-// src/admission decides.
-import type { Admission } from '../../src/admission/admission.ts';
+// src/access/admission decides.
+import type { Admission } from '../../src/access/admission/admission.ts';
 import type { HttpServerOptions } from './server.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The id of a request: the caller's own if it is sane, else a new one. It goes into the answer and the log,
 // so no other characters are allowed.
-import type { Random } from '../../src/runtime/random.ts';
+import type { Random } from '../../src/platform/runtime/random.ts';
 
 const saneId = /^[\w.:-]{1,128}$/;
 

@@ -1,28 +1,32 @@
 // The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. dispatch.ts
 // mounts them.
 
-import { answeringRoutes } from '../../src/answering/routes.ts';
-import type { Route } from '../../src/api/route.ts';
-import { auditRoutes as auditRoutesOver } from '../../src/audit/routes.ts';
-import { blockRoutes } from '../../src/blocks/routes.ts';
-import { contactGroupRoutes } from '../../src/contacts/groups/routes.ts';
-import { contactRoutes } from '../../src/contacts/routes.ts';
-import { conversationRoutes } from '../../src/conversations/routes.ts';
-import { domainRoutes } from '../../src/domains/routes.ts';
-import { keyRoutes } from '../../src/keys/routes.ts';
-import { mailboxActionRoutes } from '../../src/mailbox-actions/routes.ts';
-import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
-import { forgetRoutes } from '../../src/messages/contact-routes.ts';
-import { messageRoutes } from '../../src/messages/routes.ts';
-import { organizationRoutes } from '../../src/organizations/routes.ts';
-import { reportRoutes } from '../../src/reports/routes.ts';
-import { senderRoutes } from '../../src/senders/routes.ts';
-import { sendingRoutes } from '../../src/sending/routes.ts';
-import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/threads/routes.ts';
-import { customTrackingRoutes } from '../../src/tracking/custom/routes.ts';
-import { unsubscribeGroupRoutes } from '../../src/unsubscribe-groups/routes.ts';
-import { usageRoutes } from '../../src/usage/routes.ts';
-import { warmingRoutes } from '../../src/warming/routes.ts';
+import { keyRoutes } from '../../src/access/keys/routes.ts';
+import { organizationRoutes } from '../../src/access/organizations/routes.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
+import { domainRoutes } from '../../src/identity/domains/routes.ts';
+import {
+  catchAllRoutes,
+  mailboxRoutes,
+  namespaceRoutes,
+} from '../../src/identity/mailboxes/routes.ts';
+import { usageRoutes } from '../../src/identity/reputation/routes.ts';
+import { senderRoutes } from '../../src/identity/senders/routes.ts';
+import { warmingRoutes } from '../../src/identity/warming/routes.ts';
+import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
+import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
+import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
+import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
+import { messageRoutes } from '../../src/outbound/messages/routes.ts';
+import { reportRoutes } from '../../src/outbound/reports/routes.ts';
+import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
+import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';
+import { blockRoutes } from '../../src/people/blocks/routes.ts';
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
+import { contactRoutes } from '../../src/people/contacts/routes.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
+import { unsubscribeGroupRoutes } from '../../src/people/unsubscribe-groups/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 

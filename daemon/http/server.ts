@@ -1,14 +1,14 @@
 // The HTTP listener: fastify set up for hostile clients, the common headers, and the paths besides routes
 // (health, the OpenAPI document, the reference). dispatch.ts runs a route.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Route } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { EventKind } from '../../src/history/events/kinds.ts';
 import {
   MalformedRequestError,
   ResourceNotFoundError,
   UnreachableError,
-} from '../../src/errors.ts';
-import type { EventKind } from '../../src/events/kinds.ts';
+} from '../../src/platform/errors.ts';
 import { whyNotListening } from '../port-holder.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';

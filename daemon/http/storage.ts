@@ -1,8 +1,8 @@
 // Serves the file behind a signed storage URL (specification 4.1). The token is the permission, without a
 // key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../src/app.ts';
-import { readStoredPart } from '../../src/sending/stored-parts.ts';
+import type { App } from '../../src/core/app.ts';
+import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
 import type { Workload } from './workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";

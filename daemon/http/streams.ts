@@ -1,5 +1,5 @@
 // Bodies that are processed as they arrive, and answers that leave as they are made, for routes that declare
-// it (`takes`, `streams` of src/api/route.ts): millions of rows in the memory of a few. Bounded in number,
+// it (`takes`, `streams` of src/core/api/route.ts): millions of rows in the memory of a few. Bounded in number,
 // bytes and time. dispatch.ts has the order of checks.
 //
 //   body       by                                              then
@@ -10,11 +10,11 @@
 //   answer     10 minutes, or a new stream as above            cut, so that no reader takes it for whole
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
-import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { Pace } from '../../src/runtime/pace.ts';
-import { type Occupant, SharedPool } from '../../src/runtime/shared-pool.ts';
+import type { Route, StreamedAnswer, StreamedBody } from '../../src/core/api/route.ts';
+import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { Pace } from '../../src/platform/runtime/pace.ts';
+import { type Occupant, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
 /** Bodies and answers together; a route that streams both ways counts once. */

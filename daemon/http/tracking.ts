@@ -1,9 +1,9 @@
-// Serves the targets of links in mail (src/tracking/serve.ts, src/unsubscribing/serve.ts): no key, no cookie.
+// Serves the targets of links in mail (src/outbound/tracking/serve.ts, src/outbound/unsubscribe-links/serve.ts): no key, no cookie.
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../src/app.ts';
-import { ResourceNotFoundError } from '../../src/errors.ts';
-import { serveTracked } from '../../src/tracking/serve.ts';
-import { serveLeaving } from '../../src/unsubscribing/serve.ts';
+import type { App } from '../../src/core/app.ts';
+import { serveTracked } from '../../src/outbound/tracking/serve.ts';
+import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import { readForm } from '../tracking/form.ts';
 import type { Workload } from './workload.ts';
 

@@ -1,10 +1,10 @@
 // The log line of a 401: the client address, and the part of the key that may be shown. Guessing of keys
 // causes many, so they are bounded.
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../../src/app.ts';
-import type { UnauthorizedError } from '../../src/errors.ts';
-import { LineLimit, mailLogOf } from '../../src/runtime/mail-log.ts';
-import { perApp } from '../../src/runtime/per-app.ts';
+import type { App } from '../../src/core/app.ts';
+import type { UnauthorizedError } from '../../src/platform/errors.ts';
+import { LineLimit, mailLogOf } from '../../src/platform/runtime/mail-log.ts';
+import { perApp } from '../../src/platform/runtime/per-app.ts';
 
 const linesPerSecond = 10;
 

@@ -2,9 +2,9 @@
 // The wait for a request body does not count as work: slow uploads cost no capacity, and the time limit does
 // not cut off a large one.
 
-import { CapacityError, TimeoutError } from '../../src/errors.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { FairShare } from '../../src/runtime/fair-share.ts';
+import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { FairShare } from '../../src/platform/runtime/fair-share.ts';
 
 export interface Workload {
   /**

@@ -1,7 +1,7 @@
 // The daemon's scheduled jobs, beside the queue. Each is short and safe to repeat: daemons that share a store
 // all run it, and finished work is not repeated.
 import { Cron } from 'croner';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 
 export interface Job {
   name: string;

@@ -2,8 +2,8 @@
 // no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { App } from '../../src/app.ts';
-import { ConfigError, messageOf } from '../../src/errors.ts';
+import type { App } from '../../src/core/app.ts';
+import { ConfigError, messageOf } from '../../src/platform/errors.ts';
 
 interface CertificateFiles {
   readonly certFile: string | null;

@@ -1,7 +1,7 @@
 // Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the decision. A
 // client that leaves before the end of its message leaves nothing.
 import type { SMTPServerDataStream } from 'smtp-server';
-import { oneEachTurn } from '../../src/runtime/turns.ts';
+import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';

@@ -1,7 +1,7 @@
-// Refusals of the SMTP listener besides those of src/inbound and the syntax errors of the library (RFC 5321
+// Refusals of the SMTP listener besides those of src/inbox/receiving and the syntax errors of the library (RFC 5321
 // 4.2, RFC 3463). smtp-server takes refusals as Errors.
-import type { App } from '../../src/app.ts';
-import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
+import type { App } from '../../src/core/app.ts';
+import { type InboundRefusal, refused } from '../../src/inbox/receiving/refusal.ts';
 
 /** A refusal in the library's form; the enhanced code leads the text (see connection.ts). */
 export class SmtpRefusal extends Error {

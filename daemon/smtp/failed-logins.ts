@@ -1,7 +1,7 @@
 // Counts failed logins by address, IPv6 by its /64, in bounded memory. Too many end the connection.
-import { networkOf } from '../../src/net/network-address.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { recentlyUsed } from '../../src/runtime/recently-used.ts';
+import { networkOf } from '../../src/platform/net/network-address.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { recentlyUsed } from '../../src/platform/runtime/recently-used.ts';
 
 const windowMs = 60_000;
 const mostAddresses = 10_000;

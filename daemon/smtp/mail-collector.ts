@@ -4,10 +4,10 @@
 //   state     | bytes                  | at the end of data
 //   keeping   | kept                   | the message
 //   refused   | counted, then dropped  | the refusal; memory is given back at once
-import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { Pace } from '../../src/runtime/pace.ts';
-import { type Occupant, type Place, SharedPool } from '../../src/runtime/shared-pool.ts';
+import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { Pace } from '../../src/platform/runtime/pace.ts';
+import { type Occupant, type Place, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { replies } from './errors.ts';
 
 const carriageReturn = 0x0d;

@@ -1,10 +1,10 @@
 // The mail log lines of the listeners: received mail, refusals of a sender, a recipient or a message, and
 // refusals of a login or a submitted mail.
-import type { App } from '../../src/app.ts';
-import type { ServiceError } from '../../src/errors.ts';
-import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
-import { LineLimit, mailLogOf } from '../../src/runtime/mail-log.ts';
-import { perApp } from '../../src/runtime/per-app.ts';
+import type { App } from '../../src/core/app.ts';
+import type { ReceivedEnvelope } from '../../src/inbox/receiving/receive.ts';
+import type { ServiceError } from '../../src/platform/errors.ts';
+import { LineLimit, mailLogOf } from '../../src/platform/runtime/mail-log.ts';
+import { perApp } from '../../src/platform/runtime/per-app.ts';
 import type { SmtpRefusal } from './errors.ts';
 import type { Session } from './sessions.ts';
 

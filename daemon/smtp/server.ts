@@ -2,8 +2,8 @@
 // listener decides about its clients and mail itself (listener.ts, submission.ts).
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { App } from '../../src/app.ts';
-import { UnreachableError } from '../../src/errors.ts';
+import type { App } from '../../src/core/app.ts';
+import { UnreachableError } from '../../src/platform/errors.ts';
 import { whyNotListening } from '../port-holder.ts';
 import type { Certificate } from './certificate.ts';
 import type { Sessions } from './sessions.ts';

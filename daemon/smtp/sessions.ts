@@ -7,9 +7,9 @@
 //   working   | nothing, we do        | rests      | may finish within the grace
 import type { Socket } from 'node:net';
 import type { SMTPServer, SMTPServerSession } from 'smtp-server';
-import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import type { Addressee } from '../../src/inbound/resolve.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
+import type { Addressee } from '../../src/inbox/receiving/resolve.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { Connection } from './connection.ts';
 import { ConnectionCounts } from './connection-counts.ts';
 import { replies } from './errors.ts';

@@ -10,7 +10,7 @@
 //   any       | (STARTTLS)                                  | anonymous
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
-import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import { Connection } from './connection.ts';
 import { submissionReplies } from './submission-replies.ts';
 

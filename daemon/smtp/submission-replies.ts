@@ -1,7 +1,8 @@
 // Replies of the submission listener: the service's own refusals as SMTP replies, each with advice, and those
 // of the dialogue itself. RFC 3463 has the enhanced codes.
-import { InternalError, ServiceError } from '../../src/errors.ts';
-import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
+
+import { type InboundRefusal, refused } from '../../src/inbox/receiving/refusal.ts';
+import { InternalError, ServiceError } from '../../src/platform/errors.ts';
 
 /** Maps HTTP status to reply code and enhanced code; any other status is 451 4.3.0. */
 const codesOfStatus: ReadonlyMap<number, readonly [code: number, enhancedCode: string]> = new Map([

@@ -1,14 +1,18 @@
 // The submission listener: programs log in with an API key and submit mail, which becomes an ordinary send.
 // Login is in submission-connection.ts, the message in submitted-mail.ts, the server in server.ts.
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
-import { admissionOf } from '../../src/admission/admission.ts';
-import type { App } from '../../src/app.ts';
-import { RateLimitedError, type ServiceError, UnauthorizedError } from '../../src/errors.ts';
-import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import type { Authenticator } from '../../src/keys/authenticator.ts';
-import { refusedAtDoor } from '../../src/keys/constraints.ts';
-import { hashKey } from '../../src/keys/key-format.ts';
-import { parseAddress } from '../../src/net/address.ts';
+import { admissionOf } from '../../src/access/admission/admission.ts';
+import type { Authenticator } from '../../src/access/keys/authenticator.ts';
+import { refusedAtDoor } from '../../src/access/keys/constraints.ts';
+import { hashKey } from '../../src/access/keys/key-format.ts';
+import type { App } from '../../src/core/app.ts';
+import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
+import {
+  RateLimitedError,
+  type ServiceError,
+  UnauthorizedError,
+} from '../../src/platform/errors.ts';
+import { parseAddress } from '../../src/platform/net/address.ts';
 import { openCertificate } from './certificate.ts';
 import { isLoopback } from './connection.ts';
 import { replies, SmtpRefusal } from './errors.ts';

@@ -2,22 +2,22 @@
 // order of the HTTP server: key, client address, permission, rate, fields, then the send itself. The 250
 // follows the durable commit and names the message.
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import type { Admission } from '../../src/admission/admission.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Admission } from '../../src/access/admission/admission.ts';
+import type { Authenticator } from '../../src/access/keys/authenticator.ts';
+import { refusedAtDoor } from '../../src/access/keys/constraints.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { handIn } from '../../src/outbound/sending/hand-in.ts';
+import { isScheduledRaw } from '../../src/outbound/sending/raw-content.ts';
 import {
   InternalError,
   MalformedRequestError,
   ServiceError,
   UnauthorizedError,
   ValidationError,
-} from '../../src/errors.ts';
-import type { Authenticator } from '../../src/keys/authenticator.ts';
-import { refusedAtDoor } from '../../src/keys/constraints.ts';
-import { parseAddress } from '../../src/net/address.ts';
-import type { SharedPool } from '../../src/runtime/shared-pool.ts';
-import { handIn } from '../../src/sending/hand-in.ts';
-import { isScheduledRaw } from '../../src/sending/raw-content.ts';
+} from '../../src/platform/errors.ts';
+import { parseAddress } from '../../src/platform/net/address.ts';
+import type { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';

@@ -1,14 +1,14 @@
 // One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message itself,
-// read into bounded memory and handed to src/inbound. The 250 to DATA follows `receive`, which resolves after
+// read into bounded memory and handed to src/inbox/receiving. The 250 to DATA follows `receive`, which resolves after
 // the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import type { App } from '../../src/app.ts';
-import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
-import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
-import { parseAddress } from '../../src/net/address.ts';
-import { siteOf } from '../../src/net/network-address.ts';
-import type { SharedPool } from '../../src/runtime/shared-pool.ts';
+import type { App } from '../../src/core/app.ts';
+import { type ReceivedEnvelope, receive } from '../../src/inbox/receiving/receive.ts';
+import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
+import { type Addressee, resolveAddressee } from '../../src/inbox/receiving/resolve.ts';
+import { parseAddress } from '../../src/platform/net/address.ts';
+import { siteOf } from '../../src/platform/net/network-address.ts';
+import type { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';

@@ -1,6 +1,6 @@
 // The body of an unsubscribe form: a few bytes, with a short time-out.
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 const mostBytes = 4_096;
 const longestMs = 10_000;

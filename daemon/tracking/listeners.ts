@@ -4,9 +4,9 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { App } from '../../src/app.ts';
-import { codeOf, UnreachableError } from '../../src/errors.ts';
-import { certificateContext } from '../../src/tracking/custom/served-certificates.ts';
+import type { App } from '../../src/core/app.ts';
+import { certificateContext } from '../../src/outbound/tracking/custom/served-certificates.ts';
+import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { affordableConnections, trackConnections } from '../http/connections.ts';
 import { answer, type ServeTracked } from './requests.ts';
 

@@ -1,11 +1,11 @@
 // Answers of a tracking host (specification 2.12): links below /t/ and /u/, the challenge of the certificate
 // authority, and nothing else. Only bodies of unsubscribe forms are read. listeners.ts has its listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { App } from '../../src/app.ts';
-import { servedHost } from '../../src/tracking/custom/active-hosts.ts';
-import { httpChallenge } from '../../src/tracking/custom/challenges.ts';
-import type { TrackedAnswer } from '../../src/tracking/serve.ts';
-import type { LeaveRequest } from '../../src/unsubscribing/serve.ts';
+import type { App } from '../../src/core/app.ts';
+import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
+import { httpChallenge } from '../../src/outbound/tracking/custom/challenges.ts';
+import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
+import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/serve.ts';
 import { readForm } from './form.ts';
 
 /** Answers paths below /t/ and /u/; null for unknown ones. */

@@ -2,10 +2,10 @@
 // answers are hardly longer than the questions, so it is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
-import type { App } from '../../src/app.ts';
-import { codeOf, UnreachableError } from '../../src/errors.ts';
-import { answerOf, troubleOf, type Zone } from '../../src/net/dns-zone.ts';
-import { challengeZoneOf } from '../../src/tracking/custom/challenges.ts';
+import type { App } from '../../src/core/app.ts';
+import { challengeZoneOf } from '../../src/outbound/tracking/custom/challenges.ts';
+import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
+import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
 
 /** Questions that wait for the store; further ones are dropped, and resolvers repeat them. */
 const mostWaiting = 200;

@@ -1,7 +1,7 @@
 // All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`.
-import type { App } from '../../src/app.ts';
-import { serveTracked, type TrackedAnswer } from '../../src/tracking/serve.ts';
-import { type LeaveRequest, serveLeaving } from '../../src/unsubscribing/serve.ts';
+import type { App } from '../../src/core/app.ts';
+import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
+import { type LeaveRequest, serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
 
 export async function serveLinks(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
   return (await serveTracked(app, request)) ?? serveLeaving(app, request);

@@ -1,7 +1,7 @@
 // One attempt of a delivery: posts its body, signed with the secrets in force. settle.ts handles the
 // outcome; that of a redelivery changes no schedule (redeliver.ts).
 import type { KeyObject } from 'node:crypto';
-import type { App } from '../app.ts';
+import type { App } from '../core/app.ts';
 import { bodyOf } from './body.ts';
 import type { Poster, PostOutcome } from './post.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';

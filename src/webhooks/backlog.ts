@@ -1,7 +1,7 @@
 // Backlog of an endpoint that is disabled or deleted by hand. A million deliveries may wait for a dead
 // endpoint, so they are removed in bounded transactions, between which other writes proceed.
-import type { App } from '../app.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import type { Db } from '../platform/store/db.ts';
 import { deleteSome } from './delivery-queries.ts';
 import { cancelSome } from './disable.ts';
 

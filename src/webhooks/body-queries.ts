@@ -1,6 +1,6 @@
 // All SQL on `webhook_bodies`: the posted body of each event. Rows only.
 import { sql } from 'kysely';
-import { change, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { change, type Db, idList, isOneOf, statement, tables } from '../platform/store/db.ts';
 import type { BodyRow, DeliveryRow, WebhookTables } from './rows.ts';
 
 interface Within {

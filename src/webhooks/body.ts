@@ -1,9 +1,14 @@
 // Bodies posted for events: made at the first attempt and stored beside the deliveries, so that each attempt
 // and redelivery sends the same bytes. Once a message is deleted, its bodies contain only its id.
-import type { App } from '../app.ts';
-import { dataOfEntries, deletedResource, type LogEntry, readEvents } from '../events/log.ts';
-import { isoTime } from '../runtime/clock.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import {
+  dataOfEntries,
+  deletedResource,
+  type LogEntry,
+  readEvents,
+} from '../history/events/log.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import type { Db } from '../platform/store/db.ts';
 import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-queries.ts';
 import type { BodyRow, DeliveryRow } from './rows.ts';
 

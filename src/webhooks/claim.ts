@@ -1,8 +1,8 @@
 // Chooses the next deliveries: some of each organization with due deliveries, and of its endpoints in turn,
 // so that an endpoint with a million of them, or one that hangs, does not delay others. Live deliveries go
 // before replays.
-import type { App } from '../app.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import type { Db } from '../platform/store/db.ts';
 import { cancelClaimed, claimDue, type EndpointWork } from './delivery-queries.ts';
 import { countCancelled } from './disable.ts';
 import type { Holder } from './held-places.ts';

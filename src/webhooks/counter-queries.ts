@@ -1,6 +1,6 @@
 // All SQL on `webhook_counters`: deliveries of an endpoint by quarter hour and status. Rows only.
 import { type Kysely, sql } from 'kysely';
-import { type Db, engineOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import { type Db, engineOf, type ParameterOf, statement, tables } from '../platform/store/db.ts';
 import type { CounterRow, DeliveryStatus, WebhookTables } from './rows.ts';
 
 const addCounts = statement((db: Kysely<WebhookTables>, parameter: ParameterOf<CounterRow>) =>

@@ -1,8 +1,8 @@
 // Counts of deliveries by endpoint and quarter hour (specification 2.14), updated in the transaction that
 // changes a delivery. A delivery always counts in the quarter hour in which it was made. Days are computed on
 // request (stats.ts).
-import type { Db } from '../store/db.ts';
-import { type LastWrite, lastly } from '../store/last-writes.ts';
+import type { Db } from '../platform/store/db.ts';
+import { type LastWrite, lastly } from '../platform/store/last-writes.ts';
 import { addToCounters } from './counter-queries.ts';
 import type { CounterRow, DeliveryStatus } from './rows.ts';
 

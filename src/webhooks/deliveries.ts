@@ -1,11 +1,11 @@
 // Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and tests.
 // Posting is loop.ts.
-import { type Page, toPage } from '../api/pagination.ts';
-import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
-import { ConflictError, InternalError, ResourceNotFoundError } from '../errors.ts';
-import { record, told } from '../events/record.ts';
-import type { Db } from '../store/db.ts';
+import { type Page, toPage } from '../core/api/pagination.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { record, told } from '../history/events/record.ts';
+import { ConflictError, InternalError, ResourceNotFoundError } from '../platform/errors.ts';
+import type { Db } from '../platform/store/db.ts';
 import { sumCounters } from './counter-queries.ts';
 import { enqueueAll } from './enqueue.ts';
 import { webhookTest } from './events.ts';

@@ -16,8 +16,8 @@ import {
   isOneOf,
   statement,
   tables,
-} from '../store/db.ts';
-import { lockerOf } from '../store/locks.ts';
+} from '../platform/store/db.ts';
+import { lockerOf } from '../platform/store/locks.ts';
 import type { DeliveryRow, EndpointRow, WebhookTables } from './rows.ts';
 
 const lockDeliveries = lockerOf<WebhookTables>('webhook_deliveries');

@@ -1,8 +1,8 @@
 // Disables an endpoint that failed too long or is gone. Its waiting deliveries are cancelled: some in this
 // transaction, the rest by the loop, since there may be a million.
-import type { App } from '../app.ts';
-import { byService, record, told } from '../events/record.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import { byService, record, told } from '../history/events/record.ts';
+import type { Db } from '../platform/store/db.ts';
 import { moveCounts } from './counters.ts';
 import { cancelWaiting } from './delivery-queries.ts';
 import { webhookDisabled } from './events.ts';

@@ -3,10 +3,10 @@
 //
 // Endpoints come from memory (known-endpoints.ts), which may lag by a second. So the transaction checks
 // that they are still active, and queues nothing for a deleted endpoint.
-import type { App, EventSink, LoggedEvent } from '../app.ts';
-import { messageOf, ServiceError, WebhookEnqueueError } from '../errors.ts';
-import { idPrefixes } from '../runtime/ids.ts';
-import { type Db, isStoreTrouble } from '../store/db.ts';
+import type { App, EventSink, LoggedEvent } from '../core/app.ts';
+import { messageOf, ServiceError, WebhookEnqueueError } from '../platform/errors.ts';
+import { idPrefixes } from '../platform/runtime/ids.ts';
+import { type Db, isStoreTrouble } from '../platform/store/db.ts';
 import { moveCounts } from './counters.ts';
 import { insertDeliveries } from './delivery-queries.ts';
 import { webhookTest } from './events.ts';

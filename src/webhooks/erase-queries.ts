@@ -1,6 +1,6 @@
 // SQL that erases posted bodies of events, and the receivers' responses, which may echo them. Rows only.
 import { sql } from 'kysely';
-import { type Db, tables } from '../store/db.ts';
+import { type Db, tables } from '../platform/store/db.ts';
 import type { WebhookTables } from './rows.ts';
 
 /** Replaces the stored body of an event, if it has one. */

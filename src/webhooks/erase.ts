@@ -1,7 +1,7 @@
 // Erases the data of a resource event that webhooks store: its body and the receivers' responses. Bodies of a
 // message's events are replaced when it is deleted (body.ts); their responses are not.
 
-import type { Db } from '../store/db.ts';
+import type { Db } from '../platform/store/db.ts';
 import { eventBody } from './body.ts';
 import { clearAnswersOfEvent, setBody } from './erase-queries.ts';
 

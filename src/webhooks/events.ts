@@ -1,5 +1,5 @@
 // The kinds of events on a webhook itself.
-import { eventKind } from '../events/kinds.ts';
+import { eventKind } from '../history/events/kinds.ts';
 import { testDataOutput, webhookOutput } from './schema.ts';
 
 export const webhookDisabled = eventKind({

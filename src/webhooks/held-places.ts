@@ -1,6 +1,6 @@
 // The places for deliveries that a daemon has claimed and not settled: every organization has its share, and
 // a smaller one for its endpoints that are slow or failing.
-import { FairShare } from '../runtime/fair-share.ts';
+import { FairShare } from '../platform/runtime/fair-share.ts';
 
 const mostHeld = 456;
 const mostReluctant = 100;

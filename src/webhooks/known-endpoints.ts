@@ -1,10 +1,10 @@
 // Which kinds of events the endpoints of an organization want, as this process knows it: each event
 // asks, so most are answered from memory. A change by any process is seen within a second
-// (src/store/changes.ts), one by this process at once.
-import type { App } from '../app.ts';
-import { perApp } from '../runtime/per-app.ts';
-import { committedIn, KnownRows } from '../store/changes.ts';
-import { type Db, fromJson } from '../store/db.ts';
+// (src/platform/store/changes.ts), one by this process at once.
+import type { App } from '../core/app.ts';
+import { perApp } from '../platform/runtime/per-app.ts';
+import { committedIn, KnownRows } from '../platform/store/changes.ts';
+import { type Db, fromJson } from '../platform/store/db.ts';
 import { matcherOf } from './patterns.ts';
 import { endpointChanges, findActiveEndpoints } from './queries.ts';
 

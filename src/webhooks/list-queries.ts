@@ -6,10 +6,10 @@
 //   kind, with a status | (endpoint_id, event_type, status, id)          | merging 4 ranges, 1
 //   since               | a bound on `id` of these: it begins with a time |
 import { type RawBuilder, sql } from 'kysely';
-import { firstIdAt } from '../runtime/ids.ts';
-import { type Db, tables } from '../store/db.ts';
-import { mergedRanges } from '../store/merged-ranges.ts';
-import { rowsOf } from '../store/rows.ts';
+import { firstIdAt } from '../platform/runtime/ids.ts';
+import { type Db, tables } from '../platform/store/db.ts';
+import { mergedRanges } from '../platform/store/merged-ranges.ts';
+import { rowsOf } from '../platform/store/rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,

@@ -1,10 +1,10 @@
 // Posts events as they happen to a program on this machine, for development. Reads the store, so no daemon,
 // tunnel or endpoint is needed. Signs with a secret that is constant for a store.
 import { isIP } from 'node:net';
-import type { App } from '../app.ts';
-import { ValidationError } from '../errors.ts';
-import { followLog } from '../events/follow.ts';
-import type { LogEntry } from '../events/log.ts';
+import type { App } from '../core/app.ts';
+import { followLog } from '../history/events/follow.ts';
+import type { LogEntry } from '../history/events/log.ts';
+import { ValidationError } from '../platform/errors.ts';
 import { shownBody } from './body.ts';
 import { isKnownPattern, matcherOf } from './patterns.ts';
 import { createPoster, type Poster, type PostOutcome } from './post.ts';

@@ -6,8 +6,8 @@
 //   none     | no burst of sends or mails comes in   | at once
 //   burst    | a burst comes in                      | a second after the last claim
 //   late     | the last claim was overdue by 10 s    | at once, burst or not
-import type { App } from '../app.ts';
-import { createDueLoop } from '../store/due-loop.ts';
+import type { App } from '../core/app.ts';
+import { createDueLoop } from '../platform/store/due-loop.ts';
 import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
 import {
   countPending,

@@ -6,7 +6,7 @@
 //   quick at its last answer, or alone    | 5 posts
 //   any other, of up to nine that ask     | 2: it may hang
 //   any other, of more                    | 1
-import { FairShare } from '../runtime/fair-share.ts';
+import { FairShare } from '../platform/runtime/fair-share.ts';
 import { connectionsPerOrigin } from './post.ts';
 
 /** Posts at once to one endpoint. */

@@ -1,6 +1,6 @@
 // Which kinds of events an endpoint wants: `*`, a kind such as `message.sent`, or all kinds that begin
 // alike, such as `message.*`.
-import { eventTypes } from '../events/names.ts';
+import { eventTypes } from '../history/events/names.ts';
 
 const mostRemembered = 200;
 

@@ -12,10 +12,10 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import type { App } from '../app.ts';
-import { codeOf, messageOf } from '../errors.ts';
-import { dialSocket } from '../net/dial.ts';
-import { handshake } from '../smtp/tls.ts';
+import type { App } from '../core/app.ts';
+import { handshake } from '../mail/smtp/tls.ts';
+import { codeOf, messageOf } from '../platform/errors.ts';
+import { dialSocket } from '../platform/net/dial.ts';
 import { Answer, type ErrorClass, PostError } from './answer.ts';
 import { addressesOf, addressProblem, hostProblem, type Target, targetOf } from './url-rules.ts';
 

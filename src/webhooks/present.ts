@@ -1,8 +1,8 @@
 // Rows to the objects of the API.
-import { allows, type PermissionMap } from '../api/permission.ts';
-import type { App } from '../app.ts';
-import { isoTime } from '../runtime/clock.ts';
-import { fromJson } from '../store/db.ts';
+import { allows, type PermissionMap } from '../core/api/permission.ts';
+import type { App } from '../core/app.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { fromJson } from '../platform/store/db.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import type { Webhook, WebhookDelivery, WebhookDeliveryWithAttempts } from './schema.ts';
 import { openHeaders } from './secrets.ts';

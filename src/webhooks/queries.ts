@@ -2,9 +2,17 @@
 //
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Enqueueing
 // and settling share the lock of an endpoint, so neither waits for the other. Both wait for its deletion.
-import { changeCounter } from '../store/change-counter.ts';
-import { change, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
-import { rowsOf } from '../store/rows.ts';
+import { changeCounter } from '../platform/store/change-counter.ts';
+import {
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  statement,
+  tables,
+} from '../platform/store/db.ts';
+import { rowsOf } from '../platform/store/rows.ts';
 import type { EndpointRow, WebhookTables } from './rows.ts';
 
 export const endpoints = rowsOf<EndpointRow>('webhook_endpoints', 'webhook');

@@ -1,10 +1,10 @@
 // A redelivery: one attempt now, awaited, in any state of the delivery and its endpoint. It leaves the
 // schedule unchanged: status, count of attempts and next time stay.
-import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
-import { CapacityError, ResourceNotFoundError } from '../errors.ts';
-import { FairShare } from '../runtime/fair-share.ts';
-import { perApp } from '../runtime/per-app.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { CapacityError, ResourceNotFoundError } from '../platform/errors.ts';
+import { FairShare } from '../platform/runtime/fair-share.ts';
+import { perApp } from '../platform/runtime/per-app.ts';
 import { attempt, attemptRow, openEndpoint } from './attempt.ts';
 import { insertAttempts } from './delivery-queries.ts';
 import { findDelivery } from './list-queries.ts';

@@ -1,12 +1,12 @@
 // Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after live
 // deliveries (`is_replay`).
-import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
-import { CapacityError, ConflictError } from '../errors.ts';
-import { logBetween } from '../events/log.ts';
-import { FairShare } from '../runtime/fair-share.ts';
-import { perApp } from '../runtime/per-app.ts';
-import { fromJson } from '../store/db.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { logBetween } from '../history/events/log.ts';
+import { CapacityError, ConflictError } from '../platform/errors.ts';
+import { FairShare } from '../platform/runtime/fair-share.ts';
+import { perApp } from '../platform/runtime/per-app.ts';
+import { fromJson } from '../platform/store/db.ts';
 import { requireActive } from './deliveries.ts';
 import { countReplays } from './delivery-queries.ts';
 import { enqueueAll, type Wanted } from './enqueue.ts';

@@ -1,6 +1,6 @@
 // SQL that deletes old rows of webhooks, some at a time. Rows only.
 import { sql } from 'kysely';
-import { type Db, engineOf, tables } from '../store/db.ts';
+import { type Db, engineOf, tables } from '../platform/store/db.ts';
 import type { DeliveryRow, WebhookTables } from './rows.ts';
 
 type OldDelivery = Pick<DeliveryRow, 'id' | 'endpoint_id' | 'status' | 'created_at'>;

@@ -1,6 +1,6 @@
 // Deletes deliveries, attempts, bodies and counts after 90 days, in batches.
-import type { App } from '../app.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import type { Db } from '../platform/store/db.ts';
 import { moveCounts } from './counters.ts';
 import { deleteDeliveries } from './delivery-queries.ts';
 import {

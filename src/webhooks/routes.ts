@@ -1,9 +1,9 @@
 // The HTTP operations on webhooks (specification 4.9).
-import { area } from '../api/area.ts';
-import { nounRoutes } from '../api/noun-routes.ts';
-import { pageOf } from '../api/pagination.ts';
-import { idPath } from '../api/resource-schema.ts';
-import { ConflictError } from '../errors.ts';
+import { area } from '../core/api/area.ts';
+import { nounRoutes } from '../core/api/noun-routes.ts';
+import { pageOf } from '../core/api/pagination.ts';
+import { idPath } from '../core/api/resource-schema.ts';
+import { ConflictError } from '../platform/errors.ts';
 import { getDelivery, listDeliveries, testWebhook } from './deliveries.ts';
 import { redeliverNow } from './redeliver.ts';
 import { replayWebhook } from './replay.ts';

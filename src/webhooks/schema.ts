@@ -1,9 +1,9 @@
 // Shapes of webhooks, in and out (specification 2.14, 4.9).
 import { z } from 'zod';
-import { noun } from '../api/noun.ts';
-import { pageQuery } from '../api/pagination.ts';
-import { eventTypes } from '../events/names.ts';
-import { idPattern } from '../runtime/ids.ts';
+import { noun } from '../core/api/noun.ts';
+import { pageQuery } from '../core/api/pagination.ts';
+import { eventTypes } from '../history/events/names.ts';
+import { idPattern } from '../platform/runtime/ids.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
 

@@ -1,7 +1,7 @@
 // Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own headers. An
 // encrypted text is bound to its endpoint.
-import type { App } from '../app.ts';
-import { fromJson } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import { fromJson } from '../platform/store/db.ts';
 import type { EndpointRow } from './rows.ts';
 
 const secretBytes = 32;

@@ -20,8 +20,8 @@
 //   active, failing | a success                                   | active, well
 //   active, failing | a failure after `disableAfterDays` of it    | disabled
 //   active          | 410                                         | disabled
-import type { App } from '../app.ts';
-import type { Db } from '../store/db.ts';
+import type { App } from '../core/app.ts';
+import type { Db } from '../platform/store/db.ts';
 import { type Attempted, attemptRow } from './attempt.ts';
 import { type Move, moveCounts } from './counters.ts';
 import { insertAttempts, settleClaimed } from './delivery-queries.ts';

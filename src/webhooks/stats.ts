@@ -1,10 +1,11 @@
 // Statistics of deliveries (specification 2.14): calendar days of the organization's time zone, cut from
 // quarter hours of UTC on request, as every zone is off by whole quarter hours. A change of zone regroups
 // the same counts without losing any.
-import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
-import { getOrganization } from '../organizations/organizations.ts';
-import { dayAfter, dayIn, startOfDayIn } from '../runtime/calendar.ts';
+
+import { getOrganization } from '../access/organizations/organizations.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { dayAfter, dayIn, startOfDayIn } from '../platform/runtime/calendar.ts';
 import { type Days, sumDays } from './counter-queries.ts';
 import { endpoints } from './queries.ts';
 import type { WebhookStats } from './schema.ts';

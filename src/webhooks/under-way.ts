@@ -1,9 +1,9 @@
 // Posts this daemon's claimed deliveries, at most 5 at a time to one endpoint and 200 in all, in turns by
 // organization, then settles them together. Claims nothing itself. The limit of an endpoint is pace.ts, that
 // of an organization held-places.ts.
-import type { App } from '../app.ts';
-import { FairShare } from '../runtime/fair-share.ts';
-import { groupWrites } from '../store/group.ts';
+import type { App } from '../core/app.ts';
+import { FairShare } from '../platform/runtime/fair-share.ts';
+import { groupWrites } from '../platform/store/group.ts';
 import { attempt } from './attempt.ts';
 import { bodiesOf } from './body.ts';
 import type { Claimed, Wish } from './claim.ts';

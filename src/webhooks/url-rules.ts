@@ -1,9 +1,9 @@
 // Rules for URLs of endpoints: checks the URL when it is registered, and each address of its host when a
 // connection is made, so that a registered name cannot lead elsewhere later.
 import { isIP } from 'node:net';
-import type { App } from '../app.ts';
-import { listenersOf } from '../config/listeners.ts';
-import { isPublicAddress, isThisMachine } from '../net/network-address.ts';
+import type { App } from '../core/app.ts';
+import { listenersOf } from '../core/config/listeners.ts';
+import { isPublicAddress, isThisMachine } from '../platform/net/network-address.ts';
 
 const longestUrl = 2048;
 /** Ports of mail and databases, which may take a POST for commands. */

@@ -8,15 +8,16 @@
 //   disabled  update                        active    disabledReason and failures cleared
 //   any       rotate-secret                 the same  both secrets sign for 24 hours
 //   any       delete                        (none)    its deliveries and statistics are gone with it
-import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
-import type { Deleted } from '../api/resource-schema.ts';
-import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
-import { changesOf, type Details } from '../audit/audit.ts';
-import { ConflictError, ValidationError } from '../errors.ts';
-import { record } from '../events/record.ts';
-import { lockOrganization } from '../organizations/queries.ts';
-import { fromJson } from '../store/db.ts';
+
+import { lockOrganization } from '../access/organizations/queries.ts';
+import { type Page, type PageRequest, toPage } from '../core/api/pagination.ts';
+import type { Deleted } from '../core/api/resource-schema.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { changesOf, type Details } from '../history/audit/audit.ts';
+import { record } from '../history/events/record.ts';
+import { ConflictError, ValidationError } from '../platform/errors.ts';
+import { fromJson } from '../platform/store/db.ts';
 import { cancelPending, deleteBacklog } from './backlog.ts';
 import { deleteCounters } from './counter-queries.ts';
 import { knownEndpoints } from './known-endpoints.ts';

@@ -1,9 +1,9 @@
 // The time for which a claim holds the store: runs the product's own claim and rolls it back.
-import type { App } from '../../src/app.ts';
-import { createAttempter } from '../../src/queue/attempt.ts';
-import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
-import { claimMessages } from '../../src/queue/claim.ts';
-import type { Db } from '../../src/store/db.ts';
+import type { App } from '../../src/core/app.ts';
+import { createAttempter } from '../../src/outbound/queue/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
+import { claimMessages } from '../../src/outbound/queue/claim.ts';
+import type { Db } from '../../src/platform/store/db.ts';
 import { median } from './progress.ts';
 
 /** Accepted messages that open a lane to its widest. */

@@ -5,23 +5,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { listBlocks } from '../../src/blocks/blocks.ts';
-import { type BlockRow, insertBlocks } from '../../src/blocks/queries.ts';
-import { listBlocksQuery } from '../../src/blocks/schema.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { findOrganizationByName } from '../../src/access/organizations/queries.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { insertEvents } from '../../src/history/events/queries.ts';
 import {
   type DeliveryRow,
   findDeliveries,
   insertDeliveries,
-} from '../../src/deliveries/queries.ts';
-import { messageStatuses } from '../../src/deliveries/status.ts';
-import { insertEvents } from '../../src/events/queries.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { insertBlobs, insertContents, shareContent } from '../../src/messages/content-queries.ts';
-import { deleteMessage, listMessages } from '../../src/messages/messages.ts';
+} from '../../src/outbound/deliveries/queries.ts';
+import { messageStatuses } from '../../src/outbound/deliveries/status.ts';
+import {
+  insertBlobs,
+  insertContents,
+  shareContent,
+} from '../../src/outbound/messages/content-queries.ts';
+import { deleteMessage, listMessages } from '../../src/outbound/messages/messages.ts';
 import {
   findMessageRow,
   findRecipients,
@@ -29,13 +30,16 @@ import {
   insertRecipients,
   type MessageRow,
   type RecipientRow,
-} from '../../src/messages/queries.ts';
-import { listMessagesQuery } from '../../src/messages/schema.ts';
-import { sendPayload } from '../../src/messages/send-schema.ts';
-import { findOrganizationByName } from '../../src/organizations/queries.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { sendMessage } from '../../src/sending/send.ts';
-import { openService } from '../../src/service.ts';
+} from '../../src/outbound/messages/queries.ts';
+import { listMessagesQuery } from '../../src/outbound/messages/schema.ts';
+import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { listBlocks } from '../../src/people/blocks/blocks.ts';
+import { type BlockRow, insertBlocks } from '../../src/people/blocks/queries.ts';
+import { listBlocksQuery } from '../../src/people/blocks/schema.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import { firstStart } from '../../src/service/first-start.ts';
+import { openService } from '../../src/service/service.ts';
 import { postgresSchema, startPostgres } from '../support/postgres.ts';
 import { median, say, showProgress } from './progress.ts';
 

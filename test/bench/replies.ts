@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import type { Mailbox } from '../../src/mailboxes/schema.ts';
+import type { Mailbox } from '../../src/identity/mailboxes/schema.ts';
 import { type Contender, combine, type Figures, figuresRow, runRound } from './contender.ts';
 import { postAll } from './http-load.ts';
 import { startBenchSink } from './processes.ts';

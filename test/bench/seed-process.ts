@@ -1,17 +1,22 @@
 // Fills a store with queued messages, or times claims on it, in a separate process, while no daemon
 // runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted as
 // ever; the others are its rows with new ids, written by the product's own insert functions.
-import type { App } from '../../src/app.ts';
-import { loadConfig } from '../../src/config/config.ts';
+
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import {
+  createOrganization,
+  getOrganization,
+} from '../../src/access/organizations/organizations.ts';
+import type { App } from '../../src/core/app.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import {
   type DeliveryRow,
   findDeliveries,
   insertDeliveries,
-} from '../../src/deliveries/queries.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { shareContent } from '../../src/messages/content-queries.ts';
+} from '../../src/outbound/deliveries/queries.ts';
+import { shareContent } from '../../src/outbound/messages/content-queries.ts';
 import {
   deleteMessageRow,
   findMessageRow,
@@ -20,12 +25,11 @@ import {
   insertRecipients,
   type MessageRow,
   type RecipientRow,
-} from '../../src/messages/queries.ts';
-import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
-import { turnsOf } from '../../src/queue/turns.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { sendMessage } from '../../src/sending/send.ts';
-import { openService } from '../../src/service.ts';
+} from '../../src/outbound/messages/queries.ts';
+import { turnsOf } from '../../src/outbound/queue/turns.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import { openService } from '../../src/service/service.ts';
 import { timeClaims } from './claim-times.ts';
 
 /** Request of the parent process. */

@@ -12,27 +12,35 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { agentActivity } from '../../src/mailbox-actions/activity.ts';
-import { type ActionRow, insertActions } from '../../src/mailbox-actions/queries.ts';
-import { activityQuery } from '../../src/mailbox-actions/schema.ts';
-import { findMessageRow, insertMessages, type MessageRow } from '../../src/messages/queries.ts';
-import { findOrganizationByName } from '../../src/organizations/queries.ts';
-import { firstIdAt } from '../../src/runtime/ids.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { openService } from '../../src/service.ts';
-import type { Db } from '../../src/store/db.ts';
-import { wordsOfDocument } from '../../src/store/full-text/document.ts';
-import { insertThreadMessages, insertThreads, type ThreadRow } from '../../src/threads/queries.ts';
-import { listThreadsQuery } from '../../src/threads/schema.ts';
-import { insertDocuments } from '../../src/threads/search-queries.ts';
-import { listThreads } from '../../src/threads/threads.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { findOrganizationByName } from '../../src/access/organizations/queries.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { agentActivity } from '../../src/inbox/approvals/activity.ts';
+import { type ActionRow, insertActions } from '../../src/inbox/approvals/queries.ts';
+import { activityQuery } from '../../src/inbox/approvals/schema.ts';
+import {
+  insertThreadMessages,
+  insertThreads,
+  type ThreadRow,
+} from '../../src/inbox/threads/queries.ts';
+import { listThreadsQuery } from '../../src/inbox/threads/schema.ts';
+import { insertDocuments } from '../../src/inbox/threads/search-queries.ts';
+import { listThreads } from '../../src/inbox/threads/threads.ts';
+import {
+  findMessageRow,
+  insertMessages,
+  type MessageRow,
+} from '../../src/outbound/messages/queries.ts';
+import { firstIdAt } from '../../src/platform/runtime/ids.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import type { Db } from '../../src/platform/store/db.ts';
+import { wordsOfDocument } from '../../src/platform/store/full-text/document.ts';
+import { firstStart } from '../../src/service/first-start.ts';
+import { openService } from '../../src/service/service.ts';
+import { arrive, mailboxOf } from '../inbox/threads/mails.ts';
 import { postgresSchema, startPostgres } from '../support/postgres.ts';
-import { arrive, mailboxOf } from '../threads/mails.ts';
 import { benchInbound } from './inbound.ts';
 import { median, say, showProgress } from './progress.ts';
 import { textOf } from './svc-contender.ts';

@@ -3,20 +3,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addUsage } from '../../src/admission/queries.ts';
-import type { Caller } from '../../src/api/route.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
-import { findOrganizationByName } from '../../src/organizations/queries.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { openService } from '../../src/service.ts';
-import { countMail } from '../../src/usage/count.ts';
-import { countHealth } from '../../src/usage/health.ts';
-import { dayMs, dayOf, emptyTally, hourMs, hourOf } from '../../src/usage/metrics.ts';
-import { addCounters, addDomainCounters } from '../../src/usage/queries.ts';
-import { channelStats, domainStats, getUsage, timeseries } from '../../src/usage/stats.ts';
+import { addUsage } from '../../src/access/admission/queries.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import { findOrganizationByName } from '../../src/access/organizations/queries.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { countMail } from '../../src/identity/reputation/count.ts';
+import { countHealth } from '../../src/identity/reputation/health.ts';
+import { dayMs, dayOf, emptyTally, hourMs, hourOf } from '../../src/identity/reputation/metrics.ts';
+import { addCounters, addDomainCounters } from '../../src/identity/reputation/queries.ts';
+import {
+  channelStats,
+  domainStats,
+  getUsage,
+  timeseries,
+} from '../../src/identity/reputation/stats.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import { firstStart } from '../../src/service/first-start.ts';
+import { openService } from '../../src/service/service.ts';
 
 const batch = 100;
 const rounds = 200;

@@ -3,17 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config/config.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { sendPayload } from '../../src/messages/send-schema.ts';
-import { findOrganizationByName } from '../../src/organizations/queries.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { sendMessage } from '../../src/sending/send.ts';
-import { openService } from '../../src/service.ts';
-import { startWarming } from '../../src/warming/warming.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { findOrganizationByName } from '../../src/access/organizations/queries.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { startWarming } from '../../src/identity/warming/warming.ts';
+import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import { firstStart } from '../../src/service/first-start.ts';
+import { openService } from '../../src/service/service.ts';
 import { median } from './progress.ts';
 
 const atOnce = 32;

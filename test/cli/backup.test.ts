@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { migrations } from '../../src/store/migrate.ts';
-import { saveBackup } from '../../src/store/restore.ts';
+import { migrations } from '../../src/platform/store/migrate.ts';
+import { saveBackup } from '../../src/platform/store/restore.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 
 let cli: CliWorkspace;

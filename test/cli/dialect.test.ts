@@ -60,11 +60,11 @@ const besideRoute: Readonly<Record<string, string>> = {
 const isPure = (path: string) =>
   /(?:^|[/-])(?:routes|schema)\.ts$/.test(path) ||
   [
-    'src/config/problems.ts',
-    'src/explain/time-words.ts',
-    'src/keys/roles.ts',
-    'src/mime/parse/dmarc/dmarc-summary.ts',
-    'src/net/address.ts',
+    'src/core/config/problems.ts',
+    'src/outbound/explain/time-words.ts',
+    'src/access/keys/roles.ts',
+    'src/mail/mime/parse/dmarc/dmarc-summary.ts',
+    'src/platform/net/address.ts',
   ].includes(path);
 
 interface Source {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
-import * as errors from '../../src/errors.ts';
+import * as errors from '../../src/platform/errors.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
 
 const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';

@@ -33,7 +33,7 @@ const changesNothing = [
     'mailboxes list',
   ],
   'mailboxes show',
-  // Its decisions are those of approve and reject: test/mailbox-actions/review.test.ts.
+  // Its decisions are those of approve and reject: test/inbox/approvals/review.test.ts.
   'mailboxes review',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { agesAllowed, flagsOf, readAges } from '../../commands/base/schema-flags.ts';
-import { emailAddress } from '../../src/api/address-schema.ts';
-import { wholeNumber } from '../../src/api/pagination.ts';
-import { queryFlag } from '../../src/api/resource-schema.ts';
+import { emailAddress } from '../../src/core/api/address-schema.ts';
+import { wholeNumber } from '../../src/core/api/pagination.ts';
+import { queryFlag } from '../../src/core/api/resource-schema.ts';
 
 const schema = z.strictObject({
   externalId: z.string().nullish().meta({ description: 'Your own id, in `full`' }),

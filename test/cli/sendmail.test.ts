@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import { finished, repository } from '../support/cli.ts';
 import {
   type DaemonHome,

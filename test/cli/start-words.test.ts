@@ -1,7 +1,7 @@
 // The line about the destination of mail at a start, for each delivery mode.
 import { expect, it } from 'vitest';
 import { startWords } from '../../daemon/start-words.ts';
-import type { Config } from '../../src/config/config.ts';
+import type { Config } from '../../src/core/config/config.ts';
 
 const route = { domain: 'acme.example', host: 'mx.acme.example' };
 const captured = 'captured (delivery.mode is capture)';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recipientLines } from '../../commands/base/follow.ts';
-import type { Delivery, Message } from '../../src/messages/schema.ts';
+import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 

@@ -1,13 +1,13 @@
-// ARCHITECTURE.md and the pages of docs/ for developers are held to the program: the order of the rooms, the
-// files and keys that they name, their links, and the licence of every dependency. Generated parts:
+// ARCHITECTURE.md and the pages of docs/ for developers are held to the program: the files and
+// keys that they name, their links, and the licence of every dependency. Generated parts:
 // generated.test.ts; the length of sentences: prose.test.ts.
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configKeys } from '../../src/config/keys.ts';
+import { configKeys } from '../../src/core/config/keys.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
-import { read, rooms, sources } from './write.ts';
+import { read, sources } from './write.ts';
 
 const architecture = readMarkdown('ARCHITECTURE.md');
 const forUsers = userPages().map(({ name }) => name);
@@ -35,12 +35,6 @@ it.each(documents)('%s has lines of at most 120 characters', (file) => {
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
 });
 
-it('ARCHITECTURE.md has the order of rooms of dependency-cruiser', () => {
-  const fence = architecture.fences.find(({ text }) => text.startsWith('errors.ts →'));
-  expect(rooms.length).toBeGreaterThan(30);
-  expect(fence?.text.split(/\s*→\s*/)).toEqual(rooms);
-});
-
 it('the documents name only files that exist', () => {
   const packages = Object.keys(JSON.parse(read('package.json')).dependencies);
   const paths = texts.flatMap(({ file, text }) =>
@@ -49,7 +43,7 @@ it('the documents name only files that exist', () => {
       .map(([path]) => ({ file, path })),
   );
   const tests = globSync('test/**/*.ts', { cwd: repository });
-  const others = [...readdirSync(repository), 'src/smtp/providers.yaml'];
+  const others = [...readdirSync(repository), 'src/mail/smtp/providers.yaml'];
   const names = [...sources, ...tests, ...others];
   const isThere = (path: string) => names.some((name) => `/${name}`.endsWith(`/${path}`));
   expect(paths.length).toBeGreaterThan(100);

@@ -27,6 +27,8 @@ describe('table owners', () => {
     const owners = ownersOf(table);
     expect(owners.length).toBeGreaterThan(0);
     expect(new Set(owners.map((path) => path.slice(0, path.lastIndexOf('/')))).size).toBe(1);
-    expect(owners.filter((path) => !/^src\/(store\/|.*queries\.ts$)/.test(path))).toEqual([]);
+    expect(owners.filter((path) => !/^src\/(platform\/store\/|.*queries\.ts$)/.test(path))).toEqual(
+      [],
+    );
   });
 });

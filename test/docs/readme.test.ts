@@ -16,10 +16,10 @@ import {
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { configKeys, configTree } from '../../src/config/keys.ts';
-import { reservedKeys } from '../../src/config/schema.ts';
-import { firstStartText } from '../../src/first-start.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
+import { configKeys, configTree } from '../../src/core/config/keys.ts';
+import { reservedKeys } from '../../src/core/config/schema.ts';
+import { firstStartText } from '../../src/service/first-start.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 import { commandClass } from './write.ts';

@@ -5,7 +5,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { repository } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { readMarkdown } from './markdown.ts';

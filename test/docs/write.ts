@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BaseCommand } from '../../commands/base/command.ts';
 import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
-import { migrations } from '../../src/store/migrate.ts';
-import { sqlOf } from '../../src/store/migration.ts';
+import { migrations } from '../../src/platform/store/migrate.ts';
+import { sqlOf } from '../../src/platform/store/migration.ts';
 import { repository } from '../support/cli.ts';
 import { fieldRows } from './fields.ts';
 import { tableRows } from './markdown.ts';
@@ -33,12 +33,18 @@ export const sources = ['bin', 'commands', 'daemon', 'src'].flatMap((folder) =>
     .sort(),
 );
 
-/** The rooms of src/ in the order that dependency-cruiser holds. */
-export const rooms = [
-  ...(/const rooms = \[([^\]]*)\]/.exec(read('.dependency-cruiser.cjs'))?.[1] ?? '').matchAll(
-    /'([a-z.-]+)'/g,
-  ),
-].map(([, room = '']) => room);
+/** The rooms of each wing of src/, in the order that dependency-cruiser holds. */
+const wings: Readonly<Record<string, readonly string[]>> = JSON.parse(read('wings.json'));
+const rooms = Object.entries(wings).flatMap(([wing, own]) =>
+  own.length === 0 ? [wing] : own.map((room) => `${wing}/${room}`),
+);
+
+/** Lists the wings with their rooms. */
+const wingRows = () =>
+  Object.entries(wings).map(([wing, own]) => [
+    `\`${wing}/\``,
+    own.map((room) => `\`${room}\``).join(' → ') || '(one room)',
+  ]);
 
 export async function commandClass(id: string): Promise<typeof BaseCommand> {
   const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));
@@ -81,7 +87,7 @@ const inSql = /\b(?:from|join|into|update) (\w+)/g;
 /** Files of the program, with the tables that they name. */
 const queried = sources.map((path) => {
   const text = read(path).replaceAll(/^ *(\/\/|\*|\/\*\*) .*$/gm, '');
-  const hasSql = /^src\/(store\/[\w-]+|.*queries)\.ts$/.test(path);
+  const hasSql = /^src\/(platform\/store\/[\w-]+|.*queries)\.ts$/.test(path);
   const found = (hasSql ? [inCalls, inSql] : [inCalls]).flatMap((named) => [
     ...text.matchAll(named),
   ]);
@@ -95,7 +101,7 @@ export function ownersOf(table: string): string[] {
 
 /** Lists the tables and their owners in the order of rooms. */
 function ownerRows(): string[][] {
-  const room = (path = '') => rooms.indexOf(path.split('/')[1] ?? '');
+  const room = (path = '') => rooms.findIndex((name) => path.startsWith(`src/${name}`));
   return tables
     .map((table) => ({ table, owners: ownersOf(table) }))
     .sort((a, b) => room(a.owners[0]) - room(b.owners[0]))
@@ -106,12 +112,12 @@ function ownerRows(): string[][] {
     ]);
 }
 
-/** Several files of queries are named together. */
+/** Names the owners, from src/. Several files of queries are named together. */
 function ownersInWords(owners: readonly string[]): string {
   const folder = owners[0]?.replace(/[^/]+$/, '');
   const isOne = owners.length > 1 && owners.every((path) => path.endsWith('queries.ts'));
   const shown = isOne ? [`${folder}*queries.ts`] : owners;
-  return shown.map((path) => `\`${path}\``).join(', ');
+  return shown.map((path) => `\`${path.replace('src/', '')}\``).join(', ');
 }
 
 function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
@@ -149,6 +155,12 @@ export function installed(): { packages: number; megabytes: number } {
 
 const packageHead = ['Package', 'Licence', 'Reason'];
 const parts: readonly Part[] = [
+  {
+    file: 'ARCHITECTURE.md',
+    name: 'wings',
+    head: ['Wing', 'Rooms, in order', 'Holds'],
+    rows: wingRows,
+  },
   {
     file: 'docs/commands.md',
     name: 'commands',

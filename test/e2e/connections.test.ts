@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryMb } from '../bench/process-cost.ts';
 import { median } from '../bench/progress.ts';
-import { payload } from '../messages/fixtures.ts';
+import { payload } from '../outbound/messages/fixtures.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import {
   type HeldConnections,

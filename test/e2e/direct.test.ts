@@ -1,7 +1,7 @@
 // Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own: the
 // host that is chosen, and hosts that are never dialled (RFC 5321 5.1, 7505).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -1,7 +1,7 @@
 // A revocation by command with real processes: two daemons that know a key refuse it within a second; the
 // last use of a key, held in memory, is stored at the stop.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { ApiKey } from '../../src/keys/schema.ts';
+import type { ApiKey } from '../../src/access/keys/schema.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
 

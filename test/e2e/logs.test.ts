@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -1,8 +1,8 @@
 // PostgreSQL that cannot be reached for a while, under a running service: every answer is a 503, none reports
 // an internal error, and the service recovers.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { addDomain } from '../../src/domains/domains.ts';
-import { payload } from '../messages/fixtures.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { payload } from '../outbound/messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type PostgresSchema, postgresDatabase } from '../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../support/tcp-proxy.ts';

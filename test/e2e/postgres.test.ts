@@ -2,7 +2,7 @@
 // killed daemon are taken over when its lease ends (docs/store.md).
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -2,7 +2,7 @@
 // timeline, and the stop of the daemon.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
+import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import {
   type DaemonHome,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

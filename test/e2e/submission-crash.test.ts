@@ -2,8 +2,8 @@
 // after the restart, and no mail is stored twice. CRASH_SEED=<the seed in the name of a failed test> repeats
 // its round; CRASH_ROUNDS=50 is a soak.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { idIn, logIn } from '../submission/submission-service.ts';
 import {
   type DaemonHome,

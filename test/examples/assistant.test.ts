@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
-import type { Message } from '../../src/messages/schema.ts';
+import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { repository } from '../support/cli.ts';
 import {
   type DaemonHome,

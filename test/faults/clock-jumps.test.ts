@@ -2,11 +2,11 @@
 // on a real machine. Invariants: nothing is lost, nothing is sent twice because of it, nothing waits longer
 // than planned from the jump on, and nothing spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listMessageEvents } from '../../src/messages/messages.ts';
-import { createAttempter } from '../../src/queue/attempt.ts';
-import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
-import { claimMessages } from '../../src/queue/claim.ts';
-import { sendMessage, sweepIdempotencyKeys } from '../../src/sending/send.ts';
+import { listMessageEvents } from '../../src/outbound/messages/messages.ts';
+import { createAttempter } from '../../src/outbound/queue/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
+import { claimMessages } from '../../src/outbound/queue/claim.ts';
+import { sendMessage, sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
 import {
   firstDelivery,
   payloadFor,

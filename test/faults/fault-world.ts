@@ -1,8 +1,8 @@
 // The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted MX hosts on
 // loopback, under a virtual clock that moves only when everything else is at rest.
 import { connect, type Socket } from 'node:net';
-import { getMessage } from '../../src/messages/messages.ts';
-import type { Message } from '../../src/messages/schema.ts';
+import { getMessage } from '../../src/outbound/messages/messages.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { burstOverMs, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';

@@ -2,19 +2,18 @@
 // Each row names a reader and the longest text that reaches it; each reads long runs of each unit below.
 import { describe, expect, it } from 'vitest';
 import { readMediaType } from '../../daemon/http/media-type.ts';
-import { wordsOf as contactWords, foldedName } from '../../src/contacts/words.ts';
-import { recordsOf } from '../../src/domains/dns-records.ts';
-import { mergedDmarc, mergedSpf } from '../../src/domains/merged-records.ts';
-import type { DomainKeyRow, DomainRow } from '../../src/domains/queries.ts';
-import { readDomainName } from '../../src/domains/schema.ts';
-import { ValidationError } from '../../src/errors.ts';
-import { boundMail } from '../../src/inbound/bound-mail.ts';
+import { recordsOf } from '../../src/identity/domains/dns-records.ts';
+import { mergedDmarc, mergedSpf } from '../../src/identity/domains/merged-records.ts';
+import type { DomainKeyRow, DomainRow } from '../../src/identity/domains/queries.ts';
+import { readDomainName } from '../../src/identity/domains/schema.ts';
+import { boundMail } from '../../src/inbox/receiving/bound-mail.ts';
+import { foldLabel } from '../../src/inbox/threads/threads.ts';
 import {
   encodeDisplayName,
   encodeExtraHeader,
   encodeSubject,
-} from '../../src/mime/header-encoding.ts';
-import { readHeaderBlock } from '../../src/mime/parse/header-fields.ts';
+} from '../../src/mail/mime/header-encoding.ts';
+import { readHeaderBlock } from '../../src/mail/mime/parse/header-fields.ts';
 import {
   decodeWords,
   parseAddressList,
@@ -22,18 +21,19 @@ import {
   readMessageIds,
   readParameters,
   readReferences,
-} from '../../src/mime/parse/header-values.ts';
-import { projectHeader } from '../../src/mime/parse/read-header.ts';
-import { answerSubject, baseSubject, forwardSubject } from '../../src/mime/subject.ts';
-import { foldAddress, parseAddress } from '../../src/net/address.ts';
-import { parseRange } from '../../src/net/network-address.ts';
-import { classifyReply } from '../../src/smtp/replies/classify-reply.ts';
-import { wordsOfDocument } from '../../src/store/full-text/document.ts';
-import { parseQuery } from '../../src/store/full-text/query.ts';
-import { folded } from '../../src/store/full-text/words.ts';
-import { foldLabel } from '../../src/threads/threads.ts';
-import { automatedBy } from '../../src/tracking/automated.ts';
-import { unsubscribeUrlsOf } from '../../src/tracking/content.ts';
+} from '../../src/mail/mime/parse/header-values.ts';
+import { projectHeader } from '../../src/mail/mime/parse/read-header.ts';
+import { answerSubject, baseSubject, forwardSubject } from '../../src/mail/mime/subject.ts';
+import { classifyReply } from '../../src/mail/smtp/replies/classify-reply.ts';
+import { automatedBy } from '../../src/outbound/tracking/automated.ts';
+import { unsubscribeUrlsOf } from '../../src/outbound/tracking/content.ts';
+import { wordsOf as contactWords, foldedName } from '../../src/people/contacts/words.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
+import { foldAddress, parseAddress } from '../../src/platform/net/address.ts';
+import { parseRange } from '../../src/platform/net/network-address.ts';
+import { wordsOfDocument } from '../../src/platform/store/full-text/document.ts';
+import { parseQuery } from '../../src/platform/store/full-text/query.ts';
+import { folded } from '../../src/platform/store/full-text/words.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 
 const field = 65_536;

@@ -3,23 +3,30 @@
 // first row meanwhile, they would deadlock when that row is free.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { beat, deleteDaemons } from '../../src/admission/queries.ts';
-import type { App } from '../../src/app.ts';
-import { type DeliveryRow, findDeliveries, lockDeliveries } from '../../src/deliveries/queries.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import { updateLastUsed } from '../../src/keys/queries.ts';
-import { keepContents } from '../../src/messages/content-queries.ts';
-import { deleteMessage } from '../../src/messages/messages.ts';
-import { findMessageRows } from '../../src/messages/queries.ts';
-import { cancelMessage } from '../../src/queue/cancel.ts';
-import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/queue/lanes/lane-queries.ts';
-import { applyLateOutcomes, type LateOutcome } from '../../src/queue/late-outcome.ts';
-import { sendBatch } from '../../src/sending/batch.ts';
-import type { Db, Store } from '../../src/store/db.ts';
+import { beat, deleteDaemons } from '../../src/access/admission/queries.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import { updateLastUsed } from '../../src/access/keys/queries.ts';
+import type { App } from '../../src/core/app.ts';
+import {
+  type DeliveryRow,
+  findDeliveries,
+  lockDeliveries,
+} from '../../src/outbound/deliveries/queries.ts';
+import { keepContents } from '../../src/outbound/messages/content-queries.ts';
+import { deleteMessage } from '../../src/outbound/messages/messages.ts';
+import { findMessageRows } from '../../src/outbound/messages/queries.ts';
+import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
+import {
+  deleteLaneStatesBefore,
+  upsertLaneStates,
+} from '../../src/outbound/queue/lanes/lane-queries.ts';
+import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/queue/late-outcome.ts';
+import { sendBatch } from '../../src/outbound/sending/batch.ts';
+import type { Db, Store } from '../../src/platform/store/db.ts';
 import { disableEndpoint } from '../../src/webhooks/disable.ts';
 import { lockEndpoints } from '../../src/webhooks/queries.ts';
-import { heldWrite } from '../messages/fixtures.ts';
+import { heldWrite } from '../outbound/messages/fixtures.ts';
 import { payloadFor, send } from '../support/delivery.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { endpointRow, makeEndpoint } from '../webhooks/engine.ts';

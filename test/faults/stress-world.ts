@@ -2,31 +2,35 @@
 // of work, and the conditions that hold for the store when all is quiet.
 import { sql } from 'kysely';
 import { inject } from 'vitest';
-import type { App } from '../../src/app.ts';
-import { deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
-import { importBlocks } from '../../src/blocks/import.ts';
-import { listBlocksQuery } from '../../src/blocks/schema.ts';
-import { findDeliveries } from '../../src/deliveries/queries.ts';
-import { overallStatus } from '../../src/deliveries/status.ts';
-import { CapacityError, ServiceError } from '../../src/errors.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import { deleteMessage } from '../../src/messages/messages.ts';
-import type { Message } from '../../src/messages/schema.ts';
-import { updateOrganization } from '../../src/organizations/organizations.ts';
-import { cancelMessage } from '../../src/queue/cancel.ts';
-import { holdQueue, releaseHold } from '../../src/queue/desk/holds.ts';
-import { dropDeliveries, flushQueue, retryDeliveries } from '../../src/queue/desk/queue.ts';
-import { applyLateOutcomes, type LateOutcome } from '../../src/queue/late-outcome.ts';
-import { type Random, seededRandom } from '../../src/runtime/random.ts';
-import { sendBatch } from '../../src/sending/batch.ts';
-import { scheduleMessage } from '../../src/sending/schedule.ts';
-import { sendMessage } from '../../src/sending/send.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import { updateOrganization } from '../../src/access/organizations/organizations.ts';
+import type { App } from '../../src/core/app.ts';
+import { findDeliveries } from '../../src/outbound/deliveries/queries.ts';
+import { overallStatus } from '../../src/outbound/deliveries/status.ts';
+import { deleteMessage } from '../../src/outbound/messages/messages.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
+import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
+import { holdQueue, releaseHold } from '../../src/outbound/queue/desk/holds.ts';
+import {
+  dropDeliveries,
+  flushQueue,
+  retryDeliveries,
+} from '../../src/outbound/queue/desk/queue.ts';
+import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/queue/late-outcome.ts';
+import { sendBatch } from '../../src/outbound/sending/batch.ts';
+import { scheduleMessage } from '../../src/outbound/sending/schedule.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { deleteBlock, listBlocks } from '../../src/people/blocks/blocks.ts';
+import { importBlocks } from '../../src/people/blocks/import.ts';
+import { listBlocksQuery } from '../../src/people/blocks/schema.ts';
+import { CapacityError, ServiceError } from '../../src/platform/errors.ts';
+import { type Random, seededRandom } from '../../src/platform/runtime/random.ts';
+import { complaint, lateBounce } from '../identity/reputation/fixtures.ts';
 import { payloadFor, type RunningPipeline, startPipeline } from '../support/delivery.ts';
 import { postgresDatabase } from '../support/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
-import { complaint, lateBounce } from '../usage/fixtures.ts';
 
 const bodies = ['One body.\n', 'Another body.\n', 'A third body.\n', 'The last body.\n'];
 /** Few addresses that are imported, found dead, and sent to, so that these meet. */

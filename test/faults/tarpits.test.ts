@@ -1,13 +1,13 @@
 // Servers that keep a client waiting: one organization's mail to them delays no other mail, and one such
 // server holds few resources.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Caller } from '../../src/api/route.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { getMessage } from '../../src/messages/messages.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
-import { anotherOrganization } from '../queue/entries.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { getMessage } from '../../src/outbound/messages/messages.ts';
+import { anotherOrganization } from '../outbound/queue/entries.ts';
 import { burstOverMs, send } from '../support/delivery.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
 import { type FaultWorld, startFaultWorld, waitedMs } from './fault-world.ts';

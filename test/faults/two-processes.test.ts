@@ -2,7 +2,7 @@
 // with a reason and leaves the first alone; commands beside the daemon lose nothing, and nothing is sent
 // twice. Several daemons on one PostgreSQL are supported: test/e2e/postgres.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
-import { everyPermission, type Permission } from '../../src/api/permission.ts';
-import type { Route } from '../../src/api/route.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import { permissionMapOf } from '../../src/keys/roles.ts';
-import { createKeyInput } from '../../src/keys/schema.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import { permissionMapOf } from '../../src/access/keys/roles.ts';
+import { createKeyInput } from '../../src/access/keys/schema.ts';
+import { everyPermission, type Permission } from '../../src/core/api/permission.ts';
+import type { Route } from '../../src/core/api/route.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
-import { area } from '../../src/api/area.ts';
-import { ConflictError, PaymentRequiredError } from '../../src/errors.ts';
+import { area } from '../../src/core/api/area.ts';
+import { ConflictError, PaymentRequiredError } from '../../src/platform/errors.ts';
 import { type HttpService, httpService, ownerKey } from './http-service.ts';
 
 const output = z.object({ ok: z.boolean() });

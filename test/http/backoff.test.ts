@@ -1,7 +1,7 @@
 // Retry-After of requests refused for lack of capacity.
 import { expect, it } from 'vitest';
 import { createBackoff } from '../../daemon/http/backoff.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 it('the backoff starts at a second, grows with a spread, and restarts after a calm period', async () => {

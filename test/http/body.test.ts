@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../daemon/http/body.ts';
-import { MalformedRequestError } from '../../src/errors.ts';
+import { MalformedRequestError } from '../../src/platform/errors.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 

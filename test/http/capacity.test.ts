@@ -2,7 +2,7 @@
 // checks that still answer; and its closing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/api/route.ts';
+import type { Route } from '../../src/core/api/route.ts';
 import {
   authenticateWord,
   echo,

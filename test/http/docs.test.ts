@@ -7,9 +7,9 @@ import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
-import type { Route } from '../../src/api/route.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { sendPayload } from '../../src/messages/send-schema.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { echo, httpService } from './http-service.ts';
 

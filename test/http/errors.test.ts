@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
-import { type Route, route } from '../../src/api/route.ts';
-import { parseParts } from '../../src/api/validate.ts';
+import { type Route, route } from '../../src/core/api/route.ts';
+import { parseParts } from '../../src/core/api/validate.ts';
 import {
   CapacityError,
   ConflictError,
@@ -18,7 +18,7 @@ import {
   TimeoutError,
   UnauthorizedError,
   ValidationError,
-} from '../../src/errors.ts';
+} from '../../src/platform/errors.ts';
 import { getRoute, type HttpService, httpService, ownerKey } from './http-service.ts';
 
 let service: HttpService | undefined;

@@ -7,7 +7,7 @@ import {
   measureLoopDelay,
   watchEventLoop,
 } from '../../daemon/http/event-loop.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
 import { rawConnection } from './raw-socket.ts';

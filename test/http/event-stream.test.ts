@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
-import type { MessagePresenter } from '../../src/app.ts';
-import { recordTimeline } from '../../src/events/record.ts';
-import type { LogItem } from '../../src/events/schema.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { createKey, revokeKey } from '../../src/keys/keys.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey, revokeKey } from '../../src/access/keys/keys.ts';
+import type { MessagePresenter } from '../../src/core/app.ts';
+import { recordTimeline } from '../../src/history/events/record.ts';
+import type { LogItem } from '../../src/history/events/schema.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';

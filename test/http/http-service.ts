@@ -7,11 +7,11 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from '../../daemon/http/server.ts';
-import { allPermissions, type PermissionMap } from '../../src/api/permission.ts';
-import { type Caller, type Route, route } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import type { ConfigInput } from '../../src/config/config.ts';
-import { createLogger } from '../../src/runtime/log.ts';
+import { allPermissions, type PermissionMap } from '../../src/core/api/permission.ts';
+import { type Caller, type Route, route } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import type { ConfigInput } from '../../src/core/config/config.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
 import { type OpenApiCheck, openApiCheck } from '../support/openapi-check.ts';
 import { emptyTestApp } from '../support/test-app.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';

@@ -1,6 +1,6 @@
 // Rows of the largest size that can be stored, 100 for each list of the API, created by SQL on SQLite.
 import { sql } from 'kysely';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 import { inThread } from './permission-rows.ts';
 import type { Side } from './permission-world.ts';
 

@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { auditRoutes, routes } from '../../daemon/http/routes.ts';
-import { area } from '../../src/api/area.ts';
-import { noun } from '../../src/api/noun.ts';
-import { nounRoutes } from '../../src/api/noun-routes.ts';
-import { pageQuery } from '../../src/api/pagination.ts';
-import { ConflictError } from '../../src/errors.ts';
-import { idPrefixes } from '../../src/runtime/ids.ts';
+import { area } from '../../src/core/api/area.ts';
+import { noun } from '../../src/core/api/noun.ts';
+import { nounRoutes } from '../../src/core/api/noun-routes.ts';
+import { pageQuery } from '../../src/core/api/pagination.ts';
+import { ConflictError } from '../../src/platform/errors.ts';
+import { idPrefixes } from '../../src/platform/runtime/ids.ts';
 
 const nouns = [...new Set(routes.flatMap((route) => route.noun ?? []))];
 

@@ -1,8 +1,8 @@
 // Texts that the stores would keep differently: NUL, and half of a surrogate pair. Rejected on both stores,
 // with the field that holds them, anywhere in a request.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BatchResult } from '../../src/messages/schema.ts';
-import { payload } from '../messages/fixtures.ts';
+import type { BatchResult } from '../../src/outbound/messages/schema.ts';
+import { payload } from '../outbound/messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 

@@ -20,7 +20,7 @@ import {
 } from '../../daemon/http/openapi.ts';
 import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
 import { routes } from '../../daemon/http/routes.ts';
-import { type Route, route } from '../../src/api/route.ts';
+import { type Route, route } from '../../src/core/api/route.ts';
 import { echo, type HttpService, httpService } from './http-service.ts';
 
 const run = promisify(execFile);

@@ -3,20 +3,20 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { admissionOf } from '../../src/admission/admission.ts';
-import { type Route, route } from '../../src/api/route.ts';
+import { admissionOf } from '../../src/access/admission/admission.ts';
+import { revokeKey, updateKey } from '../../src/access/keys/keys.ts';
+import { reviewOnboarding } from '../../src/access/organizations/onboarding.ts';
+import { pauseOrganization } from '../../src/access/organizations/organizations.ts';
+import { type Route, route } from '../../src/core/api/route.ts';
+import { updateSender } from '../../src/identity/senders/senders.ts';
 import {
   ConflictError,
   PaymentRequiredError,
   RateLimitedError,
   ResourceNotFoundError,
-} from '../../src/errors.ts';
-import { revokeKey, updateKey } from '../../src/keys/keys.ts';
-import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
-import { pauseOrganization } from '../../src/organizations/organizations.ts';
-import { updateSender } from '../../src/senders/senders.ts';
-import { onPlan, useToday } from '../admission/fixtures.ts';
-import { payload } from '../messages/fixtures.ts';
+} from '../../src/platform/errors.ts';
+import { onPlan, useToday } from '../access/admission/fixtures.ts';
+import { payload } from '../outbound/messages/fixtures.ts';
 import {
   type CheckedWorld,
   checkedWorld,
@@ -24,8 +24,8 @@ import {
   foreignMailboxes,
   from,
   hourMs,
-} from '../sending/checked-world.ts';
-import { narrow, refusalLadder } from '../sending/refusal-ladder.ts';
+} from '../outbound/sending/checked-world.ts';
+import { narrow, refusalLadder } from '../outbound/sending/refusal-ladder.ts';
 import { httpApi } from '../support/http-client.ts';
 import {
   echo,

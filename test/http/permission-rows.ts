@@ -2,34 +2,37 @@
 // of the API. A route without a row fails permissions.test.ts. Before the rows, the resources of the routes:
 // their creation, and the traits that resources.test.ts needs to test their common behaviour.
 
-import { createDraft } from '../../src/answering/drafts.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { createBlock } from '../../src/blocks/blocks.ts';
-import { createContact } from '../../src/contacts/contacts.ts';
-import { createContactGroup } from '../../src/contacts/groups/groups.ts';
-import { contactGroupNoun } from '../../src/contacts/groups/schema.ts';
-import { contactNoun } from '../../src/contacts/schema.ts';
-import { createConversation, moveConversation } from '../../src/conversations/conversations.ts';
-import { conversationNoun } from '../../src/conversations/schema.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
-import type { Mailbox } from '../../src/mailboxes/schema.ts';
-import type { IdKind } from '../../src/runtime/ids.ts';
-import { senderNoun } from '../../src/senders/schema.ts';
-import { createSender } from '../../src/senders/senders.ts';
-import { createNote } from '../../src/threads/notes.ts';
-import { listThreads } from '../../src/threads/threads.ts';
-import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
-import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { createMailbox, pauseMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
+import type { Mailbox } from '../../src/identity/mailboxes/schema.ts';
+import { senderNoun } from '../../src/identity/senders/schema.ts';
+import { createSender } from '../../src/identity/senders/senders.ts';
+import { pauseWarming, startWarming } from '../../src/identity/warming/warming.ts';
+import { createDraft } from '../../src/inbox/replies/drafts.ts';
+import { createNote } from '../../src/inbox/threads/notes.ts';
+import { listThreads } from '../../src/inbox/threads/threads.ts';
+import { createBlock } from '../../src/people/blocks/blocks.ts';
+import { createContact } from '../../src/people/contacts/contacts.ts';
+import { createContactGroup } from '../../src/people/contacts/groups/groups.ts';
+import { contactGroupNoun } from '../../src/people/contacts/groups/schema.ts';
+import { contactNoun } from '../../src/people/contacts/schema.ts';
+import {
+  createConversation,
+  moveConversation,
+} from '../../src/people/conversations/conversations.ts';
+import { conversationNoun } from '../../src/people/conversations/schema.ts';
+import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
+import type { IdKind } from '../../src/platform/runtime/ids.ts';
 import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
-import { agentOf, propose } from '../mailbox-actions/fixtures.ts';
-import { payload, send } from '../messages/fixtures.ts';
+import { agentOf, propose } from '../inbox/approvals/fixtures.ts';
+import { arrive } from '../inbox/threads/mails.ts';
+import { payload, send } from '../outbound/messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
-import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
 /** Context in which a resource is created: `serial` differs each time. */
@@ -454,7 +457,7 @@ interface Bodies {
   update: NonNullable<Row['body']>;
 }
 
-/** Returns the rows of the five routes of a noun (src/api/noun-routes.ts). */
+/** Returns the rows of the five routes of a noun (src/core/api/noun-routes.ts). */
 function fiveRows(
   path: string,
   on: ResourceKind,

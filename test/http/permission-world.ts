@@ -1,19 +1,19 @@
 // Two organizations with one resource of each kind, and a key for each kind of caller: the world of the
 // permission matrix.
 
-import type { Caller } from '../../src/api/route.ts';
-import { createBlock } from '../../src/blocks/blocks.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { makeKey } from '../../src/keys/key-format.ts';
-import { createKey, revokeKey } from '../../src/keys/keys.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import type { CreateKey } from '../../src/keys/schema.ts';
-import { getMailbox } from '../../src/mailboxes/mailboxes.ts';
-import { createNamespace } from '../../src/mailboxes/namespaces.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
-import { createSender } from '../../src/senders/senders.ts';
+import { makeKey } from '../../src/access/keys/key-format.ts';
+import { createKey, revokeKey } from '../../src/access/keys/keys.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import type { CreateKey } from '../../src/access/keys/schema.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { getMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
+import { createNamespace } from '../../src/identity/mailboxes/namespaces.ts';
+import { createSender } from '../../src/identity/senders/senders.ts';
+import { createBlock } from '../../src/people/blocks/blocks.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';

@@ -1,11 +1,11 @@
 // Every route that changes data records the change: in the audit log, in the log of resources, or in a
-// timeline, in the transaction of the change (src/events/record.ts). The list of routes is the service's own.
+// timeline, in the transaction of the change (src/history/events/record.ts). The list of routes is the service's own.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
-import type { Route } from '../../src/api/route.ts';
-import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
-import { getOrganization } from '../../src/organizations/organizations.ts';
+import { reviewOnboarding } from '../../src/access/organizations/onboarding.ts';
+import { getOrganization } from '../../src/access/organizations/organizations.ts';
+import type { Route } from '../../src/core/api/route.ts';
 import { pathOf, rows } from './permission-rows.ts';
 import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 
@@ -15,11 +15,11 @@ type Recorded = Partial<Record<(typeof tables)[number], number>>;
 
 /** Routes with changes outside the audit log: the table that records them, or null with the reason. */
 const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
-  // The thread lacks the label: test/threads/standing.test.ts.
+  // The thread lacks the label: test/inbox/threads/standing.test.ts.
   'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels': null,
   // 409: it is the only address of its mailbox.
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
-  // No contact of this test is in the group: test/contacts/groups.test.ts.
+  // No contact of this test is in the group: test/people/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
   'POST /v1/messages': 'events',
   ...Object.fromEntries(
@@ -34,9 +34,9 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,
   'POST /v1/webhooks/{id}/replay': null,
-  // The changes of a DNS check depend on DNS: test/domains/verification.test.ts.
+  // The changes of a DNS check depend on DNS: test/identity/domains/verification.test.ts.
   'POST /v1/email/domains/{id}/verify': null,
-  // 409 in permission-rows.ts; its audit entries: test/tracking/custom/hosts.test.ts.
+  // 409 in permission-rows.ts; its audit entries: test/outbound/tracking/custom/hosts.test.ts.
   'POST /v1/email/domains/{id}/custom-tracking': null,
   'POST /v1/email/domains/{id}/custom-tracking/disable': null,
   'POST /v1/email/domains/{id}/custom-tracking/recheck': null,

@@ -1,18 +1,18 @@
 // Every reason of a refusal by the HTTP server is counted under its own name
 // (`svc_requests_refused_total`): one real refusal for each, which counts there and nowhere else.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { pauseOrganization } from '../../src/access/organizations/organizations.ts';
+import { createMimeParser } from '../../src/mail/mime/parse/parser.ts';
 import {
   CapacityError,
   ConflictError,
   RateLimitedError,
   refusalReasons,
-} from '../../src/errors.ts';
-import { createMimeParser } from '../../src/mime/parse/parser.ts';
-import { pauseOrganization } from '../../src/organizations/organizations.ts';
-import { AsideReads } from '../../src/store/aside.ts';
-import { limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
+} from '../../src/platform/errors.ts';
+import { AsideReads } from '../../src/platform/store/aside.ts';
+import { limitedApi, onPlan, useToday } from '../access/admission/fixtures.ts';
 import { readMarkdown, section, tableRows } from '../docs/markdown.ts';
-import { payload } from '../messages/fixtures.ts';
+import { payload } from '../outbound/messages/fixtures.ts';
 import { testApp } from '../support/test-app.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import {

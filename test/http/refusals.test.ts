@@ -5,13 +5,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.ts';
-import { InternalError, RateLimitedError, TimeoutError } from '../../src/errors.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/queue/desk/resume.ts';
-import { countHealth } from '../../src/usage/health.ts';
-import { dayMs, type LimitedApi, limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
-import { payload, rowCounts } from '../messages/fixtures.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import {
+  pauseOrganization,
+  updateOrganization,
+} from '../../src/access/organizations/organizations.ts';
+import { countHealth } from '../../src/identity/reputation/health.ts';
+import { resumeSending } from '../../src/outbound/queue/desk/resume.ts';
+import { InternalError, RateLimitedError, TimeoutError } from '../../src/platform/errors.ts';
+import {
+  dayMs,
+  type LimitedApi,
+  limitedApi,
+  onPlan,
+  useToday,
+} from '../access/admission/fixtures.ts';
+import { payload, rowCounts } from '../outbound/messages/fixtures.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 

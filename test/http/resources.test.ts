@@ -2,9 +2,9 @@
 // its entry in permission-rows.ts; permissions.test.ts tests its callers in the same world.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
-import type { Page } from '../../src/api/pagination.ts';
-import type { Method, Route } from '../../src/api/route.ts';
-import type { AuditPage } from '../../src/audit/schema.ts';
+import type { Page } from '../../src/core/api/pagination.ts';
+import type { Method, Route } from '../../src/core/api/route.ts';
+import type { AuditPage } from '../../src/history/audit/schema.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { stores } from '../support/test-app.ts';
 import { type Resource, type ResourceKind, resources, rows } from './permission-rows.ts';

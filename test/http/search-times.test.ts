@@ -2,14 +2,14 @@
 // here; by hand with `SEARCH_ROWS=1000000 npx vitest run test/http/search-times.test.ts`.
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { App } from '../../src/app.ts';
-import type { Db } from '../../src/store/db.ts';
-import { wordsOfDocument } from '../../src/store/full-text/document.ts';
-import { insertDocuments } from '../../src/threads/search-queries.ts';
+import type { App } from '../../src/core/app.ts';
+import { insertDocuments } from '../../src/inbox/threads/search-queries.ts';
+import type { Db } from '../../src/platform/store/db.ts';
+import { wordsOfDocument } from '../../src/platform/store/full-text/document.ts';
+import { mailboxOf } from '../inbox/threads/mails.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { longestStallMs } from '../support/work-time.ts';
-import { mailboxOf } from '../threads/mails.ts';
 
 const soakRows = process.env.SEARCH_ROWS;
 const contacts = Number(soakRows ?? 200_000);

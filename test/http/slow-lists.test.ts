@@ -1,10 +1,10 @@
 // Lists whose rows or count exceed the time of a request: a search is refused, a count is capped.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Page } from '../../src/api/pagination.ts';
-import { OverdueError } from '../../src/store/aside.ts';
+import type { Page } from '../../src/core/api/pagination.ts';
+import { OverdueError } from '../../src/platform/store/aside.ts';
+import { mailboxOf } from '../inbox/threads/mails.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
-import { mailboxOf } from '../threads/mails.ts';
 
 interface Refusal {
   _tag: string;

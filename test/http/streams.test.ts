@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
-import { type Route, route } from '../../src/api/route.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { type Route, route } from '../../src/core/api/route.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { type HttpService, httpService, ownerKey } from './http-service.ts';
 
 const mostBytes = 3_000_000;

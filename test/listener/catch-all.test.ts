@@ -1,16 +1,16 @@
 // The mailbox that takes a mail at RCPT: the owner of the address first, then the catch-all of the domain.
 // A paused mailbox defers mail, a deleted one refuses it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addDomain, getDomain, listDnsRecords } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { resolveAddressee } from '../../src/inbound/resolve.ts';
-import { disableCatchAll, enableCatchAll } from '../../src/mailboxes/catch-all.ts';
+import { addDomain, getDomain, listDnsRecords } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { disableCatchAll, enableCatchAll } from '../../src/identity/mailboxes/catch-all.ts';
 import {
   createMailbox,
   deleteMailbox,
   pauseMailbox,
   resumeMailbox,
-} from '../../src/mailboxes/mailboxes.ts';
+} from '../../src/identity/mailboxes/mailboxes.ts';
+import { resolveAddressee } from '../../src/inbox/receiving/resolve.ts';
 import { watchQueries } from '../support/watched-queries.ts';
 import { envelope, type SmtpService, smtpService } from './smtp-service.ts';
 

@@ -1,7 +1,7 @@
 // Caps on connections that a test on one machine cannot reach with real ones.
 import { expect, it } from 'vitest';
 import { ConnectionCounts } from '../../daemon/smtp/connection-counts.ts';
-import { networkOf, siteOf } from '../../src/net/network-address.ts';
+import { networkOf, siteOf } from '../../src/platform/net/network-address.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],

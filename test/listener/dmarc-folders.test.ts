@@ -1,13 +1,13 @@
 // The folder of a mail received by SMTP, by its DMARC verdict. A real listener, a real DNS server, and the
 // mailbox over HTTP.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/config.ts';
+import type { ConfigInput } from '../../src/core/config/config.ts';
+import { inbox, threadAll, threadsOver } from '../inbox/threads/mails.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
-import { inbox, threadAll, threadsOver } from '../threads/mails.ts';
 import { deliver, type SmtpService, smtpService } from './smtp-service.ts';
 
 const sender = 'bank@strict.example';

@@ -1,6 +1,6 @@
 // The lines of the listener in the log of mail: one for each accepted mail and each refusal.
 import { afterEach, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/config.ts';
+import type { ConfigInput } from '../../src/core/config/config.ts';
 import { deliver, envelope, idIn, type SmtpService, smtpService } from './smtp-service.ts';
 
 const mail = 'From: ada@example.com\r\nSubject: Hello\r\n\r\nHi\r\n';

@@ -1,7 +1,7 @@
 // NUL bytes in received mail, wherever a client may put one: the mail is accepted and readable on both stores,
 // and its stored texts hold no NUL.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMessageRow, findRecipients } from '../../src/messages/queries.ts';
+import { findMessageRow, findRecipients } from '../../src/outbound/messages/queries.ts';
 import { stores } from '../support/test-app.ts';
 import { deliver, idIn, inbound, type SmtpService, smtpService } from './smtp-service.ts';
 

@@ -1,12 +1,12 @@
 // Mail accepted by the listener, and its stored form (specification 2.2): over real sockets, on both stores.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { getEmailProjection } from '../../src/messages/email-projection.ts';
-import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
 import { stores } from '../support/test-app.ts';
 import {
   addMailbox,

@@ -1,6 +1,6 @@
 // Refusals of the listener: the codes of the RFC at the earliest moment, and nothing stored.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tables } from '../../src/store/db.ts';
+import { tables } from '../../src/platform/store/db.ts';
 import {
   addMailbox,
   data,

@@ -2,14 +2,14 @@
 // real one here is loopback. DNS is a real server.
 import { createPrivateKey } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/config.ts';
-import { receive } from '../../src/inbound/receive.ts';
-import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
-import { getEmailProjection } from '../../src/messages/email-projection.ts';
-import { compose } from '../../src/mime/composer.ts';
-import { dkimRecordValue, generateDkimKey } from '../../src/mime/dkim-key.ts';
-import { signatureFields, signNow } from '../../src/mime/sign.ts';
-import { messageBytes, plainInput } from '../mime/compose-corpus.ts';
+import type { ConfigInput } from '../../src/core/config/config.ts';
+import { receive } from '../../src/inbox/receiving/receive.ts';
+import { type Addressee, resolveAddressee } from '../../src/inbox/receiving/resolve.ts';
+import { compose } from '../../src/mail/mime/composer.ts';
+import { dkimRecordValue, generateDkimKey } from '../../src/mail/mime/dkim-key.ts';
+import { signatureFields, signNow } from '../../src/mail/mime/sign.ts';
+import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { messageBytes, plainInput } from '../mail/mime/compose-corpus.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';

@@ -2,13 +2,13 @@
 
 import type { SmtpLimits } from '../../daemon/smtp/limits.ts';
 import { createSmtpListener } from '../../daemon/smtp/listener.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
-import { findBlob } from '../../src/messages/content-queries.ts';
-import { listMessages } from '../../src/messages/messages.ts';
-import { findMessageRow, type MessageRow } from '../../src/messages/queries.ts';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
+import { findBlob } from '../../src/outbound/messages/content-queries.ts';
+import { listMessages } from '../../src/outbound/messages/messages.ts';
+import { findMessageRow, type MessageRow } from '../../src/outbound/messages/queries.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { type Dialogue, smtpDialogue } from '../support/smtp-dialogue.ts';
 import { type TestApp, type TestAppOptions, testApp } from '../support/test-app.ts';
 

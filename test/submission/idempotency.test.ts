@@ -1,9 +1,9 @@
 // One idempotency key makes one message over SMTP, sendmail and HTTP: SMTP and sendmail replay each other, and a
 // key of another request is a conflict.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { handIn } from '../../src/sending/hand-in.ts';
-import { readPipedMail } from '../../src/sending/piped-mail.ts';
-import { sendMessage } from '../../src/sending/send.ts';
+import { handIn } from '../../src/outbound/sending/hand-in.ts';
+import { readPipedMail } from '../../src/outbound/sending/piped-mail.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { payloadFor } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
 import {

@@ -1,6 +1,6 @@
 // Login with an API key (RFC 4954): accepted forms, refusals and their count, and the session before it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { getMessage } from '../../src/messages/messages.ts';
+import { getMessage } from '../../src/outbound/messages/messages.ts';
 import {
   base64,
   elsewhere,

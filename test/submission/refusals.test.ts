@@ -3,6 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSubmissionListener } from '../../daemon/smtp/submission.ts';
 import { replyOf } from '../../daemon/smtp/submission-replies.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { revokeKey, updateKey } from '../../src/access/keys/keys.ts';
 import {
   CapacityError,
   ConflictError,
@@ -15,12 +17,10 @@ import {
   TimeoutError,
   UnauthorizedError,
   ValidationError,
-} from '../../src/errors.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { revokeKey, updateKey } from '../../src/keys/keys.ts';
-import { onPlan } from '../admission/fixtures.ts';
-import { checkedWorld, from } from '../sending/checked-world.ts';
-import { refusalLadder } from '../sending/refusal-ladder.ts';
+} from '../../src/platform/errors.ts';
+import { onPlan } from '../access/admission/fixtures.ts';
+import { checkedWorld, from } from '../outbound/sending/checked-world.ts';
+import { refusalLadder } from '../outbound/sending/refusal-ladder.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
 import {
   idIn,

@@ -2,14 +2,14 @@
 // 127.0.0.2 stands for an address of another machine.
 import { PassThrough } from 'node:stream';
 import { createSubmissionListener, type SubmissionOptions } from '../../daemon/smtp/submission.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { createKey } from '../../src/keys/keys.ts';
-import type { CreateKey } from '../../src/keys/schema.ts';
-import { listMessages } from '../../src/messages/messages.ts';
-import type { Message } from '../../src/messages/schema.ts';
-import { createLogger } from '../../src/runtime/log.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import type { CreateKey } from '../../src/access/keys/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { listMessages } from '../../src/outbound/messages/messages.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
 import { type RunningPipeline, startPipeline } from '../support/delivery.ts';
 import { type Dialogue, smtpDialogue } from '../support/smtp-dialogue.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';

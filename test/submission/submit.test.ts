@@ -1,13 +1,13 @@
 // A mail submitted by SMTP is an ordinary send with unchanged MIME.
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listDomains } from '../../src/domains/domains.ts';
-import { findBlob } from '../../src/messages/content-queries.ts';
-import { getEmailProjection } from '../../src/messages/email-projection.ts';
-import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
-import { findMessageRow } from '../../src/messages/queries.ts';
-import type { Message } from '../../src/messages/schema.ts';
-import { readStoredPart } from '../../src/sending/stored-parts.ts';
+import { listDomains } from '../../src/identity/domains/domains.ts';
+import { findBlob } from '../../src/outbound/messages/content-queries.ts';
+import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { deleteMessage, getMessage } from '../../src/outbound/messages/messages.ts';
+import { findMessageRow } from '../../src/outbound/messages/queries.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
+import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
 import { timeline } from '../support/delivery.ts';
 import { dkimResolver } from '../support/dkim-resolver.ts';
 import { stores } from '../support/test-app.ts';

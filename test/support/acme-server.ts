@@ -4,7 +4,7 @@ import { createHash, createPublicKey, type JsonWebKey, verify, webcrypto } from 
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as x509 from '@peculiar/x509';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 /** The type that the library expects; Node's own type has another name. */
 type WebCrypto = Extract<Parameters<typeof x509.cryptoProvider.set>[0], object>;

@@ -1,14 +1,14 @@
 // A running pipeline over a test app, with helpers that send and read.
 
-import type { Caller } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
-import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import type { Message } from '../../src/messages/schema.ts';
-import { type SendPayload, sendPayload } from '../../src/messages/send-schema.ts';
-import { createAttempter } from '../../src/queue/attempt.ts';
-import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
-import { createPipeline, type Pipeline } from '../../src/queue/loop.ts';
-import { sendMessage } from '../../src/sending/send.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
+import { type SendPayload, sendPayload } from '../../src/outbound/messages/send-schema.ts';
+import { createAttempter } from '../../src/outbound/queue/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
+import { createPipeline, type Pipeline } from '../../src/outbound/queue/loop.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
 
 /** Time after which a burst of sends is over and deliveries no longer give way to it. */
 export const burstOverMs = 200;

@@ -2,8 +2,8 @@
 // held to its route's schema and to the OpenAPI document. An answer that does not fit throws here, beside all
 // assertions of the test.
 
-import type { Method } from '../../src/api/route.ts';
-import type { App } from '../../src/app.ts';
+import type { Method } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import { type HttpFace, httpFace } from './http-face.ts';
 
 /** An answer: `body` is the parsed JSON, a test knows its shape. */

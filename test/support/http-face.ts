@@ -2,8 +2,8 @@
 // takes longer than most tests. One that is at work when its test closes it is closed for good.
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
-import type { App } from '../../src/app.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import type { App } from '../../src/core/app.ts';
 import { type OpenApiCheck, openApiCheck } from './openapi-check.ts';
 import { standIn } from './stand-in.ts';
 

@@ -1,5 +1,5 @@
 // The envelope of a received mail, without a listener.
-import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
+import type { ReceivedEnvelope } from '../../src/inbox/receiving/receive.ts';
 
 /**
  * Envelope of a mail from `mx.example.com` on this machine; a report has the null sender (`mailFrom` empty).

@@ -1,7 +1,7 @@
 // A service that dies at one of its transactions: from then on it writes nothing, and its waits never end.
 // Committed transactions stay committed, an open one is lost.
-import type { App } from '../../src/app.ts';
-import type { Store } from '../../src/store/db.ts';
+import type { App } from '../../src/core/app.ts';
+import type { Store } from '../../src/platform/store/db.ts';
 import { watchWrites } from './watched-writes.ts';
 
 /** `within`: inside of its transaction, all of its work done. */

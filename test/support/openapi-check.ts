@@ -5,8 +5,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi.ts';
 import type { Exchange } from '../../daemon/http/server.ts';
-import type { Route } from '../../src/api/route.ts';
-import { InternalError } from '../../src/errors.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import { InternalError } from '../../src/platform/errors.ts';
 
 export interface OpenApiCheck {
   /** Throws InternalError naming the route, the status and the mismatch. */

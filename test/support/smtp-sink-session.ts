@@ -9,7 +9,7 @@
 //   closed    nothing                  never (dropped, hung, flooded)
 import type { Socket } from 'node:net';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { SinkBody } from './smtp-sink-body.ts';
 import type { SinkReply, SinkScript, SinkVerb } from './smtp-sink-script.ts';
 

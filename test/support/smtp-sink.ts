@@ -3,7 +3,7 @@
 // cannot break the protocol.
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
 import { createSinkScript, type SinkReply, type SinkRule } from './smtp-sink-script.ts';
 import { type SinkMessage, SinkSession } from './smtp-sink-session.ts';
 import { testCert, testKey } from './test-cert.ts';

@@ -5,18 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { inject } from 'vitest';
-import type { Caller } from '../../src/api/route.ts';
-import { type App, type Hooks, openApp } from '../../src/app.ts';
-import { type ConfigInput, loadConfig } from '../../src/config/config.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey } from '../../src/mime/dkim-key.ts';
-import type { Connector } from '../../src/net/dial.ts';
-import { createLogger } from '../../src/runtime/log.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
-import { hooks } from '../../src/service.ts';
-import { openStore } from '../../src/store/open.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import { type App, type Hooks, openApp } from '../../src/core/app.ts';
+import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
+import {
+  type DkimAlgorithm,
+  type DkimKeyPair,
+  generateDkimKey,
+} from '../../src/mail/mime/dkim-key.ts';
+import type { Connector } from '../../src/platform/net/dial.ts';
+import { createLogger } from '../../src/platform/runtime/log.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { openStore } from '../../src/platform/store/open.ts';
+import { firstStart } from '../../src/service/first-start.ts';
+import { hooks } from '../../src/service/service.ts';
 import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';

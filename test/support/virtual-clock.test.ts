@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sleep } from '../../src/runtime/clock.ts';
+import { sleep } from '../../src/platform/runtime/clock.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 describe('the virtual clock', () => {

@@ -1,7 +1,7 @@
 // A clock that stands still until a test moves it: 72 hours of retries pass in milliseconds.
 // As on a real machine, a jump of the wall clock (`set`) leaves running timers alone.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 export interface VirtualClock extends Clock {
   /** Advances by `ms`: fires due timers in order, and settles promises and I/O in between. */

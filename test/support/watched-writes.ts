@@ -1,7 +1,7 @@
 // For tests of background writes: reports when such a write is over, not when its row is visible. The row is
 // visible before the promise of its writer resolves.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Store } from '../../src/store/db.ts';
+import type { Store } from '../../src/platform/store/db.ts';
 
 /**
  * Watches the writes of `store` from now on. The returned function resolves when no write is under way and

@@ -2,11 +2,11 @@
 // deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { App, MessagePresenter } from '../../src/app.ts';
-import { recordTimeline } from '../../src/events/record.ts';
-import { sweepEvents } from '../../src/events/retention.ts';
-import { presentMessageEvents } from '../../src/messages/events.ts';
-import { deleteMessage } from '../../src/messages/messages.ts';
+import type { App, MessagePresenter } from '../../src/core/app.ts';
+import { recordTimeline } from '../../src/history/events/record.ts';
+import { sweepEvents } from '../../src/history/events/retention.ts';
+import { presentMessageEvents } from '../../src/outbound/messages/events.ts';
+import { deleteMessage } from '../../src/outbound/messages/messages.ts';
 import { bodiesOf, bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../../src/webhooks/retention.ts';

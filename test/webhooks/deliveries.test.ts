@@ -1,8 +1,8 @@
 // Deliveries over the API: tests, lists with their filters, attempts, and replays of logged events.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Page } from '../../src/api/pagination.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import type { Page } from '../../src/core/api/pagination.ts';
 import { insertDeliveries } from '../../src/webhooks/delivery-queries.ts';
 import { replayWebhook } from '../../src/webhooks/replay.ts';
 import type {

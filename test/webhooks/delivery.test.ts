@@ -3,8 +3,8 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { App } from '../../src/app.ts';
-import { createOrganization } from '../../src/organizations/organizations.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import type { App } from '../../src/core/app.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
 import { updateWebhook } from '../../src/webhooks/webhooks.ts';

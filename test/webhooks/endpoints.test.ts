@@ -2,8 +2,8 @@
 // their deliveries when they are disabled or deleted.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { AuditPage } from '../../src/audit/schema.ts';
-import { createKey } from '../../src/keys/keys.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import type { AuditPage } from '../../src/history/audit/schema.ts';
 import { endpoints } from '../../src/webhooks/queries.ts';
 import type { EndpointRow } from '../../src/webhooks/rows.ts';
 import type { Webhook, WebhookStats } from '../../src/webhooks/schema.ts';

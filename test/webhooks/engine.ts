@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { App } from '../../src/app.ts';
-import { insertResourceEvents } from '../../src/events/queries.ts';
+import type { App } from '../../src/core/app.ts';
+import { insertResourceEvents } from '../../src/history/events/queries.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
 import { knownEndpoints } from '../../src/webhooks/known-endpoints.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/rows.ts';

@@ -2,13 +2,19 @@
 // cache of the endpoints.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { WebhookEnqueueError } from '../../src/errors.ts';
-import { byOperator, record, told } from '../../src/events/record.ts';
-import type { Db } from '../../src/store/db.ts';
+import { byOperator, record, told } from '../../src/history/events/record.ts';
+import { WebhookEnqueueError } from '../../src/platform/errors.ts';
+import type { Db } from '../../src/platform/store/db.ts';
 import { webhookDisabled } from '../../src/webhooks/events.ts';
 import { endpointChanges, endpoints } from '../../src/webhooks/queries.ts';
 import { createWebhook, deleteWebhook, updateWebhook } from '../../src/webhooks/webhooks.ts';
-import { noRows, otherOrganization, payload, rowCounts, send } from '../messages/fixtures.ts';
+import {
+  noRows,
+  otherOrganization,
+  payload,
+  rowCounts,
+  send,
+} from '../outbound/messages/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createOrganization } from '../../src/organizations/organizations.ts';
+import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

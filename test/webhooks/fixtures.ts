@@ -1,7 +1,7 @@
 // Shared by the webhook tests: endpoints, events, and their rows in the store.
 import { sql } from 'kysely';
-import type { App } from '../../src/app.ts';
-import { recordTimeline } from '../../src/events/record.ts';
+import type { App } from '../../src/core/app.ts';
+import { recordTimeline } from '../../src/history/events/record.ts';
 import type { DeliveryRow } from '../../src/webhooks/rows.ts';
 import type { CreateWebhook, Webhook } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';

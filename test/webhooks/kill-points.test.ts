@@ -3,8 +3,8 @@
 // KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { record, recordTimeline } from '../../src/events/record.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
+import { record, recordTimeline } from '../../src/history/events/record.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { createPoster } from '../../src/webhooks/post.ts';
 import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';

@@ -2,19 +2,19 @@
 // signed so that the published verifier takes it.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { reply } from '../../src/answering/answers.ts';
-import { approveAction } from '../../src/answering/approve.ts';
-import { rejectAction } from '../../src/mailbox-actions/actions.ts';
 import {
   deleteMailbox,
   pauseMailbox,
   resumeMailbox,
   updateMailbox,
-} from '../../src/mailboxes/mailboxes.ts';
+} from '../../src/identity/mailboxes/mailboxes.ts';
+import { rejectAction } from '../../src/inbox/approvals/actions.ts';
+import { reply } from '../../src/inbox/replies/answers.ts';
+import { approveAction } from '../../src/inbox/replies/approve.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
-import { config, type Desk, deskOf } from '../answering/world.ts';
-import { agentOf } from '../mailbox-actions/fixtures.ts';
+import { agentOf } from '../inbox/approvals/fixtures.ts';
+import { config, type Desk, deskOf } from '../inbox/replies/world.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { loopbackConfig, type Receiver, receiver, until } from './engine.ts';

@@ -1,49 +1,55 @@
 // For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
 // all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds that
-// wait for their area are in src/events/awaited-kinds.ts.
+// wait for their area are in src/history/events/awaited-kinds.ts.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
-import { sendNew } from '../../src/answering/answers.ts';
-import { approveAction } from '../../src/answering/approve.ts';
-import type { Caller } from '../../src/api/route.ts';
-import type { App, EventSink } from '../../src/app.ts';
-import { createContact, updateContact } from '../../src/contacts/contacts.ts';
-import { createConversation, updateConversation } from '../../src/conversations/conversations.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
-import { createProjector } from '../../src/inbound/projector.ts';
-import { rejectAction } from '../../src/mailbox-actions/actions.ts';
+import {
+  pauseOrganization,
+  resumeOrganization,
+} from '../../src/access/organizations/organizations.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App, EventSink } from '../../src/core/app.ts';
+import { awaitedKinds } from '../../src/history/events/awaited-kinds.ts';
+import { addDomain } from '../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import {
   createMailbox,
   deleteMailbox,
   pauseMailbox,
   resumeMailbox,
   updateMailbox,
-} from '../../src/mailboxes/mailboxes.ts';
-import { deleteContact } from '../../src/messages/forget-contact.ts';
-import { pauseOrganization, resumeOrganization } from '../../src/organizations/organizations.ts';
-import { cancelMessage } from '../../src/queue/cancel.ts';
-import { resumeDomain } from '../../src/queue/desk/resume.ts';
-import { scheduleMessage } from '../../src/sending/schedule.ts';
-import { hooks } from '../../src/service.ts';
-import { lastly } from '../../src/store/last-writes.ts';
-import { engageAll } from '../../src/tracking/engage.ts';
-import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
-import { leaveAll } from '../../src/unsubscribing/leave.ts';
-import { countHealth } from '../../src/usage/health.ts';
-import { startWarming } from '../../src/warming/warming.ts';
-import { moveWindows } from '../../src/warming/windows.ts';
+} from '../../src/identity/mailboxes/mailboxes.ts';
+import { countHealth } from '../../src/identity/reputation/health.ts';
+import { startWarming } from '../../src/identity/warming/warming.ts';
+import { moveWindows } from '../../src/identity/warming/windows.ts';
+import { rejectAction } from '../../src/inbox/approvals/actions.ts';
+import { createProjector } from '../../src/inbox/receiving/projector.ts';
+import { sendNew } from '../../src/inbox/replies/answers.ts';
+import { approveAction } from '../../src/inbox/replies/approve.ts';
+import { deleteContact } from '../../src/outbound/messages/forget-contact.ts';
+import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
+import { resumeDomain } from '../../src/outbound/queue/desk/resume.ts';
+import { scheduleMessage } from '../../src/outbound/sending/schedule.ts';
+import { engageAll } from '../../src/outbound/tracking/engage.ts';
+import { leaveAll } from '../../src/outbound/unsubscribe-links/leave.ts';
+import { createContact, updateContact } from '../../src/people/contacts/contacts.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '../../src/people/conversations/conversations.ts';
+import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
+import { lastly } from '../../src/platform/store/last-writes.ts';
+import { hooks } from '../../src/service/service.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../src/webhooks/disable.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
+import { startOutcomes } from '../identity/reputation/fixtures.ts';
+import { takeMail } from '../inbox/threads/mails.ts';
 import { payloadFor, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { takeMail } from '../threads/mails.ts';
-import { startOutcomes } from '../usage/fixtures.ts';
 import { endpointRow, makeEndpoint, type Receiver, receiver, status, until } from './engine.ts';
 
 const dayMs = 24 * 3600_000;

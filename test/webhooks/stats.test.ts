@@ -1,7 +1,7 @@
 // Statistics by calendar day (specification 2.14) over changes of daylight saving, in zones with 30 and
 // 45 minutes, and when the zone of the organization changes.
 import { describe, expect, it } from 'vitest';
-import { updateOrganization } from '../../src/organizations/organizations.ts';
+import { updateOrganization } from '../../src/access/organizations/organizations.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
 import type { DeliveryStatus } from '../../src/webhooks/rows.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';

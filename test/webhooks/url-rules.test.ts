@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createSmtpListener } from '../../daemon/smtp/listener.ts';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/core/app.ts';
 import { createPoster } from '../../src/webhooks/post.ts';
 import { urlProblem } from '../../src/webhooks/url-rules.ts';
 import { eachApp } from '../support/each-app.ts';

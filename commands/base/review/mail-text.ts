@@ -1,7 +1,7 @@
 // A proposed mail as a text that a person edits: a line per address, the subject, an empty line, the words.
 // The differences become the edits that an approval takes.
-import type { ApproveAction } from '../../../src/answering/schema.ts';
-import { textOfHtml } from '../../../src/mime/html-text.ts';
+import type { ApproveAction } from '../../../src/inbox/replies/schema.ts';
+import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { UsageError } from '../failure.ts';
 import { plainText } from '../format.ts';
 

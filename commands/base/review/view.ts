@@ -1,8 +1,8 @@
 // Shows a proposal to the person who decides: the end of the thread before it, then sender, recipients and
 // words. All of it is text from outside.
-import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
-import { textOfHtml } from '../../../src/mime/html-text.ts';
-import type { ThreadMessage } from '../../../src/threads/schema.ts';
+import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
+import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
+import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { card, emphasize, inWords, plainText } from '../format.ts';
 import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
 

@@ -7,13 +7,14 @@
 //   reject    is refused, with a note
 //   skip      stays open
 //   quit      stays open, as all others do
-import { answeringRoutes } from '../../../src/answering/routes.ts';
-import type { Caller } from '../../../src/api/route.ts';
-import type { App } from '../../../src/app.ts';
-import { ResourceNotFoundError, ServiceError } from '../../../src/errors.ts';
-import { mailboxActionRoutes } from '../../../src/mailbox-actions/routes.ts';
-import type { MailboxAction, ShownAction } from '../../../src/mailbox-actions/schema.ts';
-import { latestThreadMessages } from '../../../src/threads/messages.ts';
+
+import type { Caller } from '../../../src/core/api/route.ts';
+import type { App } from '../../../src/core/app.ts';
+import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
+import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
+import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
+import { latestThreadMessages } from '../../../src/inbox/threads/messages.ts';
+import { ResourceNotFoundError, ServiceError } from '../../../src/platform/errors.ts';
 import { given } from '../body.ts';
 import { describeError, UsageError } from '../failure.ts';
 import { inWords } from '../format.ts';

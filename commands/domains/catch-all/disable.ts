@@ -20,7 +20,7 @@ export default class DomainsCatchAllDisable extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsCatchAllDisable);
     await withCaller(flags, async (app, caller) => {
-      const { catchAllRoutes } = await import('../../../src/mailboxes/routes.ts');
+      const { catchAllRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
       const domainId = await idOf(app, caller, args.domain);
       const answer = await runRoute(app, caller, catchAllRoutes.disable, { body: { domainId } });
       await print(flags, answer, () => `Mail for unknown addresses of ${args.domain} is refused`);

@@ -1,4 +1,4 @@
-// `svc domains catch-all enable`. Precedence over a catch-all: src/inbound/resolve.ts.
+// `svc domains catch-all enable`. Precedence over a catch-all: src/inbox/receiving/resolve.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/domain-id.ts';
@@ -25,7 +25,7 @@ export default class DomainsCatchAllEnable extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsCatchAllEnable);
     await withCaller(flags, async (app, caller) => {
-      const { catchAllRoutes } = await import('../../../src/mailboxes/routes.ts');
+      const { catchAllRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
       const domainId = await idOf(app, caller, args.domain);
       const body = { domainId, mailboxId: flags.mailbox };
       const answer = await runRoute(app, caller, catchAllRoutes.enable, { body });

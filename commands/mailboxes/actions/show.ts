@@ -1,6 +1,6 @@
-// `svc mailboxes actions show`. Content of a proposal: src/mailbox-actions/proposals.ts.
+// `svc mailboxes actions show`. Content of a proposal: src/inbox/approvals/proposals.ts.
 import { Flags } from '@oclif/core';
-import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
+import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';
 import { BaseCommand } from '../../base/command.ts';
 import { print, writeBytes } from '../../base/output.ts';
@@ -62,7 +62,7 @@ export default class MailboxesActionsShow extends BaseCommand {
 }
 
 async function loadRoutes() {
-  return (await import('../../../src/mailbox-actions/routes.ts')).mailboxActionRoutes;
+  return (await import('../../../src/inbox/approvals/routes.ts')).mailboxActionRoutes;
 }
 
 async function viewOf(action: ShownAction): Promise<string> {

@@ -1,4 +1,4 @@
-import { addAddressInput } from '../../../src/mailboxes/schema.ts';
+import { addAddressInput } from '../../../src/identity/mailboxes/schema.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args, card } from '../show.ts';
 
@@ -12,6 +12,7 @@ export default updateCommand({
   ],
   args,
   body: addAddressInput,
-  route: async () => (await import('../../../src/mailboxes/routes.ts')).mailboxRoutes.addAddress,
+  route: async () =>
+    (await import('../../../src/identity/mailboxes/routes.ts')).mailboxRoutes.addAddress,
   card,
 });

@@ -1,4 +1,4 @@
-// `svc mailboxes addresses remove`. Removal of a primary address: src/mailboxes/mailboxes.ts.
+// `svc mailboxes addresses remove`. Removal of a primary address: src/identity/mailboxes/mailboxes.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { printCard } from '../../base/output.ts';
@@ -29,7 +29,8 @@ export default class MailboxesAddressesRemove extends BaseCommand {
     const { id, address: addressId } = args;
     const mailbox = await callRoute(
       flags,
-      async () => (await import('../../../src/mailboxes/routes.ts')).mailboxRoutes.removeAddress,
+      async () =>
+        (await import('../../../src/identity/mailboxes/routes.ts')).mailboxRoutes.removeAddress,
       { params: { id, addressId } },
     );
     await printCard(flags, mailbox, card);

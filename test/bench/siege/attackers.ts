@@ -1,7 +1,7 @@
 // The attacking process of the siege: makes its data, then runs the requested attacks ('start' and a kind, or
 // all), side by side, until 'stop'; on 'count' it sends the counts of its answers.
 import { setTimeout as wait } from 'node:timers/promises';
-import { seededRandom } from '../../../src/runtime/random.ts';
+import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { Api } from './api.ts';
 import { httpAttacks } from './http-attacks.ts';
 import { seedContents } from './seed-contents.ts';

@@ -1,0 +1,213 @@
+// The send rate limit (specification 8.1, 7 rule 1): a bucket for each organization and one for each key,
+// drawn on together. In memory, without a write to the store, while this daemon is alone. Several daemons on
+// one PostgreSQL share the buckets (shared-buckets.ts).
+//
+// Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets. For at
+// most a second after another daemon starts, both may let the same burst through. Retry-After is long enough
+// for a single caller; others of its organization may be quicker and go first.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { RateLimitedError } from '../../platform/errors.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { KnownRows } from '../../platform/store/changes.ts';
+import { findOrganization, organizationChanges } from '../organizations/queries.ts';
+import {
+  Buckets,
+  capacity,
+  draw,
+  giveBack,
+  type KnownBucket,
+  tokensIn,
+  waitMs,
+} from './buckets.ts';
+import { createPeers, type Peers } from './peers.ts';
+import { limitsOf, type SendRates, sendRatesOf } from './plans.ts';
+import { createSharedDraws, type DrawShared } from './shared-buckets.ts';
+
+const mostKnown = 10_000;
+
+/** Cached limits of one organization; null rates: its plan has no limit. */
+interface Known {
+  rates: SendRates | null;
+}
+
+/**
+ * The send rates of organizations, from memory. A request reads no store, except for one counter every half
+ * second, so that a changed plan takes effect in every daemon within a second.
+ */
+class OrganizationRates {
+  readonly #app: App;
+  readonly #known: KnownRows<Known>;
+
+  constructor(app: App) {
+    this.#app = app;
+    const countChanges = () => organizationChanges.count(app.store.db);
+    this.#known = new KnownRows(app.clock, mostKnown, countChanges);
+  }
+
+  /** Returns null for an organization without a rate limit. */
+  async find(organizationId: string): Promise<SendRates | null> {
+    if (this.#known.isStale()) await this.#known.refresh();
+    const known =
+      this.#known.get(organizationId) ??
+      (await this.#known.load(organizationId, () => this.#read(organizationId)));
+    return known.rates;
+  }
+
+  /** Returns the rates of recently found organizations, without waiting. */
+  peek(organizationId: string): SendRates | null {
+    return this.#known.peek(organizationId)?.rates ?? null;
+  }
+
+  async #read(organizationId: string): Promise<Known> {
+    const { config, store } = this.#app;
+    const row = await findOrganization(store.db, organizationId);
+    return { rates: row ? sendRatesOf(limitsOf(config, row.plan)) : null };
+  }
+}
+
+/**
+ * The owner of a draw. Without a key (a campaign, the command line), only the organization's bucket counts.
+ */
+export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
+
+/** Present limit of the caller: the fields of draft-ietf-httpapi-ratelimit-headers-06. */
+interface LimitState {
+  /** Requests that the tighter of the two buckets holds when it is full. */
+  limit: number;
+  /** Requests that would be admitted now. */
+  remaining: number;
+  /** Seconds until the bucket is full or, if it is empty, until the next request. */
+  resetSeconds: number;
+}
+
+export class Admission {
+  readonly #app: App;
+  readonly #rates: OrganizationRates;
+  readonly #buckets = new Buckets();
+  readonly #peers: Peers;
+  readonly #drawShared: DrawShared;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#rates = new OrganizationRates(app);
+    this.#peers = createPeers(app, () => this.#shareAll());
+    this.#drawShared = createSharedDraws(app);
+  }
+
+  /** Joins the other daemons of the store. Only the daemon calls it, before it listens. */
+  start(): Promise<void> {
+    return this.#peers.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#peers.stop();
+  }
+
+  /**
+   * Draws for one request, or throws and draws nothing. The size of a batch is not known yet. A batch refused
+   * here gets the time until the buckets are full, which is enough for any size.
+   * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and unavailable.
+   */
+  async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {
+    const wait = await this.#draw(drawer, 0, 1);
+    this.#refuse(wait > 0 && isBatch ? this.#msUntilFull(drawer) : wait, operation);
+  }
+
+  /**
+   * Draws the rest for a batch of `count` whose request has drawn one. If refused, draws nothing and gives
+   * the one back. @throws as `admit`.
+   */
+  async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
+    this.#refuse(await this.#draw(drawer, 1, count), operation);
+  }
+
+  /** Draws `count`. Returns 0, or the milliseconds to wait. For callers that wait instead of failing. */
+  tryDraw(drawer: Drawer, count: number): Promise<number> {
+    return this.#draw(drawer, 0, count);
+  }
+
+  /** Returns the present limit, after `admit`; null for a caller without a limit. */
+  stateOf(drawer: Drawer): LimitState | null {
+    const rates = this.#rates.peek(drawer.organizationId);
+    if (!rates) return null;
+    const now = this.#app.clock.now();
+    const buckets = this.#bucketsOf(drawer, rates, now);
+    const tightest = buckets.reduce((a, b) => (tokensIn(b, now) < tokensIn(a, now) ? b : a));
+    const remaining = tokensIn(tightest, now);
+    const wanted = remaining === 0 ? 1 : Number.POSITIVE_INFINITY;
+    const reset = waitMs(remaining === 0 ? buckets : [tightest], wanted, now);
+    this.#buckets.forgetFull(now);
+    return {
+      limit: capacity(tightest.rate),
+      remaining,
+      resetSeconds: Math.ceil(reset / 1_000),
+    };
+  }
+
+  #msUntilFull(drawer: Drawer): number {
+    const rates = this.#rates.peek(drawer.organizationId);
+    if (!rates) return 0;
+    const now = this.#app.clock.now();
+    return waitMs(this.#bucketsOf(drawer, rates, now), Number.POSITIVE_INFINITY, now);
+  }
+
+  #refuse(waitForMs: number, operation: string): void {
+    if (waitForMs > 0) throw new RateLimitedError(operation, Math.ceil(waitForMs / 1_000));
+  }
+
+  async #draw(drawer: Drawer, returned: number, tokens: number): Promise<number> {
+    const rates = await this.#rates.find(drawer.organizationId);
+    if (!rates) return 0;
+    const now = this.#app.clock.now();
+    const buckets = this.#bucketsOf(drawer, rates, now);
+    const wait = this.#peers.hasCompany()
+      ? await this.#drawInCompany(buckets, returned, tokens, now)
+      : drawAlone(buckets, returned, tokens, now);
+    this.#buckets.forgetFull(now);
+    return wait;
+  }
+
+  /**
+   * Draws from shared buckets. The local view is an upper bound, and exact for a bucket without a whole
+   * token: other daemons can only have drawn from it. So refusing a flood costs the store nothing.
+   */
+  async #drawInCompany(
+    buckets: readonly KnownBucket[],
+    returned: number,
+    tokens: number,
+    now: number,
+  ): Promise<number> {
+    const isEmpty = returned === 0 && waitMs(buckets, 1, now) > 0;
+    return isEmpty ? waitMs(buckets, tokens, now) : this.#drawShared({ buckets, returned, tokens });
+  }
+
+  #bucketsOf({ organizationId, keyId }: Drawer, rates: SendRates, now: number): KnownBucket[] {
+    const ofOrganization = this.#buckets.get(organizationId, rates.organization, now);
+    if (keyId === null) return [ofOrganization];
+    return [ofOrganization, this.#buckets.get(keyId, rates.key, now)];
+  }
+
+  /** Stores the draws made while this daemon was alone. */
+  async #shareAll(): Promise<void> {
+    const buckets = this.#buckets.unshared();
+    await Promise.all(
+      buckets.map((bucket) => this.#drawShared({ buckets: [bucket], returned: 0, tokens: 0 })),
+    );
+  }
+}
+
+function drawAlone(
+  buckets: readonly KnownBucket[],
+  returned: number,
+  tokens: number,
+  now: number,
+): number {
+  if (returned > 0) giveBack(buckets, returned, now);
+  const wait = draw(buckets, tokens, now);
+  for (const bucket of buckets) bucket.unshared = true;
+  return wait;
+}
+
+/** The admission of one process: all its sends draw on the same buckets. */
+export const admissionOf = perApp((app: App): Admission => new Admission(app));

@@ -1,0 +1,115 @@
+// Detects other daemons on this store. SQLite has one daemon by its lock. On PostgreSQL each writes a
+// heartbeat every second, off the path of requests. Only a daemon that is surely alone keeps the rate limits
+// in its own memory; in doubt it assumes company.
+//
+//   state    event                                                  next
+//   company  at the start, or its own heartbeat is 3 s late         draws go through the store
+//   company  every other daemon has been silent for 10 s            alone
+//   alone    a heartbeat shows another daemon                       company; its own draws are shared
+import type { App } from '../../core/app.ts';
+import { beat, type DaemonRow, deleteDaemons } from './queries.ts';
+
+const beatMs = 1_000;
+/** Time without a heartbeat of our own after which others may have joined unseen. */
+const trustMs = 3_000;
+/** Silence after which another daemon counts as gone, by our clock; longer than `trustMs`. */
+const silentMs = 10_000;
+/** Silence after which its row is removed. If it comes back, it makes a new one. */
+const forgottenMs = 60_000;
+
+export interface Peers {
+  /** Makes the first heartbeat. @throws CapacityError if the store cannot be written. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  hasCompany(): boolean;
+}
+
+const nobody: Peers = { start: async () => {}, stop: async () => {}, hasCompany: () => false };
+
+class StorePeers implements Peers {
+  readonly #app: App;
+  readonly #onCompany: () => Promise<void>;
+  readonly #id: string;
+  /** The other daemons, each with its last count and the time of that. */
+  readonly #others = new Map<string, { beats: number; sinceMs: number }>();
+  #isAlone = false;
+  #beatAtMs = Number.NEGATIVE_INFINITY;
+  #cancelNext: (() => void) | null = null;
+  #beating: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(app: App, onCompany: () => Promise<void>) {
+    this.#app = app;
+    this.#onCompany = onCompany;
+    this.#id = app.newId('worker');
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelNext?.();
+    await this.#beating;
+    await this.#app.store
+      .write((trx) => deleteDaemons(trx, [this.#id]), 'quiet')
+      .catch((error: unknown) => {
+        this.#app.log.warn(
+          { err: error },
+          'other daemons could not be notified of the end of this one',
+        );
+      });
+  }
+
+  hasCompany(): boolean {
+    const ageMs = this.#app.clock.now() - this.#beatAtMs;
+    return !this.#isAlone || ageMs < 0 || ageMs > trustMs;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#cancelNext = this.#app.clock.after(beatMs, () => {
+      this.#beating = this.#beat()
+        .catch((error: unknown) => {
+          this.#app.log.warn({ err: error }, 'a heartbeat failed: rate limits use the store');
+        })
+        .then(() => this.#schedule());
+    });
+  }
+
+  async #beat(): Promise<void> {
+    const now = this.#app.clock.now();
+    const rows = await this.#app.store.write(async (trx) => {
+      const daemons = await beat(trx, this.#id);
+      await deleteDaemons(trx, this.#forgotten(now));
+      return daemons;
+    }, 'quiet');
+    this.#observe(rows, now);
+    const wasAlone = this.#isAlone;
+    this.#isAlone = [...this.#others.values()].every(({ sinceMs }) => now - sinceMs > silentMs);
+    this.#beatAtMs = now;
+    if (wasAlone && !this.#isAlone) await this.#onCompany();
+  }
+
+  #observe(rows: readonly DaemonRow[], now: number): void {
+    const there = new Set(rows.map(({ id }) => id));
+    for (const id of this.#others.keys()) if (!there.has(id)) this.#others.delete(id);
+    for (const { id, beats } of rows) {
+      const isNews = id !== this.#id && this.#others.get(id)?.beats !== beats;
+      if (isNews) this.#others.set(id, { beats, sinceMs: now });
+    }
+  }
+
+  #forgotten(now: number): string[] {
+    return [...this.#others].flatMap(([id, { sinceMs }]) =>
+      now - sinceMs > forgottenMs ? [id] : [],
+    );
+  }
+}
+
+/** Creates the peers of a daemon. Calls `onCompany` once this daemon has ceased to be alone. */
+export function createPeers(app: App, onCompany: () => Promise<void>): Peers {
+  return app.store.kind === 'sqlite' ? nobody : new StorePeers(app, onCompany);
+}

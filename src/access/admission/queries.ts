@@ -1,0 +1,222 @@
+// All SQL on `daily_usage`, `daemons` and `rate_buckets`. Reads and writes rows, decides nothing.
+import { type Kysely, type OnConflictBuilder, sql } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+
+/** Sends of an organization on one day; `day` is its first millisecond (UTC). */
+export interface UsageRow {
+  organization_id: string;
+  day: number;
+  /** Accepted emails: one for each recipient. */
+  emails: number;
+  messages: number;
+}
+
+export interface DaemonRow {
+  id: string;
+  /** Grows with each heartbeat. */
+  beats: number;
+}
+
+export interface BucketRow {
+  id: string;
+  level: number;
+  at: number;
+}
+
+interface AdmissionTables {
+  daily_usage: UsageRow;
+  daemons: DaemonRow;
+  rate_buckets: BucketRow;
+}
+
+type Day = { ids: unknown; day: number };
+
+const usageOfDay = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<Day>) =>
+  db
+    .selectFrom('daily_usage')
+    .selectAll()
+    .where('day', '=', parameter('day'))
+    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+);
+
+/** Returns the existing rows of these organizations, in no order. */
+export function findUsage(
+  db: Db,
+  organizationIds: readonly string[],
+  day: number,
+): Promise<UsageRow[]> {
+  return usageOfDay(db, { ids: idList(db, organizationIds), day });
+}
+
+/** Adds up accepted mail on the days from `from` to before `to`. */
+export function sumUsage(
+  db: Db,
+  organizationId: string,
+  from: number,
+  to: number,
+): Promise<Pick<UsageRow, 'emails' | 'messages'>> {
+  return tables<AdmissionTables>(db)
+    .selectFrom('daily_usage')
+    .select([
+      sql<number>`cast(coalesce(sum(emails), 0) as bigint)`.as('emails'),
+      sql<number>`cast(coalesce(sum(messages), 0) as bigint)`.as('messages'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('day', '>=', from)
+    .where('day', '<', to)
+    .executeTakeFirstOrThrow();
+}
+
+type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
+
+/** Returns the update for an existing row, which grows by the new one. */
+function growing(conflict: Conflict) {
+  return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
+    emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
+    messages: eb('daily_usage.messages', '+', eb.ref('excluded.messages')),
+  }));
+}
+
+const addOne = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<UsageRow>) =>
+  db
+    .insertInto('daily_usage')
+    .values({
+      organization_id: parameter('organization_id'),
+      day: parameter('day'),
+      emails: parameter('emails'),
+      messages: parameter('messages'),
+    })
+    .onConflict(growing)
+    .returningAll(),
+);
+
+/**
+ * Adds to the rows of these days and returns the new values. On PostgreSQL the rows are locked until the
+ * transaction ends. The caller sorts them, so that two batches cannot deadlock.
+ */
+export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<UsageRow[]> {
+  const [first] = rows;
+  if (!first) return [];
+  // Most batches are of one organization.
+  if (rows.length === 1) return addOne(db, first);
+  return tables<AdmissionTables>(db)
+    .insertInto('daily_usage')
+    .values([...rows])
+    .onConflict(growing)
+    .returningAll()
+    .execute();
+}
+
+/** Returns the rows like `findUsage` and locks them until the transaction ends. */
+export function lockUsage(
+  db: Db,
+  sortedOrganizationIds: readonly string[],
+  day: number,
+): Promise<UsageRow[]> {
+  // SQLite has one writer at a time.
+  if (engineOf(db) === 'sqlite') return findUsage(db, sortedOrganizationIds, day);
+  const nothing = { day, emails: 0, messages: 0 };
+  return addUsage(
+    db,
+    sortedOrganizationIds.map((id) => ({ organization_id: id, ...nothing })),
+  );
+}
+
+/** Writes a heartbeat. Returns all daemons of the store. */
+export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
+  const q = tables<AdmissionTables>(db);
+  await q
+    .insertInto('daemons')
+    .values({ id, beats: 1 })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({ beats: eb('daemons.beats', '+', 1) })),
+    )
+    .execute();
+  return q.selectFrom('daemons').selectAll().execute();
+}
+
+/** Deletes daemons, except those that write a heartbeat now: they may be deleting ours. */
+export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tables<AdmissionTables>(db)
+    .deleteFrom('daemons')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('daemons')
+        .select('id')
+        .where('id', 'in', [...ids])
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
+    .execute();
+}
+
+/** Inserts the missing rows. The caller sorts them, so that two transactions cannot deadlock. */
+export async function insertBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
+  await tables<AdmissionTables>(db)
+    .insertInto('rate_buckets')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+const selectForUpdate = statement(
+  (db: Kysely<AdmissionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('rate_buckets')
+      .selectAll()
+      .where(isOneOf(db, 'id', parameter('ids')))
+      .orderBy('id')
+      .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/** Returns the existing rows, locked in one order until the transaction ends. */
+export function lockBuckets(db: Db, ids: readonly string[]): Promise<BucketRow[]> {
+  return selectForUpdate(db, { ids: idList(db, ids) });
+}
+
+/**
+ * Deletes rows of buckets that have been full for `restMs` and longer, at any rate: a bucket in debt refills
+ * by at least a millionth of a token each millisecond. Returns how many. Rows with a draw under way stay.
+ */
+export async function deleteRestingBuckets(
+  db: Db,
+  { now, restMs, limit }: { now: number; restMs: number; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await tables<AdmissionTables>(db)
+    .deleteFrom('rate_buckets')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('rate_buckets')
+        .select('id')
+        .where('at', '<', now - restMs)
+        .where(sql<number>`at - level`, '<', now - restMs)
+        .orderBy('id')
+        .limit(limit)
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Updates locked rows. */
+export async function updateBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tables<AdmissionTables>(db)
+    .insertInto('rate_buckets')
+    .values([...rows])
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({
+        level: eb.ref('excluded.level'),
+        at: eb.ref('excluded.at'),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,169 @@
+// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2). Checked and
+// counted inside the accept transaction, so that concurrent sends never exceed it by one.
+//
+// Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and the
+// simulator count too, as their messages are accepted like any other. Refused and replayed sends do not
+// count. Scheduled mail counts on the day on which it goes.
+import type { App } from '../../core/app.ts';
+import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
+import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
+import { addUsage, findUsage, lockUsage, type UsageRow } from './queries.ts';
+
+/** Resource and operation of a 402. */
+const quotaResource = 'daily-emails';
+const quotaOperation = 'sendMessage';
+
+/** One accepted message. */
+export interface AcceptedMessage {
+  organizationId: string;
+  emails: number;
+}
+
+/** The onboarding of an organization that is not approved. */
+export interface OpenOnboarding {
+  status: 'pending' | 'rejected';
+  generation: number;
+}
+
+/** The remaining quota of organizations, as one accept transaction sees it. */
+export interface Allowances {
+  /** Returns the refusal of a paused organization, or null. */
+  paused(organizationId: string): ForbiddenError | null;
+  /** Returns null for an approved organization: it may send to any address. */
+  onboarding(organizationId: string): OpenOnboarding | null;
+  /** Takes this many emails of today's quota, or takes none and returns the refusal. */
+  take(organizationId: string, emails: number): PaymentRequiredError | null;
+  /** Time when a used-up quota has room again by itself, ms since 1970. */
+  clearsAt(organizationId: string): number;
+  /** Counts accepted mail. Call it last in the transaction, as it locks the counters. */
+  count(trx: Db, accepted: readonly AcceptedMessage[]): Promise<void>;
+}
+
+interface Allowance {
+  paused: ForbiddenError | null;
+  onboarding: OpenOnboarding | null;
+  /** Null: no quota. */
+  limit: number | null;
+  used: number;
+  clearsAt: number;
+}
+
+/** Returns the text of the refusal for every send of a paused organization. */
+export function pausedText(reason: string | null): string {
+  const why = reason ?? 'a review is needed';
+  return `Sending is paused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
+}
+
+function pausedError({ sending_status, pause_reason }: OrganizationRow): ForbiddenError | null {
+  return sending_status === 'paused'
+    ? new ForbiddenError(pausedText(pause_reason), 'paused')
+    : null;
+}
+
+function openOnboarding(row: OrganizationRow): OpenOnboarding | null {
+  const { onboarding_status: status, onboarding_generation: generation } = row;
+  return status === 'approved' ? null : { status, generation };
+}
+
+function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | null {
+  const { limit, used } = allowance;
+  if (limit !== null && used + emails > limit) {
+    return new PaymentRequiredError({
+      resource: quotaResource,
+      currentUsage: used,
+      limit,
+      operation: quotaOperation,
+    });
+  }
+  allowance.used += emails;
+  return null;
+}
+
+/**
+ * Reads the allowances of these organizations. Where a quota is in force, no other transaction can use any of
+ * it until this transaction ends. Must run before any other lock is taken.
+ */
+export async function openAllowances(
+  app: App,
+  trx: Db,
+  organizationIds: Iterable<string>,
+): Promise<Allowances> {
+  const now = app.clock.now();
+  const day = startOfDay(now);
+  const rows = await findOrganizations(trx, [...new Set(organizationIds)]);
+  const allowances = new Map<string, Allowance>();
+  for (const row of rows) {
+    const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
+    allowances.set(row.id, {
+      paused: pausedError(row),
+      onboarding: openOnboarding(row),
+      limit: tightest?.emails ?? null,
+      used: 0,
+      clearsAt: clearingTime(tightest, now),
+    });
+  }
+  const limited = rows.flatMap(({ id }) => (allowances.get(id)?.limit === null ? [] : [id]));
+  const usage = limited.length > 0 ? await lockUsage(trx, limited.sort(), day) : [];
+  for (const { organization_id, emails } of usage) {
+    const allowance = allowances.get(organization_id);
+    if (allowance) allowance.used = emails;
+  }
+  return {
+    paused: (id) => allowances.get(id)?.paused ?? null,
+    onboarding: (id) => allowances.get(id)?.onboarding ?? null,
+    take(id, emails) {
+      const allowance = allowances.get(id);
+      return allowance ? takeFrom(allowance, emails) : null;
+    },
+    clearsAt: (id) => allowances.get(id)?.clearsAt ?? endOfDay(now),
+    count: async (db, accepted) => {
+      await addUsage(db, sums(accepted, day));
+    },
+  };
+}
+
+/** Returns the end of the day, or the end of the cap in force if that is earlier. */
+function clearingTime(tightest: DailyCap | undefined, now: number): number {
+  return Math.min(endOfDay(now), tightest?.endsAtMs ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Returns the organizations whose quota of today is used up, and until when. A preview without a lock:
+ * `openAllowances` decides.
+ */
+export async function findSpent(
+  app: App,
+  db: Db,
+  organizationIds: Iterable<string>,
+): Promise<ReadonlyMap<string, number>> {
+  const now = app.clock.now();
+  const rows = await findOrganizations(db, [...new Set(organizationIds)]);
+  const usage = await findUsage(
+    db,
+    rows.map(({ id }) => id),
+    startOfDay(now),
+  );
+  const used = new Map(usage.map(({ organization_id, emails }) => [organization_id, emails]));
+  const spent = new Map<string, number>();
+  for (const row of rows) {
+    const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
+    if (tightest && (used.get(row.id) ?? 0) >= tightest.emails) {
+      spent.set(row.id, clearingTime(tightest, now));
+    }
+  }
+  return spent;
+}
+
+/** Returns one row for each organization, in the order in which all transactions lock them. */
+function sums(accepted: readonly AcceptedMessage[], day: number): UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const { organizationId: organization_id, emails } of accepted) {
+    const row = rows.get(organization_id) ?? { organization_id, day, emails: 0, messages: 0 };
+    row.emails += emails;
+    row.messages++;
+    rows.set(organization_id, row);
+  }
+  return [...rows.values()].sort((a, b) => (a.organization_id < b.organization_id ? -1 : 1));
+}

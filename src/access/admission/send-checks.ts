@@ -1,0 +1,37 @@
+// Checks of the organization's allowances (quota.ts): a pause, and a daily quota without room. Scheduled mail
+// waits for both when its time comes, so neither is checked then (src/outbound/queue/scheduled.ts).
+import type { SendCheck } from '../../core/api/send-check.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Allowances } from './quota.ts';
+
+type ByOrganization = { organizationId: string };
+
+export const pausedCheck = (allowances: Allowances): SendCheck<'accepting', ByOrganization> => ({
+  name: 'paused',
+  asked: 'accepting',
+  prepare:
+    () =>
+    ({ organizationId }) =>
+      allowances.paused(organizationId),
+});
+
+interface Counted extends ByOrganization {
+  addresses: readonly string[];
+  scheduledFor: number | undefined;
+}
+
+/** Takes quota for each send that it passes: no check that refuses may follow it. */
+export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Counted> => ({
+  name: 'quota',
+  asked: 'accepting',
+  prepare:
+    () =>
+    ({ organizationId, addresses, scheduledFor }) =>
+      // Scheduled mail counts on the day on which it goes.
+      scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
+});
+
+/** Counts one email for each address, even if it is named several times. */
+function countEmails(addresses: readonly string[]): number {
+  return new Set(addresses.map(foldAddress)).size;
+}

@@ -1,0 +1,29 @@
+// The cache of keys in this process, by hash. The authenticator reads it for each request. A change that
+// takes rights away clears it at once; other processes notice within a second, by the counter in the store.
+
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { KnownRows } from '../../platform/store/changes.ts';
+import { keyChanges } from './queries.ts';
+
+const mostKnown = 10_000;
+
+export interface KnownKey {
+  hash: string;
+  caller: Caller;
+  keyId: string;
+  expiresAt: number | null;
+}
+
+export const knownKeys = perApp(
+  ({ clock, store }: App) =>
+    new KnownRows<KnownKey>(clock, mostKnown, () => keyChanges.count(store.db)),
+);
+
+/**
+ * Clears the cache. Call it after the commit of a revocation, a rotation or a change of a caller's fields.
+ */
+export function keysChanged(app: App): void {
+  knownKeys(app).forget();
+}

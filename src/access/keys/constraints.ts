@@ -1,0 +1,175 @@
+// Constraints of a key: client addresses, reachable mailboxes, and From addresses and domains. They are
+// checked on every request, so ranges are parsed once for each cached key. src/identity/mailboxes/bound-keys.ts checks
+// the mailboxes of a namespace.
+
+import { allows, type Permission } from '../../core/api/permission.ts';
+import type { Caller, KeyConstraints, Method } from '../../core/api/route.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import {
+  type AddressRange,
+  hasRange,
+  isInRanges,
+  parseRange,
+} from '../../platform/net/network-address.ts';
+
+/** Entries live as long as the cached key with the constraints. */
+const parsedRanges = new WeakMap<KeyConstraints, AddressRange[]>();
+
+function rangesOf(constraints: KeyConstraints): AddressRange[] {
+  let ranges = parsedRanges.get(constraints);
+  if (!ranges) {
+    ranges = (constraints.ipRanges ?? []).flatMap((text) => parseRange(text) ?? []);
+    parsedRanges.set(constraints, ranges);
+  }
+  return ranges;
+}
+
+/**
+ * Refuses a request from `peer`, the remote address of the connection; null if the key allows it. The text
+ * names the address but not the ranges: a thief of the key learns none.
+ */
+function outsideRanges({ constraints }: Caller, peer: string | undefined): ForbiddenError | null {
+  if (!constraints?.ipRanges) return null;
+  if (peer !== undefined && isInRanges(peer, rangesOf(constraints))) return null;
+  return new ForbiddenError(
+    `This key may not be used from the address ${peer ?? 'of this connection'}: use ` +
+      'it from an allowed address, or change its constraints',
+  );
+}
+
+/** The requested operation of the API, with the `{id}` in its path. */
+export interface Place {
+  method: Method;
+  path: string;
+  id: string | undefined;
+}
+
+const mailboxesPath = '/v1/mailboxes';
+
+/** Returns whether a key is bound to single mailboxes. */
+export function isBound(constraints: KeyConstraints | null): boolean {
+  return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
+}
+
+export function beyondMailboxes(): ForbiddenError {
+  return new ForbiddenError(
+    'This key reaches only its own mailboxes: use a path under one, or another key',
+  );
+}
+
+/** Leaves the mailboxes of a namespace for a later check. */
+function outsideMailboxes(
+  { constraints }: Caller,
+  place: Place | undefined,
+): ForbiddenError | null {
+  if (!isBound(constraints)) return null;
+  const { method, path = '', id = '' } = place ?? {};
+  if (path === mailboxesPath && method === 'GET') return null;
+  const isUnderOne = path === `${mailboxesPath}/{id}` || path.startsWith(`${mailboxesPath}/{id}/`);
+  const isIts = constraints?.namespaceId !== undefined || constraints?.mailboxIds?.includes(id);
+  return isUnderOne && isIts ? null : beyondMailboxes();
+}
+
+/**
+ * Refuses an operation that needs `permission`; null if the key has it. A bound key, or one that only
+ * proposes, never configures mailboxes: it would choose the mail it gets and the name it sends under.
+ */
+export function refusedPermission(
+  { permissions, constraints, sendMode }: Caller,
+  permission: Permission,
+): ForbiddenError | null {
+  const isHeld = isBound(constraints) || sendMode === 'approval';
+  if (permission === 'mailboxes:configure' && isHeld) {
+    return new ForbiddenError(
+      'A key that is bound to mailboxes, or only proposes, never has mailboxes:configure: ' +
+        'use a key without these limits',
+    );
+  }
+  if (allows(permissions, permission)) return null;
+  return new ForbiddenError(`This key lacks the permission ${permission}`);
+}
+
+/**
+ * Refuses an operation that needs `permission`, requested from `peer`; null if it is allowed. Without `place`
+ * a bound key is refused.
+ */
+export function refusedAtDoor(
+  caller: Caller,
+  peer: string | undefined,
+  permission: Permission,
+  place?: Place,
+): ForbiddenError | null {
+  return (
+    outsideRanges(caller, peer) ??
+    outsideMailboxes(caller, place) ??
+    refusedPermission(caller, permission)
+  );
+}
+
+function mayBeFrom({ senders = [], domains = [] }: KeyConstraints, email: string): boolean {
+  const folded = foldAddress(email);
+  return (
+    domains.includes(domainOf(folded)) || senders.some((sender) => foldAddress(sender) === folded)
+  );
+}
+
+function limitsFrom({ senders, domains }: KeyConstraints): boolean {
+  return senders !== undefined || domains !== undefined;
+}
+
+/** An origin in a mail besides From; `email` is null if the field names no address. */
+export interface ClaimedOrigin {
+  field: string;
+  email: string | null;
+}
+
+/** Returns the refusal of a mail for the first origin that its key may not use, or null. */
+export function beyondOrigins(
+  { constraints }: Pick<Caller, 'constraints'>,
+  origins: readonly ClaimedOrigin[],
+): ForbiddenError | null {
+  if (!constraints || !limitsFrom(constraints)) return null;
+  const beyond = origins.find(({ email }) => email === null || !mayBeFrom(constraints, email));
+  if (!beyond) return null;
+  const { field, email } = beyond;
+  return new ForbiddenError(
+    `This key may not send with ${email ?? 'no valid address'} in ${field}: leave ` +
+      `${field} out, use an address that its constraints allow, or use another key`,
+  );
+}
+
+/** Refuses mail from `email`, in the normal form of src/platform/net/address.ts; null if it is allowed. */
+export function beyondSenders(
+  { constraints }: Pick<Caller, 'constraints'>,
+  email: string,
+): ForbiddenError | null {
+  if (!constraints || !limitsFrom(constraints) || mayBeFrom(constraints, email)) return null;
+  return new ForbiddenError(
+    `This key may not send from ${email}: use a from.email that its constraints ` +
+      'allow, or another key',
+  );
+}
+
+function reachesNoMore(wanted: KeyConstraints | null, holder: KeyConstraints): boolean {
+  if (holder.namespaceId !== undefined) return wanted?.namespaceId === holder.namespaceId;
+  return wanted?.mailboxIds?.every((id) => holder.mailboxIds?.includes(id)) ?? false;
+}
+
+/** Returns whether `wanted` allows nothing that `holder` forbids. */
+export function areNoLooser(wanted: KeyConstraints | null, holder: KeyConstraints | null): boolean {
+  if (!holder) return true;
+  if (holder.ipRanges) {
+    const inner = wanted?.ipRanges ? rangesOf(wanted) : null;
+    const outer = rangesOf(holder);
+    if (!inner?.every((range) => outer.some((one) => hasRange(one, range)))) return false;
+  }
+  if (isBound(holder) && !reachesNoMore(wanted, holder)) return false;
+  if (!limitsFrom(holder)) return true;
+  if (!wanted || !limitsFrom(wanted)) return false;
+  const { senders = [], domains = [] } = wanted;
+  return (
+    senders.every((sender) => mayBeFrom(holder, sender)) &&
+    domains.every((domain) => holder.domains?.includes(domain) ?? false)
+  );
+}

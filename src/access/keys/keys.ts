@@ -1,0 +1,313 @@
+// API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides about
+// access; every change that takes rights away is counted here.
+//
+//   state     moved by        to        also
+//   (none)    create, rotate  active    plaintext shown once
+//   active    revoke, rotate  inactive  for good; refused everywhere within a second
+//   active    expiresAt       expired   isActive stays true: `expiresAt` shows it
+
+import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
+import { allows, type PermissionMap } from '../../core/api/permission.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller, KeyConstraints } from '../../core/api/route.ts';
+import { parseWith } from '../../core/api/validate.ts';
+import type { App } from '../../core/app.ts';
+import { changesOf } from '../../history/audit/audit.ts';
+import { type Change, record } from '../../history/events/record.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { keysChanged } from './changes.ts';
+import { areNoLooser, isBound } from './constraints.ts';
+import { isTestKey, makeKey } from './key-format.ts';
+import * as queries from './queries.ts';
+import { covers, customRole, rolePermissions } from './roles.ts';
+import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './schema.ts';
+
+const defaultRole = 'developer';
+
+/** Returns the permissions of a stored key. */
+function permissionsOf(row: queries.KeyRow): PermissionMap {
+  return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
+}
+
+/** Returns the constraints of a stored key; null without any. */
+function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
+  return fromJson<KeyConstraints>(row.constraints);
+}
+
+/** Returns the caller of a stored key. */
+export function callerOf(row: queries.KeyRow): Caller {
+  return {
+    organizationId: row.organization_id,
+    keyId: row.id,
+    keyName: row.name,
+    permissions: permissionsOf(row),
+    roleName: row.role_name,
+    owner: row.owner,
+    isTest: isTestKey(row.start),
+    constraints: constraintsOf(row),
+    sendMode: row.send_mode,
+  };
+}
+
+/**
+ * Returns the current successor of a key: itself, or its replacement by rotations; null once that is revoked.
+ * An expired key makes no new requests, but earlier ones stay valid.
+ */
+export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
+  const row = await queries.findHeir(db, keyId);
+  return row ? callerOf(row) : null;
+}
+
+/** Returns the key in the form of the API; `plaintext` only at creation and rotation. */
+function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
+  const permissions = Object.entries(permissionsOf(row));
+  return {
+    id: row.id,
+    name: row.name,
+    key: plaintext,
+    start: row.start,
+    description: row.description,
+    createdAt: isoTime(row.created_at),
+    expiresAt: isoTime(row.expires_at),
+    lastUsedAt: isoTime(row.last_used_at),
+    isActive: row.is_active === 1,
+    permissions: Object.fromEntries(permissions.map(([name, actions]) => [name, [...actions]])),
+    roleName: row.role_name,
+    owner: row.owner,
+    constraints: fromJson<ApiKey['constraints']>(row.constraints),
+    sendMode: row.send_mode,
+  };
+}
+
+/** Returns a new row and its plaintext. @throws ValidationError. */
+export function newKey(app: App, organizationId: string, input: CreateKey) {
+  const wanted = parseWith(createKeyInput, input, 'body');
+  const now = app.clock.now();
+  const expiresAt = wanted.expiresAt ? Date.parse(wanted.expiresAt) : null;
+  if (expiresAt !== null && expiresAt <= now) {
+    throw ValidationError.of('expiresAt', 'must be in the future');
+  }
+  const { plaintext, hash, start } = makeKey(app.random, wanted.mode);
+  const id = app.newId('key');
+  const row: queries.KeyRow = {
+    id,
+    lineage: id,
+    organization_id: organizationId,
+    name: wanted.name ?? null,
+    description: wanted.description ?? null,
+    hash,
+    start,
+    role_name: wanted.permissions ? customRole : (wanted.role ?? defaultRole),
+    permissions: toJson(wanted.permissions),
+    owner: wanted.owner,
+    constraints: toJson(wanted.constraints),
+    send_mode: wanted.sendMode,
+    is_active: 1,
+    expires_at: expiresAt,
+    last_used_at: null,
+    created_at: now,
+  };
+  return { row, plaintext };
+}
+
+function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
+  if (row.role_name === 'owner' && caller.roleName !== 'owner') {
+    throw new ForbiddenError('Only an owner creates or changes keys of owners');
+  }
+}
+
+/** Names a right of the key that its creator lacks, in the words of the refusal. */
+function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
+  if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
+  if (row.owner === 'person' && caller.owner !== 'person') return 'the rights of a person';
+  if (caller.isTest && !isTestKey(row.start)) return 'live sending';
+  if (caller.sendMode === 'approval' && row.send_mode === 'send') return 'sending without approval';
+  const constraints = maker ? constraintsOf(maker) : caller.constraints;
+  if (!areNoLooser(constraintsOf(row), constraints)) {
+    return 'looser constraints than this key: name all of its limits, each as strict or stricter';
+  }
+  const end = maker?.expires_at ?? null;
+  if (end !== null && (row.expires_at === null || row.expires_at > end)) {
+    return `a life beyond ${isoTime(end)}, when this key expires`;
+  }
+  return null;
+}
+
+/** Lets a key rename and revoke only keys without permissions beyond its own. */
+function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
+  requireOwnerFor(caller, row);
+  if (covers(caller.permissions, permissionsOf(row))) return;
+  throw new ForbiddenError('That key has permissions that this key lacks');
+}
+
+/**
+ * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a rotation.
+ */
+async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): Promise<void> {
+  requireOwnerFor(caller, row);
+  let maker: queries.KeyRow | undefined;
+  if (caller.keyId !== null) {
+    maker = await queries.keys.find(db, caller.organizationId, caller.keyId);
+    // Revoked since this request was accepted: its successor would outlive the revocation.
+    if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
+  }
+  const excess = excessOf(caller, maker, row);
+  if (excess) throw new ForbiddenError(`The key would have ${excess}`);
+}
+
+/**
+ * Requires that a key that only proposes reaches no operation that sends directly. @throws ValidationError.
+ */
+function requireReview(row: queries.KeyRow): void {
+  if (row.send_mode === 'send' || isBound(constraintsOf(row))) return;
+  const needed = 'must name mailboxIds or a namespaceId: the key only proposes mail';
+  throw ValidationError.of('constraints', needed);
+}
+
+/** Refuses a listed permission that bound keys never have. @throws ValidationError. */
+function requireNoConfiguring(row: queries.KeyRow): void {
+  const listed = fromJson<PermissionMap>(row.permissions);
+  if (!listed || !isBound(constraintsOf(row)) || !allows(listed, 'mailboxes:configure')) return;
+  const excess =
+    'include mailboxes:configure, which a key bound to mailboxes never has: name the ' +
+    'others in place of *';
+  throw ValidationError.of('permissions', excess);
+}
+
+/** Returns the editable fields of a key for the audit. */
+function textsOf({ name, description, constraints }: queries.KeyRow) {
+  return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
+}
+
+/** Returns the audit entry of a new key, without any part of its plaintext. */
+function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Change {
+  const details = {
+    ...textsOf(row),
+    role: row.role_name,
+    permissions: fromJson<PermissionMap>(row.permissions),
+    owner: row.owner,
+    mode: isTestKey(row.start) ? 'test' : 'live',
+    ...(row.send_mode === 'approval' && { sendMode: row.send_mode }),
+    expiresAt: isoTime(row.expires_at),
+    ...besides,
+  };
+  return { subject: row.id, action: 'key.created', details };
+}
+
+/**
+ * Creates a key. Only this answer has its plaintext, in `key`.
+ * @throws ValidationError; ForbiddenError if it could do more than the caller.
+ */
+export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
+  const { row, plaintext } = newKey(app, caller.organizationId, input);
+  requireNoConfiguring(row);
+  await app.store.write(async (trx) => {
+    await requireNoMoreThan(trx, caller, row);
+    await queries.keys.insert(trx, row);
+    await record(app, trx, caller, created(row));
+  });
+  return toApiKey(row, plaintext);
+}
+
+/** Returns a page of the organization's keys, newest first, including revoked ones. */
+export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
+  const { rows, total } = await queries.keys.page(app.store.db, caller.organizationId, page);
+  return toPage(
+    rows.map((row) => toApiKey(row)),
+    total,
+    page,
+  );
+}
+
+/** Returns a key. @throws ResourceNotFoundError. */
+export async function getKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
+  return toApiKey(await queries.keys.get(app.store.db, caller.organizationId, id));
+}
+
+/**
+ * Changes name, description or constraints. Constraints need a caller that could create the key, both before
+ * and after the change. @throws ResourceNotFoundError; ForbiddenError for a key stronger than the caller.
+ */
+export async function updateKey(
+  app: App,
+  caller: Caller,
+  id: string,
+  { name, description, constraints }: UpdateKey,
+): Promise<ApiKey> {
+  const changes = {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(constraints !== undefined && { constraints: toJson(constraints) }),
+  };
+  const updated = await app.store.write(async (trx) => {
+    const row = await queries.keys.get(trx, caller.organizationId, id);
+    requireNoStronger(caller, row);
+    const changed = { ...row, ...changes };
+    requireReview(changed);
+    if (constraints !== undefined) {
+      requireNoConfiguring(changed);
+      await requireNoMoreThan(trx, caller, row);
+      await requireNoMoreThan(trx, caller, changed);
+    }
+    const details = changesOf(textsOf(row), textsOf(changed));
+    if (Object.keys(details).length > 0) {
+      await queries.keys.update(trx, caller.organizationId, id, changes);
+      await record(app, trx, caller, { subject: id, action: 'key.updated', details });
+      // Cached callers hold name and constraints.
+      queries.keyChanges.note(trx);
+    }
+    return toApiKey(changed);
+  });
+  keysChanged(app);
+  return updated;
+}
+
+/**
+ * Replaces a key by one with the same owner, name, permissions, constraints and expiry, and ends the old one.
+ * @throws ResourceNotFoundError; ConflictError (revoked or expired); ForbiddenError.
+ */
+export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
+  const rotated = await app.store.write(async (trx) => {
+    const old = await queries.keys.get(trx, caller.organizationId, id);
+    const now = app.clock.now();
+    if (old.expires_at !== null && old.expires_at <= now) {
+      throw new ConflictError('api-key', `API key ${id} has expired and cannot be rotated`);
+    }
+    const revoked = new ConflictError('api-key', `API key ${id} is revoked and cannot be rotated`);
+    if (old.is_active === 0) throw revoked;
+    await requireNoMoreThan(trx, caller, old);
+    if (!(await queries.deactivateKey(trx, id))) throw revoked;
+    const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
+    const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
+    const row = { ...old, ...text, ...fresh };
+    await queries.keys.insert(trx, row);
+    const details = { replacedBy: row.id };
+    await record(app, trx, caller, { subject: id, action: 'key.rotated', details });
+    await record(app, trx, caller, created(row, { replaces: id }));
+    queries.keyChanges.note(trx);
+    return toApiKey(row, plaintext);
+  });
+  keysChanged(app);
+  return rotated;
+}
+
+/** Revokes a key for good; a repeat succeeds. @throws ResourceNotFoundError, ForbiddenError. */
+export async function revokeKey(app: App, caller: Caller, id: string): Promise<Deleted> {
+  await app.store.write(async (trx) => {
+    const row = await queries.keys.get(trx, caller.organizationId, id);
+    requireNoStronger(caller, row);
+    if (!(await queries.deactivateKey(trx, id))) return;
+    const details = { name: row.name, role: row.role_name };
+    await record(app, trx, caller, { subject: id, action: 'key.revoked', details });
+    queries.keyChanges.note(trx);
+  });
+  keysChanged(app);
+  return { success: true, message: `API key ${id} is revoked` };
+}

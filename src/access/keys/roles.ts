@@ -1,0 +1,81 @@
+// Roles and their permissions, and the check behind every grant: does one permission map cover another? The
+// vocabulary is src/core/api/permission.ts.
+import {
+  actionsOf,
+  allows,
+  allPermissions,
+  type Permission,
+  type PermissionMap,
+  type Resource,
+  resources,
+} from '../../core/api/permission.ts';
+import type { Caller } from '../../core/api/route.ts';
+
+export const roles = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
+/** `roleName` of a key with an explicit list of permissions. */
+export const customRole = 'custom';
+
+const developerResources = resources.filter((name) => name !== 'keys' && name !== 'organization');
+
+/** Read at each use and never stored: a new resource reaches existing keys of a role with the upgrade. */
+const permissionsOfRole: Readonly<Record<Role, PermissionMap>> = {
+  owner: allPermissions,
+  admin: allPermissions,
+  developer: Object.fromEntries(developerResources.map((name) => [name, ['*']])),
+  sender: { messages: ['send', 'read'], templates: ['read'] },
+  viewer: { '*': ['read'] },
+};
+
+function isRole(name: string): name is Role {
+  return (roles as readonly string[]).includes(name);
+}
+
+/** Returns the permissions of a role; none for an unknown name. */
+export function rolePermissions(name: string): PermissionMap {
+  return isRole(name) ? permissionsOfRole[name] : {};
+}
+
+/** Tells whether `holder` grants all of `wanted`, even after a later version adds resources or actions. */
+export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
+  return Object.entries(wanted).every(([resource, actions]) =>
+    // Only a wildcard covers a wildcard: `allows` treats `*` like any other action.
+    actions.every((action) => allows(holder, `${resource}:${action}` as Permission)),
+  );
+}
+
+/** Returns the actions that a permission map may name for a resource or `*`; empty for unknown names. */
+export function grantableActions(resource: string): string[] {
+  if (resource === '*') return [...new Set(resources.flatMap(actionsOf)), '*'];
+  if (!(resources as readonly string[]).includes(resource)) return [];
+  return [...actionsOf(resource as Resource), '*'];
+}
+
+/**
+ * Parses permissions of the command line such as `messages:send` into a map. Validation later rejects unknown
+ * words.
+ */
+export function permissionMapOf(permissions: readonly string[]): Record<string, string[]> {
+  const map = new Map<string, string[]>();
+  for (const permission of permissions) {
+    const [resource = '', action = ''] = permission.split(':', 2);
+    map.set(resource, [...new Set([...(map.get(resource) ?? []), action])]);
+  }
+  return Object.fromEntries(map);
+}
+
+/** Returns the caller of the command line: a person who can read the store may do everything in it. */
+export function operatorOf(organizationId: string): Caller {
+  return {
+    organizationId,
+    keyId: null,
+    keyName: null,
+    permissions: allPermissions,
+    roleName: 'owner',
+    owner: 'person',
+    isTest: false,
+    constraints: null,
+    sendMode: 'send',
+  };
+}

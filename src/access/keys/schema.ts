@@ -1,0 +1,188 @@
+// Input and output schemas of API keys (specification 2.4, 4.3).
+import { z } from 'zod';
+import { domainName, emailAddress } from '../../core/api/address-schema.ts';
+import { boundedMap } from '../../core/api/bounded-schema.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { parseRange } from '../../platform/net/network-address.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
+import { grantableActions, roles } from './roles.ts';
+
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text')
+  .meta({ description: 'Name of the key: its purpose' });
+const description = z.string().max(1000).meta({ description: 'Description of the key' });
+const mostResources = 100;
+const mostActions = 20;
+
+const permissionMap = boundedMap(
+  z.record(z.string(), z.array(z.string()).min(1).max(mostActions)),
+  mostResources,
+)
+  .superRefine((map, context) => {
+    if (Object.keys(map).length === 0) {
+      context.addIssue({ code: 'custom', message: 'must grant a permission' });
+    }
+    for (const [resource, actions] of Object.entries(map)) {
+      const known = grantableActions(resource);
+      if (known.length === 0) {
+        context.addIssue({ code: 'custom', path: [resource], message: 'is not a resource' });
+        continue;
+      }
+      for (const [index, action] of actions.entries()) {
+        if (known.includes(action)) continue;
+        const message = `is not one of ${known.join(', ')}`;
+        context.addIssue({ code: 'custom', path: [resource, index], message });
+      }
+    }
+  })
+  .meta({
+    description: 'Resource to actions, such as {"messages": ["send", "read"]}; "*" is any',
+    examples: [{ messages: ['send', 'read'] }],
+  });
+
+const mostInList = 50;
+
+/** Schema of a list in normal form, without repeated entries. */
+function listOf<T extends z.ZodType<string, string>>(entry: T) {
+  return z
+    .array(entry)
+    .min(1, 'must name at least one; leave it out for no limit')
+    .max(mostInList, `must not have more than ${mostInList} entries`)
+    .transform((entries) => [...new Set(entries)]);
+}
+
+const ipRange = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const range = parseRange(text);
+    if (range?.isAligned) return range.text;
+    const message = range
+      ? `has bits beyond its prefix: write ${range.text}, or a longer prefix`
+      : 'is not an IP address or a range such as 203.0.113.0/24 or 2001:db8::/32';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+
+const constraintsInput = z
+  .strictObject({
+    senders: listOf(emailAddress).optional().meta({
+      description: 'From addresses allowed for its mail, besides those in `domains`',
+    }),
+    domains: listOf(domainName).optional().meta({
+      description: 'Domains allowed in the From of its mail; subdomains are separate',
+    }),
+    ipRanges: listOf(ipRange).optional().meta({
+      description: 'IP addresses and CIDR ranges from which it may be used',
+    }),
+    mailboxIds: listOf(mailboxId).optional().meta({
+      description: 'Mailboxes under which it reaches paths, and no others',
+    }),
+    namespaceId: namespaceId.optional().meta({
+      description: 'Namespace of the mailboxes under which it reaches paths, and no others',
+    }),
+  })
+  .refine((given) => Object.values(given).some((value) => value !== undefined), {
+    message:
+      'must name senders, domains, ipRanges, mailboxIds or a namespaceId; null removes the ' +
+      'constraints',
+  })
+  .refine(({ mailboxIds, namespaceId }) => mailboxIds === undefined || namespaceId === undefined, {
+    path: ['namespaceId'],
+    message: 'cannot be given together with mailboxIds',
+  })
+  .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
+
+export const listKeysQuery = z.strictObject(pageQuery);
+
+export const createKeyInput = z
+  .strictObject({
+    name: name.nullish(),
+    description: description.nullish(),
+    role: z.enum(roles).optional().meta({
+      description: 'Role (default, without permissions: developer)',
+    }),
+    permissions: permissionMap.optional(),
+    owner: z.enum(['person', 'service']).default('service').meta({
+      description: 'Holder of the key; some operations need a person',
+    }),
+    mode: z.enum(['live', 'test']).default('live').meta({
+      description: 'A test key reaches only simulator addresses and local mailboxes',
+    }),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+      .nullish()
+      .meta({ description: 'Time at which the key expires, ISO 8601' }),
+    constraints: constraintsInput.nullish(),
+    sendMode: z.enum(['send', 'approval']).default('send').meta({
+      description: 'Mail from its mailboxes goes at once, or once a person approves it',
+    }),
+  })
+  .refine((input) => input.role === undefined || input.permissions === undefined, {
+    path: ['permissions'],
+    message: 'cannot be given together with role',
+  })
+  .refine(({ sendMode, owner }) => sendMode === 'send' || owner === 'service', {
+    path: ['sendMode'],
+    message: 'must be send for the key of a person: a person who approves does not propose',
+  })
+  .refine(
+    ({ sendMode, constraints }) =>
+      sendMode === 'send' ||
+      constraints?.mailboxIds !== undefined ||
+      constraints?.namespaceId !== undefined,
+    { path: ['sendMode'], message: 'needs constraints with mailboxIds or a namespaceId' },
+  )
+  .meta({ examples: [{ name: 'Billing', role: 'sender' }] });
+
+export const updateKeyInput = z
+  .strictObject({
+    name: name.nullable().optional(),
+    description: description.nullable().optional(),
+    constraints: constraintsInput.nullable().optional().meta({
+      description: 'Replaces the constraints of the key; null removes them',
+    }),
+  })
+  .meta({ examples: [{ name: 'Billing', description: 'Sends the invoices' }] });
+
+export const keyOutput = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    key: z.string().nullable().meta({
+      description: 'The plaintext; only in the answer to creation and rotation',
+    }),
+    start: z.string().meta({ description: 'First 14 characters of the plaintext' }),
+    description: z.string().nullable(),
+    createdAt: z.string(),
+    expiresAt: z.string().nullable(),
+    lastUsedAt: z.string().nullable().meta({ description: 'Up to a minute late' }),
+    isActive: z.boolean().meta({ description: 'False after the key was revoked or rotated' }),
+    permissions: z.record(z.string(), z.array(z.string())),
+    roleName: z.string(),
+    owner: z.enum(['person', 'service']),
+    constraints: z
+      .object({
+        senders: z.array(z.string()).optional(),
+        domains: z.array(z.string()).optional(),
+        ipRanges: z.array(z.string()).optional(),
+        mailboxIds: z.array(z.string()).optional(),
+        namespaceId: z.string().optional(),
+      })
+      .nullable()
+      .meta({
+        description: 'Limits of its use, of the mailboxes it reaches, and of its From addresses',
+      }),
+    sendMode: z.enum(['send', 'approval']),
+  })
+  .meta({ id: 'ApiKey', description: 'A key of an organization' });
+
+export type CreateKey = z.input<typeof createKeyInput>;
+export type UpdateKey = z.output<typeof updateKeyInput>;
+export type ApiKey = z.output<typeof keyOutput>;

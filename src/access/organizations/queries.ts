@@ -1,0 +1,177 @@
+// All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
+import { changeCounter } from '../../platform/store/change-counter.ts';
+import { type Db, engineOf, idList, isOneOf, statement, tables } from '../../platform/store/db.ts';
+
+export interface OrganizationRow {
+  id: string;
+  name: string;
+  plan: string;
+  payment_method_on_file: number;
+  timezone: string;
+  sending_status: 'enabled' | 'paused';
+  paused_at: number | null;
+  pause_reason: string | null;
+  onboarding_status: 'approved' | 'pending' | 'rejected';
+  onboarding_generation: number;
+  /** 1 if sends without a setting of their own are tracked. */
+  track_opens: number;
+  track_clicks: number;
+  created_at: number;
+  updated_at: number;
+}
+
+interface OrganizationTables {
+  organizations: OrganizationRow;
+  organization_changes: { counter: number };
+}
+
+const byIds = statement<OrganizationTables, { ids: unknown }, OrganizationRow>((db, parameter) =>
+  db
+    .selectFrom('organizations')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Finds organizations, in no order. Hot: every send reads its organization. */
+export function findOrganizations(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
+  return byIds(db, { ids: idList(db, ids) });
+}
+
+export const organizationChanges = changeCounter<OrganizationTables>('organization_changes');
+
+const byId = statement<OrganizationTables, { id: string }, OrganizationRow>((db, parameter) =>
+  db.selectFrom('organizations').selectAll().where('id', '=', parameter('id')),
+);
+
+export async function findOrganization(db: Db, id: string): Promise<OrganizationRow | undefined> {
+  return (await byId(db, { id }))[0];
+}
+
+export function findOrganizationByName(db: Db, name: string): Promise<OrganizationRow | undefined> {
+  return tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .selectAll()
+    .where('name', '=', name)
+    .executeTakeFirst();
+}
+
+/**
+ * Inserts an organization. Returns false if the name is taken. On PostgreSQL, waits for a process that
+ * inserts the same name.
+ */
+export async function insertOrganization(db: Db, row: OrganizationRow): Promise<boolean> {
+  const inserted = await tables<OrganizationTables>(db)
+    .insertInto('organizations')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+const paused = statement<OrganizationTables, object, { id: string }>((db) => {
+  const rows = db.selectFrom('organizations').select('id').where('sending_status', '=', 'paused');
+  return engineOf(db) === 'postgres' ? rows.forShare() : rows;
+});
+
+/**
+ * Returns the paused organizations. Hot: every claim reads them. On PostgreSQL they stay paused until the
+ * transaction ends.
+ */
+export async function lockPausedOrganizations(trx: Db): Promise<string[]> {
+  return (await paused(trx, {})).map(({ id }) => id);
+}
+
+/** Returns the few organizations that track sends without a setting of their own. */
+export function findTrackingOrganizations(
+  db: Db,
+): Promise<Pick<OrganizationRow, 'id' | 'track_opens' | 'track_clicks'>[]> {
+  return tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .select(['id', 'track_opens', 'track_clicks'])
+    .where((where) => where.or([where('track_opens', '=', 1), where('track_clicks', '=', 1)]))
+    .execute();
+}
+
+/** Returns a range of organizations, in order of creation. */
+export function selectOrganizations(
+  db: Db,
+  range: { limit: number; offset: number },
+): Promise<OrganizationRow[]> {
+  return tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .selectAll()
+    .orderBy('id')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countOrganizations(db: Db): Promise<number> {
+  const { count } = await tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Locks the row until the end of the transaction (SQLite has one writer anyway). */
+export async function lockOrganization(db: Db, id: string, now: number): Promise<void> {
+  await tables<OrganizationTables>(db)
+    .updateTable('organizations')
+    .set({ updated_at: now })
+    .where('id', '=', id)
+    .execute();
+}
+
+const byIdForUpdate = statement<OrganizationTables, { id: string }, OrganizationRow>(
+  (db, parameter) => {
+    const rows = db.selectFrom('organizations').selectAll().where('id', '=', parameter('id'));
+    return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
+  },
+);
+
+/** Returns the row, locked until the transaction ends, for a change that depends on it. */
+export async function lockOrganizationRow(
+  trx: Db,
+  id: string,
+): Promise<OrganizationRow | undefined> {
+  return (await byIdForUpdate(trx, { id }))[0];
+}
+
+export type OrganizationChanges = Partial<
+  Pick<
+    OrganizationRow,
+    | 'name'
+    | 'plan'
+    | 'payment_method_on_file'
+    | 'timezone'
+    | 'sending_status'
+    | 'paused_at'
+    | 'pause_reason'
+    | 'onboarding_status'
+    | 'onboarding_generation'
+    | 'track_opens'
+    | 'track_clicks'
+    | 'updated_at'
+  >
+>;
+
+/**
+ * Changes a row. Returns undefined and changes nothing if the row is missing or its sending status is not
+ * `whileStatus`. Change several in the order of their ids, then call `addOrganizationChange`.
+ */
+export function updateOrganization(
+  db: Db,
+  id: string,
+  set: OrganizationChanges,
+  whileStatus?: OrganizationRow['sending_status'],
+): Promise<OrganizationRow | undefined> {
+  return tables<OrganizationTables>(db)
+    .updateTable('organizations')
+    .set(set)
+    .where('id', '=', id)
+    .$if(whileStatus !== undefined, (q) => q.where('sending_status', '=', whileStatus ?? 'enabled'))
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,116 @@
+// Input and output shapes of organizations. They are made, changed and listed at the command line only; plans
+// are defined by the configuration.
+import { z } from 'zod';
+import { pageQuery } from '../../core/api/pagination.ts';
+
+const longestName = 100;
+const longestNote = 500;
+
+function isTimezone(name: string): boolean {
+  // Node also accepts offsets such as +02:00, which know no daylight saving.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const plan = z
+  .string('must name a plan: free, starter, growth, scale, self-hosted or one of the configuration')
+  .meta({ description: 'A plan of the configuration' });
+const name = z
+  .string(`must be a name of 1 to ${longestName} characters`)
+  .min(1)
+  .max(longestName)
+  .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+  .regex(/^(?!\s)(?:.*\S)$/u, 'must not begin or end with white space')
+  .regex(/^(?!org_)/, 'must not look like an organization id');
+const note = z
+  .string()
+  .min(1)
+  .max(longestNote)
+  .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+  .optional();
+const generation = z
+  .int()
+  .min(1)
+  .meta({ description: 'Generation of the onboarding; another one is a conflict' });
+const timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone');
+
+export const createOrganizationInput = z.strictObject({
+  name,
+  plan,
+  paymentMethodOnFile: z.boolean().default(false),
+  timezone: timezone.default('UTC'),
+  createdAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).optional(),
+  onboarding: z.enum(['approved', 'pending']).default('approved'),
+});
+
+export const updateOrganizationInput = z
+  .strictObject({
+    name: name.optional(),
+    plan: plan.optional(),
+    paymentMethodOnFile: z.boolean().optional(),
+    timezone: timezone.optional(),
+    trackOpens: z.boolean().optional(),
+    trackClicks: z.boolean().optional(),
+  })
+  .refine((changes) => Object.keys(changes).length > 0, 'names no change');
+
+export const pauseOrganizationInput = z.strictObject({
+  note: note.meta({ description: 'Reason, shown in each refusal of a send' }),
+});
+
+export const resumeOrganizationInput = z.strictObject({
+  note: note.meta({ description: 'Findings of the review' }),
+});
+
+export const reviewOnboardingInput = z.strictObject({
+  verdict: z.enum(['approved', 'rejected']),
+  expectedGeneration: generation.optional(),
+  note: note.meta({ description: 'Reason, shown in the audit of the organization' }),
+});
+
+export const reapplyOnboardingInput = z
+  .strictObject({
+    expectedGeneration: generation,
+    note: note.meta({ description: 'Note for the reviewer' }),
+  })
+  .meta({ examples: [{ expectedGeneration: 1, note: 'The list is of our own customers' }] });
+
+export const listOrganizationsQuery = z.strictObject(pageQuery);
+
+export const organizationOutput = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    plan: z.string(),
+    paymentMethodOnFile: z.boolean(),
+    timezone: z
+      .string()
+      .meta({ description: 'Time zone of the days of statistics, by its IANA name' }),
+    sendingStatus: z.enum(['enabled', 'paused']),
+    pausedAt: z.string().nullable(),
+    pauseReason: z.string().nullable(),
+    onboarding: z.object({
+      status: z.enum(['approved', 'pending', 'rejected']).meta({
+        description: 'Unless it is approved, mail goes only to its own mailboxes and the simulator',
+      }),
+      generation: z.number().meta({ description: 'Number of the application, from 1' }),
+    }),
+    tracking: z
+      .object({ opens: z.boolean(), clicks: z.boolean() })
+      .meta({ description: 'Tracking of messages that do not say otherwise' }),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });
+
+export type UpdateOrganization = z.input<typeof updateOrganizationInput>;
+export type PauseOrganization = z.input<typeof pauseOrganizationInput>;
+export type ResumeOrganization = z.input<typeof resumeOrganizationInput>;
+export type ReviewOnboarding = z.input<typeof reviewOnboardingInput>;
+export type ReapplyOnboarding = z.input<typeof reapplyOnboardingInput>;
+export type CreateOrganization = z.input<typeof createOrganizationInput>;
+export type Organization = z.output<typeof organizationOutput>;

@@ -1,0 +1,37 @@
+// Cursor lists (specification 2.3): newest first, going on after the last row that was
+// shown. A cursor is opaque and belongs to one list with its filters; any other is refused.
+import { createHash } from 'node:crypto';
+import { ValidationError } from '../../platform/errors.ts';
+import { anyIdPattern } from '../../platform/runtime/ids.ts';
+
+/** Last row of a page. */
+export interface CursorPosition {
+  /** Ms since 1970. */
+  at: number;
+  id: string;
+}
+
+/** `scope` is the list and its filters, in one order. */
+function bindingOf(scope: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(scope)).digest('base64url').slice(0, 12);
+}
+
+export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPosition): string {
+  return Buffer.from(`${bindingOf(scope)} ${at} ${id}`).toString('base64url');
+}
+
+/** @throws ValidationError on `cursor` if it is malformed, or of another list or other filters. */
+export function readCursor(scope: readonly unknown[], cursor: string): CursorPosition {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [binding, at = '', id = ''] = text.split(' ');
+  if (!/^\d{1,15}$/.test(at) || !anyIdPattern.test(id)) {
+    throw ValidationError.of('cursor', 'is not a cursor: pass `nextCursor` back unchanged');
+  }
+  if (binding !== bindingOf(scope)) {
+    throw ValidationError.of(
+      'cursor',
+      'belongs to a list with other filters: use the same filters',
+    );
+  }
+  return { at: Number(at), id };
+}

@@ -1,0 +1,51 @@
+// Searches, and lists by a filter without a counter: read beside the event loop, with the deadline of the
+// store (src/platform/store/aside.ts).
+import { ValidationError } from '../../platform/errors.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
+import type { Db, Store } from '../../platform/store/db.ts';
+
+type Read<T> = (db: Db) => Promise<T>;
+
+/** Runs a read; returns null if it is overdue. */
+async function byDeadline<T>(store: Store, organizationId: string, read: Read<T>) {
+  try {
+    return await store.aside(organizationId, read);
+  } catch (error) {
+    if (error instanceof OverdueError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads for a search; errors name the parameter `field`.
+ * @throws ValidationError on `field` if the read is overdue; CapacityError as `Store.aside` does.
+ */
+export async function searchInTime<T extends object>(
+  store: Store,
+  organizationId: string,
+  field: string,
+  read: Read<T>,
+): Promise<T> {
+  const found = await byDeadline(store, organizationId, read);
+  if (found !== null) return found;
+  throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
+}
+
+interface FilteredPage<Row> {
+  organizationId: string;
+  field: string;
+  rows: Read<Row[]>;
+  total: Read<number>;
+}
+
+/** Reads a page and counts; `total` is null where counting takes too long. @throws as `searchInTime`. */
+export async function readFilteredPage<Row>(
+  store: Store,
+  { organizationId, field, rows, total }: FilteredPage<Row>,
+): Promise<{ rows: Row[]; total: number | null }> {
+  const [found, counted] = await Promise.all([
+    searchInTime(store, organizationId, field, rows),
+    byDeadline(store, organizationId, total),
+  ]);
+  return { rows: found, total: counted };
+}

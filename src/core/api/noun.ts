@@ -1,0 +1,28 @@
+// Nouns: the kinds of resources. The prefix of a noun's ids and its audited changes follow from one declaration
+// in the schema.ts of its room. Its area carries it (area.ts), so that daemon/http/routes.ts finds all nouns.
+import type { IdSpace } from '../../platform/runtime/ids.ts';
+
+declare const audited: unique symbol;
+
+/** An audited change of a noun, such as `sender.created`. Only `noun` makes one. */
+export type NounAction = string & { readonly [audited]: true };
+
+export interface Noun extends IdSpace {
+  /** Singular, as the audit shows it: `unsubscribe-group`. */
+  readonly name: string;
+  readonly created: NounAction;
+  readonly updated: NounAction;
+  readonly deleted: NounAction;
+}
+
+/** Declares a noun; `prefix` begins its ids. */
+export function noun(name: string, prefix: string): Noun {
+  const action = (change: string) => `${name}.${change}` as NounAction;
+  return {
+    name,
+    prefix,
+    created: action('created'),
+    updated: action('updated'),
+    deleted: action('deleted'),
+  };
+}

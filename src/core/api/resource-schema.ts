@@ -1,0 +1,18 @@
+// Schemas that resources share: the id in their path, flags in a query, the answer to a deletion.
+import { z } from 'zod';
+import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
+
+/** Parameters of a path with `{id}`; `what` names the resource in the error for an id of another kind. */
+export function idPath(kind: IdKind, what = `a ${kind}`) {
+  return z.strictObject({ id: z.string().regex(idPattern(kind), `is not ${what} id`) });
+}
+
+/** A boolean as it arrives in a query string. */
+export const queryFlag = z
+  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
+  .transform((value) => value === true || value === 'true');
+
+/** Response to a deletion. */
+export const deleted = z.object({ success: z.boolean(), message: z.string() });
+
+export type Deleted = z.output<typeof deleted>;

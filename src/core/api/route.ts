@@ -1,0 +1,199 @@
+// A route is data: method, path, permission, schemas and a one-line `run`.
+// Areas export lists of them; daemon/http supplies the mechanics and derives OpenAPI from the same
+// schemas. A route cannot be declared without a permission, so the table fails closed.
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import type { Noun } from './noun.ts';
+import type { Permission, PermissionMap } from './permission.ts';
+
+/**
+ * Limits of a key: networks that may use it, mailboxes that it reaches, and senders of its mail. Absent
+ * fields limit nothing. src/access/keys/constraints.ts interprets them.
+ */
+export interface KeyConstraints {
+  /** Allowed From addresses, in the normal form of src/platform/net/address.ts. */
+  senders?: readonly string[] | undefined;
+  /** Allowed From domains, in A-labels. */
+  domains?: readonly string[] | undefined;
+  /** CIDR, such as `203.0.113.0/24`. */
+  ipRanges?: readonly string[] | undefined;
+  /** Limits the key to these mailboxes. */
+  mailboxIds?: readonly string[] | undefined;
+  /** Limits the key to the mailboxes of this namespace. */
+  namespaceId?: string | undefined;
+}
+
+/** Whether mail of a key is sent at once, or waits for the approval of a person. */
+export type SendMode = 'send' | 'approval';
+
+/** Caller of an operation: a key over HTTP, or the operator at the command line (`keyId` null). */
+export interface Caller {
+  organizationId: string;
+  keyId: string | null;
+  /** The name of the key; may lag a rename by half a second. */
+  keyName: string | null;
+  permissions: PermissionMap;
+  roleName: string;
+  /** Owner of the key, for rules that allow only a person. */
+  owner: 'person' | 'service';
+  /** A test key reaches only simulator addresses and local mailboxes. */
+  isTest: boolean;
+  /** Constraints of the key; null for a key without them, and for the operator. */
+  constraints: KeyConstraints | null;
+  sendMode: SendMode;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Request body in chunks, read on demand. */
+export interface StreamedBody {
+  /** One of the media types that the route takes. */
+  type: string;
+  chunks: AsyncIterable<Buffer>;
+}
+
+/** Response in chunks, each made once the previous one was taken. */
+export interface StreamedAnswer {
+  /** One of the media types that the route streams. */
+  type: string;
+  texts: AsyncIterable<string>;
+}
+
+/** Request body of a route that is not JSON. */
+export interface Takes {
+  /** Media types in lower case, the usual one first. */
+  types: readonly string[];
+  mostBytes: number;
+}
+
+/** Argument of `run`, parsed by the route's own schemas. */
+export interface RouteRequest<Params, Query, Headers, Body> {
+  caller: Caller;
+  params: Params;
+  query: Query;
+  headers: Headers;
+  body: Body;
+  /** Unparsed request body; set only on routes with `takes`. */
+  stream?: StreamedBody | undefined;
+}
+
+/** Path in OpenAPI's form: `/v1/messages/{id}`. */
+export type RoutePath = `/v1/${string}`;
+
+/** Deprecation of an operation (specification 9.3): in the reference and in headers of each response. */
+export interface Deprecation {
+  /** Replacement, as named in the reference. */
+  replacement: string;
+  /** Start of the deprecation, ISO 8601 (RFC 9745). */
+  since: string;
+  /** Scheduled removal, ISO 8601 (RFC 8594). */
+  sunset?: string;
+}
+
+/** Response that is a file. */
+export interface FileAnswer {
+  /** Declared type; it is sent as a type that no browser runs. */
+  contentType: string;
+  filename: string | null;
+  bytes: Buffer;
+  /** Marks a whole mail, sent as a `message/rfc822` download. */
+  isMail?: true;
+}
+
+/** Declaration of a route, independent of its area. */
+export interface RouteParts<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+> {
+  /** OpenAPI operationId, camelCase. */
+  name: string;
+  summary: string;
+  /** Longer prose for the reference, where the summary is not enough. */
+  description?: string;
+  deprecated?: Deprecation;
+  params?: Params;
+  query?: Query;
+  /** Request headers in lower case, e.g. `idempotency-key`. */
+  headers?: Headers;
+  body?: Body;
+  /** The body may be left out altogether. */
+  bodyOptional?: boolean;
+  /** Accepts a stream instead of a JSON `body`. */
+  takes?: Takes;
+  /** Media types of an answer that is a stream: `run` gives a StreamedAnswer. */
+  streams?: readonly string[];
+  /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
+  drawsOnSendRate?: boolean | 'batch';
+  /** `run` gives a FileAnswer, which `output` only stands for. */
+  sendsFile?: boolean;
+  output: Output;
+  run(
+    app: App,
+    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+  ): Promise<z.input<Output>>;
+}
+
+interface RouteDefinition<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+> extends RouteParts<Params, Query, Headers, Body, Output> {
+  method: Method;
+  path: RoutePath;
+  area: string;
+  /** Description of the area for the reference. */
+  about?: string;
+  noun?: Noun;
+  permission: Permission;
+  status: 200 | 201;
+  /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
+  errors?: readonly number[];
+}
+
+/** A route with its types erased, as the dispatcher mounts it. */
+export interface Route {
+  readonly method: Method;
+  readonly path: RoutePath;
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly deprecated?: Deprecation;
+  readonly area: string;
+  readonly about?: string;
+  readonly noun?: Noun;
+  readonly permission: Permission;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly headers?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly bodyOptional?: boolean;
+  readonly takes?: Takes;
+  readonly streams?: readonly string[];
+  readonly drawsOnSendRate?: boolean | 'batch';
+  readonly status: 200 | 201;
+  readonly sendsFile?: boolean;
+  readonly output: z.ZodType;
+  readonly errors?: readonly number[];
+  run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
+}
+
+/** Route with the type of its response. */
+export interface Answering<Answer> extends Route {
+  run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
+}
+
+/** Declares a route; the dispatcher calls `run` only with input accepted by the schemas. */
+export function route<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+>(definition: RouteDefinition<Params, Query, Headers, Body, Output>): Answering<z.input<Output>> {
+  return definition as unknown as Answering<z.input<Output>>;
+}

@@ -1,0 +1,26 @@
+// A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns its checks,
+// in a file `send-checks.ts` or named by the subject. Their order is src/outbound/queue/send-checks.ts.
+
+import type { ServiceError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { App } from '../app.ts';
+
+/**
+ * Time of a check: when a send is accepted; when scheduled mail falls due, which a refusal cancels; or both.
+ */
+export type Asked = 'accepting' | 'due' | 'both';
+
+/** The refusal of one send of the batch, or null. */
+export type Refuse<Send> = (send: Send) => ServiceError | null;
+
+/** Check of a send; `Send` has the fields that it reads. */
+export interface SendCheck<When extends Asked, Send> {
+  /** Name of the check in the timeline of a message that it cancels. */
+  name: string;
+  asked: When;
+  /**
+   * Reads once the data that the batch needs, if any, and may complete its sends for later checks. Refuses
+   * nothing yet, so that one refused send does not fail the others.
+   */
+  prepare: (app: App, trx: Db, sends: readonly Send[]) => Refuse<Send> | Promise<Refuse<Send>>;
+}

@@ -1,0 +1,155 @@
+// One way from a zod schema to a ValidationError, for HTTP bodies, queries and command-line input
+// alike: field names are dotted paths such as `to.0.email`. Also refuses forbidden characters in texts of all
+// fields: NUL, which PostgreSQL cannot store, and unpaired surrogates (RFC 7493 2.1).
+import { z } from 'zod';
+import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
+import type { Route } from './route.ts';
+
+const mostFieldErrors = 100;
+/** Texts of an already refused value that are checked for forbidden characters. */
+const mostTextsLookedAt = 1_000;
+/** Largest depth of a JSON body. */
+const deepestText = 64;
+
+export type Checked<T> = { data: T } | { error: ValidationError };
+
+/**
+ * Checks `value`; `where` names the part in the message (body, query, path, headers, entry).
+ * `hasPlainTexts`: its texts are known to have no forbidden characters.
+ */
+export function checkWith<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  where: string,
+  hasPlainTexts = false,
+): Checked<z.output<T>> {
+  const result = schema.safeParse(value);
+  const fields = result.success ? newFields() : fieldsOf(result.error, where);
+  if (!hasPlainTexts && !isOpenList(schema)) {
+    const left = { texts: result.success ? Infinity : mostTextsLookedAt };
+    addTextProblems(fields, value, [], where, left);
+  }
+  const [first] = Object.entries(fields);
+  if (result.success && !first) return { data: result.data };
+  const [field, problems] = first ?? [where, ['invalid']];
+  return { error: new ValidationError(`Invalid ${where}: ${field}: ${problems[0]}`, fields) };
+}
+
+/** Checks `value` with `checkWith` and returns the result. @throws ValidationError */
+export function parseWith<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  where: 'body' | 'query' | 'path' | 'headers',
+): z.output<T> {
+  const checked = checkWith(schema, value, where);
+  if ('error' in checked) throw checked.error;
+  return checked.data;
+}
+
+/** Part of a request: its schema and its value. */
+interface Part {
+  schema: z.ZodType | undefined;
+  value: unknown;
+  /** Passed to `checkWith` as `hasPlainTexts`. */
+  isPlain?: boolean;
+}
+
+/**
+ * Checks all parts of a request, so that one 422 names all problems; a part without a
+ * schema is undefined. @throws ValidationError
+ */
+export function parseParts<Name extends string>(
+  parts: Readonly<Record<Name, Part>>,
+): Record<Name, unknown> {
+  const problems = newFields();
+  const messages: string[] = [];
+  const parsed: Record<string, unknown> = {};
+  for (const [where, { schema, value, isPlain }] of Object.entries<Part>(parts)) {
+    const checked = schema ? checkWith(schema, value, where, isPlain) : { data: undefined };
+    if ('data' in checked) {
+      parsed[where] = checked.data;
+      continue;
+    }
+    const { message, fieldErrors = {} } = checked.error;
+    messages.push(message);
+    for (const [field, texts] of Object.entries(fieldErrors)) {
+      problems[field] = [...(problems[field] ?? []), ...texts];
+    }
+  }
+  if (messages.length > 0) throw new ValidationError(messages.join('; '), problems);
+  return parsed as Record<Name, unknown>;
+}
+
+/** Default schema of a part: accepts no fields. */
+const nothing = z.strictObject({});
+
+/** The schemas that a request of the route has to fit. */
+export function requestSchemas({ params, query, body }: Pick<Route, 'params' | 'query' | 'body'>) {
+  return { path: params ?? nothing, query: query ?? nothing, body: body ?? nothing.optional() };
+}
+
+/** Object without a prototype, as an unknown field may be named `constructor` or `__proto__`. */
+function newFields(): FieldErrors {
+  return Object.create(null);
+}
+
+/** The problems as the API answers them; an unknown field is named by its own path. */
+function fieldsOf(error: z.ZodError, where: string): FieldErrors {
+  const fields = newFields();
+  for (const issue of error.issues.slice(0, mostFieldErrors)) {
+    if (Object.keys(fields).length >= mostFieldErrors) break;
+    const path = issue.path.map(String);
+    if (issue.code === 'unrecognized_keys') {
+      const room = mostFieldErrors - Object.keys(fields).length;
+      for (const key of issue.keys.slice(0, room)) {
+        add(fields, [...path, key], 'unknown field');
+      }
+    } else {
+      add(fields, path.length > 0 ? path : [where], issue.message);
+    }
+  }
+  return fields;
+}
+
+function add(fields: FieldErrors, path: readonly string[], problem: string): void {
+  const name = path.join('.');
+  fields[name] = [...(fields[name] ?? []), problem];
+}
+
+/** A list whose entries are each checked by themselves. */
+function isOpenList(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodArray && schema.element instanceof z.ZodUnknown;
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes('\0')) return 'must not contain NUL characters';
+  return text.isWellFormed() ? null : 'must not contain half of a surrogate pair';
+}
+
+/** Adds problems of texts, including keys, to fields without another problem. */
+function addTextProblems(
+  fields: FieldErrors,
+  value: unknown,
+  path: readonly string[],
+  where: string,
+  left: { texts: number },
+): void {
+  left.texts -= 1;
+  if (left.texts < 0) return;
+  if (typeof value === 'string') {
+    const problem = textProblem(value);
+    const named = path.length > 0 ? path : [where];
+    const isNews = problem !== null && fields[named.join('.')] === undefined;
+    if (isNews && Object.keys(fields).length < mostFieldErrors) add(fields, named, problem);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || path.length > deepestText) return;
+  // A list or map that is refused as a whole may be long.
+  if (path.length > 0 && fields[path.join('.')] !== undefined) return;
+  for (const [key, entry] of Object.entries(value)) {
+    const inner = [...path, key.replaceAll('\0', '\uFFFD').toWellFormed()];
+    if (left.texts <= 0) return;
+    addTextProblems(fields, key, inner, where, left);
+    addTextProblems(fields, entry, inner, where, left);
+  }
+}

@@ -1,0 +1,221 @@
+// The capabilities of every part of the service: configuration, store, time, randomness, ids, secrets,
+// network. Tests replace them here (rule 7); features take `app` as their first parameter.
+
+import { generateDkimKey } from '../mail/mime/dkim-key.ts';
+import { createMimeParser, type MimeParser } from '../mail/mime/parse/parser.ts';
+import type { Connector } from '../platform/net/dial.ts';
+import { createDns, type Dns } from '../platform/net/dns.ts';
+import type { Clock } from '../platform/runtime/clock.ts';
+import { systemClock } from '../platform/runtime/clock.ts';
+import { idSource, type NewId } from '../platform/runtime/ids.ts';
+import type { Logger } from '../platform/runtime/log.ts';
+import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
+import { type Random, systemRandom } from '../platform/runtime/random.ts';
+import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
+import type { Db, Store } from '../platform/store/db.ts';
+import { openStore } from '../platform/store/open.ts';
+import type { Config } from './config/config.ts';
+
+/** A newly recorded event. */
+export interface LoggedEvent {
+  id: string;
+  organizationId: string;
+  /** The kind, such as `message.sent`. */
+  type: string;
+  /** Id of its subject: `msg_…`, `dom_…`, `org_…`. */
+  subject: string;
+  /** Set for a step of one recipient. */
+  recipientId: string | null;
+  /** Ms since 1970. */
+  timestamp: number;
+}
+
+/** A stored event of a message. */
+export interface MessageLogEntry extends LoggedEvent {
+  /** Status of the message after the event. */
+  status: string;
+  facts: Record<string, unknown> | null;
+}
+
+/** Returns the `data` of message events, by event id; events of deleted messages are left out. */
+export type MessagePresenter = (
+  app: App,
+  organizationId: string,
+  events: readonly MessageLogEntry[],
+) => Promise<Map<string, object>>;
+
+/** Receives events in the transaction that records them. */
+export interface EventSink {
+  /** Skips the steps of messages. */
+  readonly resourcesOnly?: true;
+  /** Reads memory only: it is called for each event of every organization. */
+  wants(app: App, organizationId: string): boolean;
+  /** Receives the wanted events; an error thrown here fails the change that they report. */
+  take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;
+}
+
+/** A DNS record that a domain's owner publishes for the tracking host, as of the last check. */
+export interface TrackingRecord {
+  name: string;
+  value: string;
+  status: 'pending' | 'valid' | 'missing';
+  /** Problem with the record. */
+  error: string | null;
+}
+
+/** Returns the records of these domains' tracking hosts, by domain. */
+export type FindTrackingRecords = (
+  app: App,
+  db: Db,
+  domainIds: readonly string[],
+) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
+
+/** The former place of a deleted message, and the event that reported it there. */
+export interface MessagePlace {
+  mailboxId: string;
+  threadId: string;
+  /** Set for the last message of a thread. */
+  isThreadGone: boolean;
+  eventId: string | null;
+}
+
+/** Operations of threads for lower folders, which do not import threads. */
+export interface ThreadHooks {
+  /**
+   * Puts parsed mail into threads, in the transaction that stores its content (null: stored before). Skips
+   * mail that is in a thread already or belongs to no mailbox.
+   */
+  takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
+  /** Returns how many messages come before it in its thread; null if it is in none. */
+  positionOf(db: Db, messageId: string): Promise<number | null>;
+  /**
+   * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts that
+   * answer the message. Returns null if it was in no thread.
+   */
+  forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
+}
+
+/** Creates the initial rows of a new organization, in the transaction that creates it. */
+export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
+
+/** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
+export interface Hooks {
+  /** Receive each event that `events` records, in this order. */
+  readonly eventSinks: readonly EventSink[];
+  /** For `events`. */
+  readonly presentMessageEvents: MessagePresenter;
+  /** For `domains`. */
+  readonly findTrackingRecords: FindTrackingRecords;
+  /** For `organizations`. */
+  readonly equipOrganization: EquipOrganization;
+  /** For `messages`. */
+  readonly threads: ThreadHooks;
+}
+
+export interface App {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly dns: Dns;
+  readonly mime: MimeParser;
+  readonly metrics: Metrics;
+  readonly hooks: Hooks;
+  readonly connect: Connector | undefined;
+  /** Ports on which this process listens, as the system bound them. */
+  readonly boundPorts: Set<number>;
+  /** Generates the key pairs of sending domains. */
+  readonly generateDkimKey: typeof generateDkimKey;
+  /** Base of the links that we hand out: the URL of the HTTP server, once it listens. */
+  readonly publicUrl: { current: string };
+  /** Time of the opening, on the wall clock and on the monotonic clock. */
+  readonly opened: { at: number; elapsed: number };
+  close(): Promise<void>;
+}
+
+/** Replacements for tests and embedding programs. */
+export interface AppOverrides {
+  clock?: Clock;
+  random?: Random;
+  connect?: Connector;
+  generateDkimKey?: typeof generateDkimKey;
+  createMimeParser?: typeof createMimeParser;
+  /** Deadline of searches and filtered counts; default 500 ms (src/platform/store/aside.ts). */
+  mostReadMs?: number;
+  /** Refuses a missing store or secret instead of creating it; for commands. */
+  mustExist?: boolean;
+}
+
+interface OpenOptions {
+  random: Random;
+  mostReadMs: number | undefined;
+}
+
+async function openOrMake({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
+  const secrets = openSecrets(dataDir, options.random);
+  return { secrets, store: await openStore(database.url, dataDir, clock, options) };
+}
+
+/** If both are missing, names the store: the secret alone would mislead. */
+async function openExisting({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
+  const store = await openStore(database.url, dataDir, clock, { ...options, mustExist: true });
+  try {
+    return { secrets: openSecrets(dataDir, options.random, true), store };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the store (migrating it) and collects the capabilities. Starts no server and no job.
+ * @throws UnreachableError if the store cannot be opened; NoStoreError if it `mustExist` and does not;
+ * ConfigError for unusable secrets.
+ */
+export async function openApp(
+  config: Config,
+  log: Logger,
+  hooks: Hooks,
+  overrides: AppOverrides = {},
+): Promise<App> {
+  const clock = overrides.clock ?? systemClock;
+  const random = overrides.random ?? systemRandom();
+  const options = { random, mostReadMs: overrides.mostReadMs };
+  const { secrets, store } = overrides.mustExist
+    ? await openExisting(config, clock, options)
+    : await openOrMake(config, clock, options);
+  let metrics: Metrics | undefined;
+  const dns = createDns({ servers: config.dns.servers, clock, random });
+  const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });
+  return {
+    config,
+    log,
+    clock,
+    random,
+    newId: idSource(clock, random),
+    store,
+    secrets,
+    dns,
+    mime,
+    get metrics() {
+      metrics ??= createMetrics();
+      return metrics;
+    },
+    hooks,
+    connect: overrides.connect,
+    boundPorts: new Set(),
+    generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
+    publicUrl: {
+      current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
+    },
+    opened: { at: clock.now(), elapsed: clock.elapsed() },
+    async close() {
+      await mime.close();
+      dns.close();
+      await store.close();
+    },
+  };
+}

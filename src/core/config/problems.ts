@@ -1,0 +1,256 @@
+// Mistakes in a configuration. Formats those found by the schema for the author of the file: place, key,
+// found and expected value; never quotes a secret. Then checks the rules between keys, once each value is
+// valid by itself: contradictions prevent the start, doubts cause a warning. schema.ts has the bounds of
+// single values.
+
+import { isIP } from 'node:net';
+import type { z } from 'zod';
+import { parseRange } from '../../platform/net/network-address.ts';
+import { configKeys, findKeyHolding, isSecret } from './keys.ts';
+import { listenersOf } from './listeners.ts';
+import { findNearest } from './nearest.ts';
+import type { Config } from './schema.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Returns the origin of the value at a path: `config.yaml:3:9`, `SVC_HTTP_PORT`. */
+export type Locate = (path: readonly PropertyKey[], ofKey?: boolean) => string;
+
+const longestQuote = 60;
+
+function describeFound(value: unknown, secret: boolean): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  const kind = typeof value === 'string' ? 'text' : `a ${typeof value}`;
+  if (secret) return `${kind} (not shown)`;
+  if (typeof value !== 'string') return String(value);
+  const quoted = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
+  return JSON.stringify(quoted);
+}
+
+/** Returns the known names in the section of an unknown one. */
+function siblingsOf(section: string): string[] {
+  const prefix = section === '' ? '' : `${section}.`;
+  const names = configKeys
+    .filter((key) => key.path.startsWith(prefix))
+    .map((key) => key.path.slice(prefix.length).split('.', 1)[0] ?? '');
+  return [...new Set(names)];
+}
+
+function suggestKey(section: string, name: string): string {
+  const holder = findKeyHolding(section);
+  if (holder) return `; expected one of ${holder.entryNames.join(', ')}`;
+  const siblings = siblingsOf(section);
+  const prefix = section === '' ? '' : `${section}.`;
+  const sibling = findNearest(name, siblings);
+  if (sibling !== undefined) return `; did you mean ${prefix}${sibling}?`;
+  const paths = configKeys.map((key) => key.path);
+  const elsewhere =
+    paths.find((path) => path.endsWith(`.${name}`)) ?? findNearest(`${prefix}${name}`, paths);
+  if (elsewhere !== undefined) return `; did you mean ${elsewhere}?`;
+  return `; expected one of ${siblings.join(', ')}`;
+}
+
+function unknownKeys(path: readonly PropertyKey[], keys: string[], locate: Locate): string[] {
+  const section = path.join('.');
+  return keys.map((name) => {
+    const full = section === '' ? name : `${section}.${name}`;
+    return `${locate([...path, name], true)}: ${full}: unknown key${suggestKey(section, name)}`;
+  });
+}
+
+/** Formats one line per mistake found by the schema. */
+export function describeIssue(issue: Issue, locate: Locate): string[] {
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.path, issue.keys, locate);
+  const path = issue.path.join('.');
+  if (issue.code === 'invalid_key') {
+    const expected = issue.issues[0]?.message ?? 'another name';
+    return [`${locate(issue.path, true)}: ${path}: expected ${expected}`];
+  }
+  const where = locate(issue.path);
+  const key = findKeyHolding(path);
+  const asJson = where.startsWith('SVC_') && key?.form === 'json' && key.path === path;
+  const found = describeFound(issue.input, isSecret(path));
+  return [
+    `${where}: ${path}: found ${found}, expected ${issue.message}${asJson ? ', as JSON' : ''}`,
+  ];
+}
+
+/** A contradiction at `path`, caused by the value at `because`. */
+export interface Contradiction {
+  path: string;
+  because: string;
+  text: string;
+}
+
+function tlsContradictions({ smtp }: Config): Contradiction[] {
+  const { inbound, submission } = smtp;
+  return [
+    ...pairContradictions('smtp.inbound.tls', inbound.tls),
+    ...pairContradictions('smtp.submission.tls', submission.tls),
+    ...(submission.tls.implicit && submission.tls.certFile === null
+      ? [
+          {
+            path: 'smtp.submission.tls.certFile',
+            because: 'smtp.submission.tls.implicit',
+            text: 'expected the path of a PEM file, because implicit is set',
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Finds a certificate without its key, or a key without its certificate. */
+function pairContradictions(
+  at: string,
+  { certFile, keyFile }: Config['smtp']['inbound']['tls'],
+): Contradiction[] {
+  if ((certFile === null) === (keyFile === null)) return [];
+  const [path, because] = certFile === null ? ['certFile', 'keyFile'] : ['keyFile', 'certFile'];
+  const text = `expected the path of a PEM file, because ${because} is set`;
+  return [{ path: `${at}.${path}`, because: `${at}.${because}`, text }];
+}
+
+/** Returns true for a contradiction about the login at a relay, which has a secret password. */
+export function isLogin(path: string): boolean {
+  return /\.(username|password)$/.test(path);
+}
+
+interface RelayAccess {
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+function loginContradictions(at: string, access: RelayAccess): Contradiction[] {
+  if ((access.username === null) === (access.password === null)) return [];
+  const [path, because] =
+    access.username === null ? ['username', 'password'] : ['password', 'username'];
+  return [
+    {
+      path: `${at}.${path}`,
+      because: `${at}.${because}`,
+      text: `expected text, because ${because} is set`,
+    },
+  ];
+}
+
+function relayContradictions({ delivery }: Config): Contradiction[] {
+  const { mode, relay, routes } = delivery;
+  const found = loginContradictions('delivery.relay', relay);
+  if (mode === 'relay' && relay.host === null) {
+    found.push({
+      path: 'delivery.relay.host',
+      because: 'delivery.mode',
+      text: 'expected a host name or an IP address, because delivery.mode is relay',
+    });
+  }
+  for (const [index, route] of routes.entries()) {
+    const at = `delivery.routes.${index}`;
+    if (route.via !== 'relay') continue;
+    found.push(...loginContradictions(at, route));
+    const hasAccess = route.username !== null || route.secure || route.requireTls;
+    if (route.host !== null || (relay.host !== null && !hasAccess)) continue;
+    const text = 'expected a host name or an IP address, because the route goes via relay';
+    found.push({ path: `${at}.host`, because: at, text });
+  }
+  return found;
+}
+
+function portContradictions(config: Config): Contradiction[] {
+  const listeners = listenersOf(config);
+  return listeners.flatMap(({ path, host, port }, index) => {
+    const taken = listeners.slice(0, index).find((one) => host === one.host && port === one.port);
+    if (!taken || port === 0 || port === null) return [];
+    return [
+      { path, because: taken.path, text: `expected another port than that of ${taken.path}` },
+    ];
+  });
+}
+
+/** Finds missing or unfit settings for fetching certificates. */
+function acmeContradictions({ tracking: { acme, http, https } }: Config): Contradiction[] {
+  if (!acme.enabled) return [];
+  const found: Contradiction[] = [];
+  const needs = (path: string, port: number | null, because: string) => {
+    if (port !== null) return;
+    found.push({ path, because, text: `expected a port, because ${because} needs that listener` });
+  };
+  needs('tracking.https.port', https.port, 'tracking.acme.enabled');
+  if (acme.challenge === 'http-01') {
+    needs('tracking.http.port', http.port, 'tracking.acme.challenge');
+  } else {
+    needs('tracking.acme.dns.port', acme.dns.port, 'tracking.acme.challenge');
+  }
+  const { protocol, hostname } = new URL(acme.directoryUrl);
+  if (protocol !== 'https:' && !isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))) {
+    const path = 'tracking.acme.directoryUrl';
+    found.push({ path, because: path, text: 'expected https:// (RFC 8555 6.1)' });
+  }
+  return found;
+}
+
+/** Returns the contradictions between values that are valid by themselves. */
+export function findContradictions(config: Config): Contradiction[] {
+  return [
+    ...tlsContradictions(config),
+    ...relayContradictions(config),
+    ...portContradictions(config),
+    ...acmeContradictions(config),
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/**
+ * Returns a warning that bounces cannot come back: mail leaves the machine, but the listener is reachable
+ * only from it. Returns null if they can, or if a gateway on this machine that forwards them is trusted.
+ */
+export function returnPathDoubt({ delivery, smtp }: Config): string | null {
+  const { host, port, trustedNetworks } = smtp.inbound;
+  const leaves =
+    delivery.mode !== 'capture' || delivery.routes.some(({ via }) => via !== 'capture');
+  const hasGateway = trustedNetworks.some((text) => isLoopback(text.split('/')[0] ?? ''));
+  if (!leaves || !isLoopback(host) || hasGateway) return null;
+  return (
+    'bounces cannot come back: mail leaves this machine, but other servers cannot ' +
+    `reach smtp.inbound.host ${host}. Set smtp.inbound.host to 0.0.0.0 and ` +
+    `smtp.inbound.port to 25 (now ${port}), or name a gateway on this machine in ` +
+    'smtp.inbound.trustedNetworks'
+  );
+}
+
+/** Returns the doubts about settings that work but are probably unintended, one line each. */
+export function findDoubts(config: Config): string[] {
+  const { delivery, smtp } = config;
+  const { mode, hostname, relay, routes } = delivery;
+  const doubts: string[] = [];
+  const noReturn = returnPathDoubt(config);
+  if (noReturn !== null) doubts.push(noReturn);
+  const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
+  if (everybody !== undefined) {
+    doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: no mail from there is checked`);
+  }
+  const { enabled, host, tls } = smtp.submission;
+  if (enabled && tls.certFile === null && !isLoopback(host)) {
+    doubts.push(
+      `smtp.submission.host is ${host}, without tls.certFile: only clients on this ` +
+        'machine can log in',
+    );
+  }
+  if (mode === 'direct' && hostname === 'localhost') {
+    doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');
+  }
+  const relays = routes.flatMap((route, index) =>
+    route.via === 'relay' ? [{ at: `delivery.routes.${index}`, access: route }] : [],
+  );
+  for (const { at, access } of [{ at: 'delivery.relay', access: relay }, ...relays]) {
+    const { host, password, secure, requireTls } = access;
+    if (!host || password === null || secure || requireTls || isLoopback(host)) continue;
+    doubts.push(`${at}.password may be sent unencrypted: set ${at}.requireTls or ${at}.secure`);
+  }
+  return doubts;
+}

@@ -1,0 +1,143 @@
+// The kinds of configuration values. Each validator carries one text about the expected value, so that every
+// mistake reads "found X, expected Y". schema.ts defines the keys.
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { parseRange } from '../../platform/net/network-address.ts';
+
+const longestList = 100;
+const hostLabel = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
+const hostPattern = new RegExp(`^${hostLabel}(?:\\.${hostLabel})*$`);
+
+function isHostName(text: string): boolean {
+  return text.length <= 253 && hostPattern.test(text) && !/^[\d.]+$/.test(text);
+}
+
+function isDomainPattern(text: string): boolean {
+  return isHostName(text.startsWith('*.') ? text.slice(2) : text);
+}
+
+/** Expected form of a section, for error texts. */
+export const mapOfKeys = 'a map of keys';
+
+/** Accepts a whole number within both bounds. */
+export function wholeNumber(min: number, max: number) {
+  const expected = `a whole number from ${min} to ${max}`;
+  return z.int(expected).min(min, expected).max(max, expected);
+}
+
+/** Accepts a number above 0, fractions included; the error names `unit`. */
+export function positiveNumber(max: number, unit: string) {
+  const expected = `a number of ${unit} above 0 and at most ${max}`;
+  return z.number(expected).gt(0, expected).max(max, expected);
+}
+
+/** Accepts a number from 0, fractions included; the error names `unit`. */
+export function numberFromZero(max: number, unit: string) {
+  const expected = `a number of ${unit} from 0 to ${max}`;
+  return z.number(expected).min(0, expected).max(max, expected);
+}
+
+/** Accepts a share of a whole: 0.05 for 5 %. */
+export function rate() {
+  const expected = 'a rate above 0 and at most 1 (0.05 is 5 %)';
+  return z.number(expected).gt(0, expected).max(1, expected);
+}
+
+/** A port to listen on; 0 lets the system pick a free one. */
+export const listenPort = wholeNumber(0, 65_535);
+
+/** A port of another machine. */
+export const remotePort = wholeNumber(1, 65_535);
+
+export const onOff = z.boolean('true or false');
+
+/** Accepts one of the given words. */
+export function choice<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, `one of ${words.join(', ')}`);
+}
+
+/** Accepts one non-empty line of text. `expected` describes the value in error texts: "expected …". */
+export function lineOfText(expected = 'text') {
+  return z
+    .string(expected)
+    .min(1, expected)
+    .max(1024, `${expected} of at most 1024 characters`)
+    .refine((text) => !/\p{Cc}/u.test(text), `${expected} without control characters`);
+}
+
+const hostExpected = 'a host name or an IP address';
+
+export const host = z
+  .string(hostExpected)
+  .refine((text) => isHostName(text) || isIP(text) !== 0, hostExpected);
+
+export const hostName = z.string('a host name').refine(isHostName, 'a host name');
+
+const urlExpected =
+  'a URL that starts with http:// or https://, without user name, query or fragment';
+
+/** The outside address of an HTTP listener; stored without a trailing slash. */
+export const publicUrl = z
+  .string(urlExpected)
+  .refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return false;
+    return !url.username && !url.password && !/[?#]/.test(text);
+  }, urlExpected)
+  .overwrite((text) => text.replace(/\/+$/, ''));
+
+const databaseExpected = 'sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE';
+
+export const databaseUrl = z
+  .string(databaseExpected)
+  .refine(
+    (text) =>
+      /^sqlite:[^\p{Cc}]+$/u.test(text) || (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)),
+    databaseExpected,
+  );
+
+const serverExpected = 'an IP address, with a port if it is not 53: 127.0.0.1:5353, [::1]:5353';
+
+/** An address in the form of node:dns: `IP`, `IPv4:port` or `[IPv6]:port`. */
+export const dnsServer = z.string(serverExpected).refine((text) => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (isIP(text) !== 0) return true;
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return false;
+  return bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6;
+}, serverExpected);
+
+const networkExpected = 'an IP address or a network: 10.1.0.0/16, fd00::/8';
+
+/** One address, or a block of addresses (CIDR) given by its first address. */
+export const network = z.string(networkExpected).superRefine((text, context) => {
+  const range = parseRange(text);
+  if (range?.isAligned) return;
+  const message = range ? `${range.text}, by its first address` : networkExpected;
+  context.addIssue({ code: 'custom', message, input: text });
+});
+
+const domainExpected = 'a domain (example.com), its subdomains (*.example.com) or *';
+
+/** Recipient domains of a route, in lower case. */
+export const domainPattern = z
+  .string(domainExpected)
+  .refine((text) => text === '*' || isDomainPattern(text), domainExpected)
+  .overwrite((text) => text.toLowerCase());
+
+const recipientExpected = 'an address (a@example.com), a domain (example.com) or *.example.com';
+
+/** Recipients to which mail may leave the machine, in lower case. */
+export const recipientPattern = z
+  .string(recipientExpected)
+  .refine((text) => {
+    const at = text.lastIndexOf('@');
+    if (at === -1) return isDomainPattern(text);
+    return at > 0 && at <= 64 && !/[\s\p{Cc}]/u.test(text) && isHostName(text.slice(at + 1));
+  }, recipientExpected)
+  .overwrite((text) => text.toLowerCase());
+
+/** Accepts a list of at most 100 entries; the error names them `entries`. */
+export function listOf<Entry extends z.ZodType>(entry: Entry, entries: string, shortest = 0) {
+  const expected = `a list of ${shortest} to ${longestList} ${entries}`;
+  return z.array(entry, expected).min(shortest, expected).max(longestList, expected);
+}

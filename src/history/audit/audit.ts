@@ -1,0 +1,122 @@
+// The audit: author and time of each change, written in the transaction of the change. Never a secret, a key
+// or a body. Mail processing is not audited; it has the timeline (src/history/events).
+
+import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { type AuditRow, insertEntries, selectEntries, updateDetails } from './queries.ts';
+import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts';
+
+export type Actor = AuditEntry['actor'];
+
+/** The holder of the command line. */
+export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: null, role: null };
+
+/** The author of automatic changes. */
+export const serviceActor: Actor = { ...operatorActor, type: 'service' };
+
+/** Returns the calling key, or the operator. */
+export function actorOf({ keyId, keyName, roleName }: Caller): Actor {
+  return keyId === null ? operatorActor : { type: 'key', keyId, keyName, role: roleName };
+}
+
+export type Details = Readonly<Record<string, unknown>>;
+
+export interface AuditedChange {
+  actor: Actor;
+  organizationId: string;
+  action: AuditAction;
+  /** Null for a change of many at once. */
+  resourceId: string | null;
+  /** Null and undefined values are left out. */
+  details?: Details;
+}
+
+const longestText = 500;
+const longestValue = 2_000;
+
+function clip(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** Returns the details as JSON, each value of a bounded size. */
+function boundedJson(details: Details): string | null {
+  const entries = Object.entries(details).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || value === undefined) return [];
+    const text = JSON.stringify(value, (_key, each: unknown) =>
+      typeof each === 'string' ? clip(each, longestText) : each,
+    );
+    return [[name, text.length > longestValue ? clip(text, longestValue) : JSON.parse(text)]];
+  });
+  return entries.length === 0 ? null : toJson(Object.fromEntries(entries));
+}
+
+/** Returns the differences for the audit: `{plan: {before: 'free', after: 'growth'}}`. */
+export function changesOf<T extends object>(before: T, after: T): Details {
+  const old = new Map<string, unknown>(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, value]) =>
+      JSON.stringify(old.get(name)) === JSON.stringify(value)
+        ? []
+        : [[name, { before: old.get(name) ?? null, after: value }]],
+    ),
+  );
+}
+
+/** Writes an entry inside the transaction of the change; for `record` alone. Returns its id. */
+export async function writeAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
+  const { actor, organizationId, action, resourceId, details = {} } = change;
+  const row: AuditRow = {
+    id: app.newId('auditEntry'),
+    organization_id: organizationId,
+    actor: actor.type,
+    key_id: actor.keyId,
+    key_name: actor.keyName,
+    role: actor.role,
+    action,
+    resource_id: resourceId,
+    details: boundedJson(details),
+    created_at: app.clock.now(),
+  };
+  await insertEntries(trx, [row]);
+  return row.id;
+}
+
+/** Replaces the details of an entry for a change of several transactions. */
+export async function amendAudit(trx: Db, id: string, details: Details): Promise<void> {
+  await updateDetails(trx, id, boundedJson(details));
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  const action = row.action as AuditAction;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    createdAt: isoTime(row.created_at),
+    actor: { type: row.actor, keyId: row.key_id, keyName: row.key_name, role: row.role },
+    action,
+    resource: { type: action.slice(0, action.indexOf('.')), id: row.resource_id },
+    details: fromJson<Record<string, unknown>>(row.details) ?? {},
+  };
+}
+
+/** Lists the changes in an organization, newest first. @throws ValidationError (a foreign cursor). */
+export async function listAudit(app: App, caller: Caller, query: AuditQuery): Promise<AuditPage> {
+  const { action, resource, since, limit, cursor } = query;
+  const scope = ['audit', caller.organizationId, action, resource, since];
+  const filter = {
+    action,
+    resourceId: resource,
+    since: since === undefined ? undefined : Date.parse(since),
+    after: cursor === undefined ? undefined : readCursor(scope, cursor),
+  };
+  const rows = await selectEntries(app.store.db, caller.organizationId, filter, limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    items: shown.map(toEntry),
+    nextCursor: last ? cursorAfter(scope, { at: last.created_at, id: last.id }) : null,
+  };
+}

@@ -1,0 +1,114 @@
+// All SQL on `audit_entries`. Reads and writes rows, decides nothing.
+import { bulkInsert, type Db, engineOf, tables } from '../../platform/store/db.ts';
+
+export interface AuditRow {
+  id: string;
+  organization_id: string;
+  actor: 'key' | 'operator' | 'service';
+  key_id: string | null;
+  key_name: string | null;
+  role: string | null;
+  action: string;
+  resource_id: string | null;
+  /** JSON. */
+  details: string | null;
+  created_at: number;
+}
+
+interface AuditTables {
+  audit_entries: AuditRow;
+}
+
+export const insertEntries = bulkInsert<AuditTables>('audit_entries', [
+  'id',
+  'organization_id',
+  'actor',
+  'key_id',
+  'key_name',
+  'role',
+  'action',
+  'resource_id',
+  'details',
+  'created_at',
+]);
+
+/** Updates the details of an entry for a change of several transactions. */
+export async function updateDetails(db: Db, id: string, details: string | null): Promise<void> {
+  await tables<AuditTables>(db)
+    .updateTable('audit_entries')
+    .set({ details })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Deletes the details of up to `limit` entries of a resource. Returns how many. */
+export async function clearDetails(
+  trx: Db,
+  organizationId: string,
+  resourceId: string,
+  limit: number,
+): Promise<number> {
+  const told = tables<AuditTables>(trx)
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('resource_id', '=', resourceId)
+    .where('details', 'is not', null)
+    .limit(limit);
+  const { numUpdatedRows } = await tables<AuditTables>(trx)
+    .updateTable('audit_entries')
+    .set({ details: null })
+    .where('id', 'in', told)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Deletes the oldest entries made before `before`, up to `limit`. Returns how many. */
+export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
+  const old = tables<AuditTables>(trx)
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+    .$if(engineOf(trx) === 'postgres', (query) => query.forUpdate().skipLocked());
+  const { numDeletedRows } = await tables<AuditTables>(trx)
+    .deleteFrom('audit_entries')
+    .where('id', 'in', old)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+export interface AuditFilter {
+  action?: string | undefined;
+  resourceId?: string | undefined;
+  /** Ms since 1970; selects entries from this time on. */
+  since?: number | undefined;
+  /** Selects entries after this one in the list. */
+  after?: { at: number; id: string } | undefined;
+}
+
+/** Returns entries, newest first. */
+export function selectEntries(
+  db: Db,
+  organizationId: string,
+  { action, resourceId, since, after }: AuditFilter,
+  limit: number,
+): Promise<AuditRow[]> {
+  return tables<AuditTables>(db)
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .$if(action !== undefined, (q) => q.where('action', '=', action ?? ''))
+    .$if(resourceId !== undefined, (q) => q.where('resource_id', '=', resourceId ?? ''))
+    .$if(since !== undefined, (q) => q.where('created_at', '>=', since ?? 0))
+    .$if(after !== undefined, (q) =>
+      q.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'id'), '<', tuple(after?.at ?? 0, after?.id ?? '')),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}

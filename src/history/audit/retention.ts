@@ -1,0 +1,14 @@
+// Retention of audit entries: for `retention.auditDays`; without that, for ever.
+import type { App } from '../../core/app.ts';
+import { sweep } from '../../platform/store/sweep.ts';
+import { deleteOldEntries } from './queries.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Deletes old entries; for the scheduler, each day. Returns how many. */
+export async function sweepAudit({ config, store, clock }: App): Promise<number> {
+  const { auditDays } = config.retention;
+  if (auditDays === null) return 0;
+  const before = clock.now() - auditDays * dayMs;
+  return sweep(store, (trx, limit) => deleteOldEntries(trx, before, limit));
+}

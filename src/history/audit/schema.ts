@@ -1,0 +1,137 @@
+// Input and output shapes of the audit, and the vocabulary of audited actions.
+import { z } from 'zod';
+import type { Noun, NounAction } from '../../core/api/noun.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { anyIdPattern } from '../../platform/runtime/ids.ts';
+
+/** Changes beside those of nouns (src/core/api/noun.ts). The word before the dot is the kind of resource. */
+const otherActions = [
+  'organization.created',
+  'organization.updated',
+  'organization.paused',
+  'organization.resumed',
+  'organization.onboarding-approved',
+  'organization.onboarding-rejected',
+  'organization.onboarding-reapplied',
+  'key.created',
+  'key.updated',
+  'key.rotated',
+  'key.revoked',
+  'domain.added',
+  'domain.deleted',
+  'domain.verified-by-force',
+  'domain.dkim-rotated',
+  'domain.resumed',
+  'domain.catch-all-enabled',
+  'domain.catch-all-disabled',
+  'warming.started',
+  'warming.paused',
+  'warming.resumed',
+  'warming.held',
+  'warming.completed',
+  'warming.cancelled',
+  'block.created',
+  'block.deleted',
+  'block.imported',
+  'conversation.resolved',
+  'conversation.archived',
+  'conversation.reopened',
+  'contact.imported',
+  'mailbox.paused',
+  'mailbox.resumed',
+  'thread.updated',
+  'thread.deleted',
+  'namespace.created',
+  'action.approved',
+  'action.rejected',
+  'webhook.secret-rotated',
+  'webhook.disabled',
+  'tracking.enabled',
+  'tracking.disabled',
+  'message.cancelled',
+  'message.deleted',
+  'queue.held',
+  'queue.released',
+  'queue.flushed',
+  'queue.retried',
+  'queue.dropped',
+] as const;
+
+export type AuditAction = (typeof otherActions)[number] | NounAction;
+
+/** Returns all audited changes, by name, where these are the nouns of the service. */
+export function auditActions(nouns: readonly Noun[]): AuditAction[] {
+  const ofNouns = nouns.flatMap(({ created, updated, deleted }) => [created, updated, deleted]);
+  return [...new Set([...otherActions, ...ofNouns])].sort();
+}
+
+const longestCursor = 200;
+
+const byAction = { description: 'Only this kind of change' };
+
+/** The filters of the list, for the flags of `svc audit`: `auditQuery` knows the actions. */
+const auditFilters = z.strictObject({
+  action: z.string().optional().meta(byAction),
+  resource: z
+    .string()
+    .regex(anyIdPattern, 'is not an id')
+    .optional()
+    .meta({ description: 'Only changes to the resource with this id' }),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only changes from this time on' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+/** Returns the filters of the list; `actions` are all audited changes. */
+export function auditQuery(actions: readonly AuditAction[]) {
+  const action = z.enum(actions, { error: `is not one of ${actions.join(', ')}` });
+  return auditFilters.extend({ action: action.optional().meta(byAction) });
+}
+
+function auditEntry(actions: readonly AuditAction[]) {
+  return z
+    .object({
+      id: z.string(),
+      organizationId: z.string(),
+      createdAt: z.string(),
+      actor: z.object({
+        type: z.enum(['key', 'operator', 'service']).meta({
+          description: 'A key, the operator at the command line, or the service itself',
+        }),
+        keyId: z.string().nullable(),
+        keyName: z.string().nullable().meta({ description: 'Name at that time' }),
+        role: z.string().nullable(),
+      }),
+      action: z.enum(actions),
+      resource: z.object({
+        type: z.string(),
+        id: z
+          .string()
+          .nullable()
+          .meta({ description: 'Null for a change of many resources at once' }),
+      }),
+      details: z.record(z.string(), z.unknown()).meta({
+        description: 'Changed fields as `{field: {before, after}}`, and further details',
+      }),
+    })
+    .meta({ id: 'AuditEntry', description: 'A change with its time and its actor' });
+}
+
+/** Returns a page of the list; `actions` are all audited changes. */
+export function auditPage(actions: readonly AuditAction[]) {
+  return z.object({
+    items: z.array(auditEntry(actions)),
+    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  });
+}
+
+export type AuditQuery = z.output<ReturnType<typeof auditQuery>>;
+export type AuditPage = z.output<ReturnType<typeof auditPage>>;
+export type AuditEntry = AuditPage['items'][number];

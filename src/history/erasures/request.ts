@@ -1,0 +1,31 @@
+// Requests to erase the copies of a deleted resource: written in the transaction of its deletion, so that no
+// crash loses them. src/service/erasing does the work.
+import type { App, MessagePlace } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { type ErasureRow, insertErasure } from './queries.ts';
+
+interface Request {
+  organizationId: string;
+  id: string;
+  kind: ErasureRow['kind'];
+  /** Place of a message that was in a thread. */
+  about?: MessagePlace | null;
+}
+
+/** Requests the erasure of a resource's copies, in the transaction that deletes it. */
+export async function requestErasure(
+  { clock }: App,
+  trx: Db,
+  { organizationId, id, kind, about }: Request,
+): Promise<void> {
+  const now = clock.now();
+  await insertErasure(trx, {
+    id,
+    organization_id: organizationId,
+    kind,
+    about: JSON.stringify(about ?? {}),
+    passes: 0,
+    due_at: now,
+    created_at: now,
+  });
+}

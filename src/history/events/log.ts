@@ -1,0 +1,193 @@
+// Log of an organization's events, in the order of ids. Merges the timelines of messages and the table of
+// resource events into one list. follow.ts follows it as it grows.
+import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App, MessageLogEntry } from '../../core/app.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { stepOfType, typeOfStep } from './names.ts';
+import {
+  type LogFilter,
+  type LogHead,
+  type LogOrder,
+  type LogRow,
+  selectLog,
+  selectLogRows,
+} from './queries.ts';
+import type { DeletedResource, ListLog, LogItem } from './schema.ts';
+
+/** Recorded event; its status is '' for events on other resources than messages. */
+export interface LogEntry extends MessageLogEntry {
+  /** The resource as it was then; null of a message, which is not copied. */
+  data: object | null;
+}
+
+function toEntry(row: LogRow): LogEntry {
+  const { id, organization_id, event_type, subject, recipient_id, timestamp, status } = row;
+  return {
+    id,
+    organizationId: organization_id,
+    type: row.data === null ? typeOfStep(event_type) : event_type,
+    subject,
+    recipientId: recipient_id,
+    timestamp,
+    status,
+    data: fromJson<object>(row.data),
+    facts: fromJson<Record<string, unknown>>(row.facts),
+  };
+}
+
+/** The data of events on a resource that is deleted. */
+export function deletedResource(id: string): DeletedResource {
+  return { id, deleted: true };
+}
+
+/** Returns the data of an organization's events, by id. */
+export async function dataOfEntries(
+  app: App,
+  organizationId: string,
+  entries: readonly LogEntry[],
+): Promise<Map<string, object>> {
+  const ofMessages = entries.filter(({ data }) => data === null);
+  const shown =
+    ofMessages.length === 0
+      ? new Map<string, object>()
+      : await app.hooks.presentMessageEvents(app, organizationId, ofMessages);
+  const dataOf = ({ id, data, subject }: LogEntry) =>
+    data ?? shown.get(id) ?? deletedResource(subject);
+  return new Map(entries.map((entry) => [entry.id, dataOf(entry)]));
+}
+
+function itemOf(entry: LogEntry, told: ReadonlyMap<string, object>): LogItem {
+  const { id, type, timestamp, organizationId } = entry;
+  const data = told.get(id) as Record<string, unknown>;
+  return { id, type, timestamp: isoTime(timestamp), organizationId, data };
+}
+
+/** Presents an event as the object of the API. */
+export async function presentEntry(app: App, entry: LogEntry): Promise<LogItem> {
+  return itemOf(entry, await dataOfEntries(app, entry.organizationId, [entry]));
+}
+
+/** Returns these events, in the order of ids; deleted ones are left out. */
+export async function readEvents(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<LogEntry[]> {
+  return (await selectLogRows(db, organizationId, ids)).map(toEntry);
+}
+
+interface Part {
+  heads: LogHead[];
+  /** More may come behind this id; null at the end. */
+  readTo: string | null;
+}
+
+/** The tables that may have events of these kinds and of this subject. */
+function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')[] {
+  const isOfMessage = subject?.startsWith('msg_');
+  const steps = types?.filter((type) => stepOfType(type) !== null).length;
+  const others = types?.filter((type) => stepOfType(type) === null).length;
+  return [
+    ...(isOfMessage !== false && steps !== 0 ? ['events' as const] : []),
+    ...(isOfMessage !== true && others !== 0 ? ['resource_events' as const] : []),
+  ];
+}
+
+/** At least `limit` events if there are so many, unless so much had to be read for them. */
+async function readPart(
+  db: Db,
+  organizationId: string,
+  wanted: LogFilter,
+  order: LogOrder,
+  limit: number,
+): Promise<Part> {
+  const from = wanted.since === undefined ? '' : firstIdAt('event', wanted.since);
+  const after = [wanted.after ?? '', from].sort().at(-1);
+  const filter = { ...wanted, after: after === '' ? undefined : after };
+  const pages = await Promise.all(
+    tablesOf(wanted).map((table) => selectLog(db, table, organizationId, filter, order, limit)),
+  );
+  const inOrder = (a: string, b: string) => (a < b === (order === 'asc') ? -1 : 1);
+  const [readTo = null] = pages.flatMap((page) => page.readTo ?? []).sort(inOrder);
+  const heads = pages
+    .flatMap((page) => page.heads)
+    .filter(({ id }) => readTo === null || id === readTo || inOrder(id, readTo) < 0)
+    .sort((a, b) => inOrder(a.id, b.id));
+  return { heads, readTo };
+}
+
+/** An event of the log without its data. */
+export type LogMention = Omit<LogHead, 'bytes'> & { organizationId: string };
+
+/**
+ * Events from `since` on and before `until` (ms since 1970) that come after the id `after`, oldest
+ * first. `next` is the `after` of the following call, null at the end; a call may give none and have
+ * a `next`, where few of many are of these types.
+ */
+export async function logBetween(
+  db: Db,
+  organizationId: string,
+  range: { since?: number; until?: number; types?: readonly string[] | null },
+  after: string | null,
+  limit: number,
+): Promise<{ entries: LogMention[]; next: string | null }> {
+  const { since, until, types } = range;
+  const wanted = { since, until, types: types ?? undefined, after: after ?? undefined };
+  const { heads, readTo } = await readPart(db, organizationId, wanted, 'asc', limit);
+  const entries = heads
+    .slice(0, limit)
+    .map(({ bytes: _, ...head }) => ({ ...head, organizationId }));
+  const isCut = heads.length > limit;
+  return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
+}
+
+/** Returns how many of these events fit into `mostBytes`; at least one. */
+export function countWithin(heads: readonly { bytes: number }[], mostBytes: number): number {
+  let sum = 0;
+  const beyond = heads.findIndex(({ bytes }, index) => {
+    sum += bytes;
+    return index > 0 && sum > mostBytes;
+  });
+  return beyond === -1 ? heads.length : beyond;
+}
+
+/** Largest size of the data of one page. */
+const mostPageBytes = 4_194_304;
+
+/**
+ * A page of the log, newest first unless told otherwise. It may be short, or empty, and have a next
+ * one: so much is read for a page and no more.
+ * @throws ValidationError (a foreign cursor).
+ */
+export async function listLog(
+  app: App,
+  caller: Caller,
+  { type, subject, since, order, limit, cursor }: ListLog,
+): Promise<{ items: LogItem[]; nextCursor: string | null }> {
+  const { organizationId } = caller;
+  const scope = ['events', organizationId, type, subject, since, order];
+  const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
+  const isOldestFirst = order === 'oldest';
+  const wanted: LogFilter = {
+    types: type === undefined ? undefined : [type],
+    subject,
+    since: since === undefined ? undefined : Date.parse(since),
+    after: isOldestFirst ? place : undefined,
+    before: isOldestFirst ? undefined : place,
+  };
+  const direction = isOldestFirst ? 'asc' : 'desc';
+  const { db } = app.store;
+  const { heads, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
+  const ids = heads.slice(0, countWithin(heads.slice(0, limit), mostPageBytes)).map(({ id }) => id);
+  const last = heads.length > ids.length ? (ids.at(-1) ?? null) : readTo;
+  const entries = await readEvents(db, organizationId, ids);
+  const shown = isOldestFirst ? entries : entries.reverse();
+  const told = await dataOfEntries(app, organizationId, shown);
+  return {
+    items: shown.map((entry) => itemOf(entry, told)),
+    nextCursor: last === null ? null : cursorAfter(scope, { at: timeOfId(last), id: last }),
+  };
+}

@@ -1,0 +1,177 @@
+// Records events in the transaction of their change. Changes of resources (`record`) go into the audit, if a
+// caller made them, and into the event log, if a kind exists for them; steps of messages go into timelines
+// (`recordTimeline`). No other module writes audit or events.
+import type { Caller } from '../../core/api/route.ts';
+import type { App, LoggedEvent } from '../../core/app.ts';
+import { type Db, toJson } from '../../platform/store/db.ts';
+import {
+  type Actor,
+  actorOf,
+  type Details,
+  operatorActor,
+  serviceActor,
+  writeAudit,
+} from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
+import { typeOfStep, unloggedSteps } from './names.ts';
+import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
+
+/** Author of a change, and the organization of the changed resource. */
+export interface Doer {
+  actor: Actor;
+  organizationId: string;
+}
+
+/** Author of changes at the command line. */
+export function byOperator(organizationId: string): Doer {
+  return { actor: operatorActor, organizationId };
+}
+
+/** Author of changes by the service itself. */
+export function byService(organizationId: string): Doer {
+  return { actor: serviceActor, organizationId };
+}
+
+/** Event to record; made by `told`. */
+export interface ToldEvent {
+  /** Id of the event; generated if the caller does not need to know it. */
+  id?: string;
+  type: string;
+  data: unknown;
+  facts: Details | null;
+}
+
+/** Makes an event; `data` is the resource as it is now, `facts` has further facts. */
+export function told<Data>(
+  { type }: { type: string; sample: Data },
+  data: NoInfer<Data>,
+  facts: Details | null = null,
+): ToldEvent {
+  return { type, data, facts };
+}
+
+/** A change of a resource, by hand or by the service. */
+export interface Change {
+  /** Id of the changed resource. Null for a change of many, which publishes no event. */
+  subject: string | null;
+  /** Action for the audit; without it nothing is audited. */
+  action?: AuditAction;
+  /** Details for the audit. Null and undefined values are left out. */
+  details?: Details;
+  /** Event for the log. */
+  event?: ToldEvent | null;
+}
+
+/**
+ * Records a change, inside its transaction: all of it is stored, or nothing.
+ * @returns the id of the audit entry, '' without `action`.
+ */
+export async function record(
+  app: App,
+  trx: Db,
+  by: Caller | Doer,
+  { subject, action, details = {}, event }: Change,
+): Promise<string> {
+  const { organizationId } = by;
+  if (event && subject !== null) await recordEvents(app, trx, organizationId, [{ subject, event }]);
+  if (action === undefined) return '';
+  const actor = 'actor' in by ? by.actor : actorOf(by);
+  return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
+}
+
+/** Records events on several resources of an organization in the log; see `record` for one. */
+export async function recordEvents(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  events: readonly { subject: string; event: ToldEvent }[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const timestamp = app.clock.now();
+  const rows = events.map(({ subject, event }) => ({
+    organization_id: organizationId,
+    id: event.id ?? app.newId('event'),
+    event_type: event.type,
+    subject,
+    timestamp,
+    data: JSON.stringify(event.data),
+    facts: toJson(event.facts),
+  }));
+  await insertResourceEvents(trx, rows);
+  for (const sink of app.hooks.eventSinks) {
+    if (!sink.wants(app, organizationId)) continue;
+    const logged = rows.map(({ id, event_type: type, subject }) => ({
+      ...{ id, organizationId, type, subject, recipientId: null, timestamp },
+    }));
+    await sink.take(app, trx, logged);
+  }
+}
+
+/** Timeline kinds. */
+export type MessageEventType =
+  | 'accepted'
+  | 'scheduled'
+  | 'queued'
+  | 'processing'
+  | 'deferred'
+  | 'sent'
+  | 'delivered'
+  | 'opened'
+  | 'clicked'
+  | 'bounced'
+  | 'complained'
+  | 'unsubscribed'
+  | 'failed'
+  | 'cancelled';
+
+export interface MessageEvent {
+  organizationId: string;
+  messageId: string;
+  recipientId: string | null;
+  eventType: MessageEventType;
+  /** The message's status after the event. */
+  status: string;
+  timestamp: number;
+  metadata: Record<string, unknown> | null;
+}
+
+/** Records steps of messages, and passes them to the sinks in the given order. */
+export async function recordTimeline(
+  app: App,
+  trx: Db,
+  events: readonly MessageEvent[],
+): Promise<void> {
+  const rows = events.map((event) => ({
+    id: app.newId('event'),
+    organization_id: event.organizationId,
+    message_id: event.messageId,
+    recipient_id: event.recipientId,
+    event_type: event.eventType,
+    status: event.status,
+    timestamp: event.timestamp,
+    metadata: toJson(event.metadata),
+  }));
+  await insertEvents(trx, rows);
+  for (const sink of app.hooks.eventSinks) {
+    if (sink.resourcesOnly) continue;
+    const wanted = rows.filter((row) => isLogged(row) && sink.wants(app, row.organization_id));
+    if (wanted.length > 0) await sink.take(app, trx, wanted.map(toLogged));
+  }
+}
+
+const unlogged: readonly string[] = unloggedSteps;
+
+function isLogged({ event_type }: EventRow): boolean {
+  return !unlogged.includes(event_type);
+}
+
+function toLogged(row: EventRow): LoggedEvent {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    type: typeOfStep(row.event_type),
+    subject: row.message_id,
+    recipientId: row.recipient_id,
+    timestamp: row.timestamp,
+  };
+}

@@ -1,0 +1,36 @@
+// The HTTP operations on the log of events. The kinds of all areas stand above this room: who
+// composes the routes hands them in.
+import { area } from '../../core/api/area.ts';
+import { type EventKind, presentKind } from './kinds.ts';
+import { listLog } from './log.ts';
+import { kindList, listLogQuery, logPage } from './schema.ts';
+
+const at = area('events', {
+  about: 'Events in their order, and their kinds',
+  resource: 'webhooks',
+});
+
+/** The routes over these kinds. */
+export function eventRoutes(kinds: readonly EventKind[]) {
+  return {
+    list: at.get('/v1/events', {
+      name: 'listEvents',
+      summary: 'List the events of the organization',
+      description:
+        'Lists the newest first, or the oldest first with `order`. `GET /v1/events/stream`, ' +
+        'with the same filters, sends events as they happen, as server-sent events: `id` is ' +
+        'the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` ' +
+        'header continues behind that event; `since` begins in the past. A comment is sent ' +
+        'every 15 seconds.',
+      query: listLogQuery,
+      output: logPage,
+      run: (app, { caller, query }) => listLog(app, caller, query),
+    }),
+    kinds: at.get('/v1/events/kinds', {
+      name: 'listEventKinds',
+      summary: 'List the kinds of events, each with the schema of its data and a sample',
+      output: kindList,
+      run: async () => ({ items: kinds.map(presentKind) }),
+    }),
+  };
+}

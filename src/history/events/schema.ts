@@ -1,0 +1,86 @@
+// Shapes of the log of events and of its kinds, in and out.
+import { z } from 'zod';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { anyIdPattern } from '../../platform/runtime/ids.ts';
+import { eventTypes } from './names.ts';
+
+const longestCursor = 200;
+
+export const eventType = z.enum(eventTypes, {
+  error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
+});
+
+/** Filters of both the list and the stream. */
+const logFilter = {
+  type: eventType.optional().meta({ description: 'Only events of this kind' }),
+  subject: z
+    .string()
+    .regex(anyIdPattern, 'is not an id')
+    .optional()
+    .meta({ description: 'Only events of the message, or other resource, with this id' }),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only events from this time on' }),
+};
+
+export const listLogQuery = z.strictObject({
+  ...logFilter,
+  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Order of the list' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+export const streamQuery = z.strictObject(logFilter);
+
+const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
+
+/** Query of the command line, which has no headers. */
+export const tailQuery = z.strictObject({ ...logFilter, after: eventId.optional() });
+
+export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });
+
+const data = z.record(z.string(), z.unknown());
+
+/** `data` of events on a resource that is deleted. */
+export const deletedOutput = z.object({ id: z.string(), deleted: z.literal(true) });
+
+export const logItem = z
+  .object({
+    id: z.string().meta({ description: 'The `webhook-id` of its deliveries' }),
+    type: z.string(),
+    timestamp: z.string(),
+    organizationId: z.string(),
+    data: data.meta({ description: 'Data of the kind: GET /v1/events/kinds' }),
+  })
+  .meta({ id: 'Event', description: 'An event' });
+
+export const logPage = z.object({
+  items: z.array(logItem),
+  nextCursor: z.string().nullable().meta({
+    description: 'Null on the last page; a page before may be short, or empty',
+  }),
+});
+
+export const kindOutput = z
+  .object({
+    type: z.string(),
+    summary: z.string(),
+    schema: data.meta({ description: 'JSON Schema (draft 2020-12) of `data`' }),
+    sample: data.meta({ description: 'An example of `data`' }),
+  })
+  .meta({ id: 'EventKind' });
+
+export const kindList = z.object({ items: z.array(kindOutput) });
+
+export type ListLog = z.output<typeof listLogQuery>;
+export type StreamLog = z.output<typeof streamQuery>;
+export type TailLog = z.output<typeof tailQuery>;
+export type StreamHeaders = z.output<typeof streamHeaders>;
+export type LogItem = z.output<typeof logItem>;
+export type PresentedKind = z.output<typeof kindOutput>;
+export type DeletedResource = z.output<typeof deletedOutput>;

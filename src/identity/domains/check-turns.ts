@@ -1,0 +1,49 @@
+// Turns for look-ups of domain records: two at a time for an organization, the others wait in their order. A
+// second request for the same domain gets the answer of the first.
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { StoredDomain } from './domains.ts';
+
+const mostAtOnce = 2;
+
+interface Turns {
+  running: number;
+  waiting: (() => void)[];
+}
+
+const turnsOf = perApp((_app: App) => ({
+  byOrganization: new Map<string, Turns>(),
+  underWay: new Map<string, Promise<StoredDomain>>(),
+}));
+
+/** Has `check` look at the domain at its turn, unless such a check is requested already. */
+export function checkInTurn(
+  app: App,
+  organizationId: string,
+  id: string,
+  check: () => Promise<StoredDomain>,
+): Promise<StoredDomain> {
+  const { byOrganization, underWay } = turnsOf(app);
+  const key = `${organizationId} ${id}`;
+  const known = underWay.get(key);
+  if (known !== undefined) return known;
+  const turns = byOrganization.get(organizationId) ?? { running: 0, waiting: [] };
+  byOrganization.set(organizationId, turns);
+  const checked = takeTurn(turns)
+    .then(check)
+    .finally(() => {
+      underWay.delete(key);
+      const next = turns.waiting.shift();
+      if (next) return next();
+      turns.running -= 1;
+      if (turns.running === 0) byOrganization.delete(organizationId);
+    });
+  underWay.set(key, checked);
+  return checked;
+}
+
+/** Resolves with a place taken. A check that ends hands its place on. */
+async function takeTurn(turns: Turns): Promise<void> {
+  if (turns.running < mostAtOnce) turns.running += 1;
+  else await new Promise<void>((resolve) => turns.waiting.push(resolve));
+}

@@ -1,0 +1,220 @@
+// The DNS records that a sending domain needs, and the judgement of values found. Pure: the look-ups are in
+// check-records.ts.
+import {
+  type DkimAlgorithm,
+  dkimRecordProblem,
+  dkimRecordValue,
+} from '../../mail/mime/dkim-key.ts';
+import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
+import type { DomainKeyRow, DomainRow } from './queries.ts';
+
+export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';
+export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
+
+/** Result of a look-up. */
+export interface RecordCheck {
+  status: RecordStatus;
+  found: string[];
+  error: string | null;
+}
+
+export interface ExpectedRecord {
+  purpose: RecordPurpose;
+  type: 'TXT' | 'MX';
+  name: string;
+  value: string;
+  required: boolean;
+  /** The key that a `dkim` record publishes. */
+  keyId: string | null;
+  /** Judges the values found under the name. */
+  judge(values: readonly string[]): RecordCheck;
+  /** Returns the value to publish, given the values found, and advice on its effect. */
+  advise(found: readonly string[], status: RecordStatus): Advice;
+}
+
+interface Advice {
+  value: string;
+  /** Null without advice. */
+  advice: string | null;
+}
+
+/** Returns the host to which bounces come back. */
+export function returnPathOf(domain: string): string {
+  return `bounce.${domain}`;
+}
+
+/** Names a record among those of its domain. */
+export function recordName({ type, name }: { type: string; name: string }): string {
+  return `${type} ${name}`;
+}
+
+/** Returns the keys that prove the domain: RSA if it has any, as every receiver checks RSA. */
+export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
+  const active = keys.filter((key) => key.is_active === 1);
+  const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');
+  return rsa.length > 0 ? rsa : active;
+}
+
+/**
+ * Returns the key in use: the newest published one that proves the domain, else the newest one to be
+ * published.
+ */
+export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
+  const proving = provingKeys(keys);
+  return proving.findLast((key) => key.is_published === 1) ?? proving.at(-1);
+}
+
+/**
+ * Returns every record of a domain, in the order in which people publish them. A local domain has none: its
+ * mail never leaves the machine. `keys` come by generation.
+ */
+export function recordsOf(
+  domain: DomainRow,
+  keys: readonly DomainKeyRow[],
+  mailHost: string,
+): ExpectedRecord[] {
+  if (domain.is_local === 1) return [];
+  const primary = primaryKey(keys);
+  const mx = `10 ${mailHost}`;
+  const plain = { required: false, keyId: null };
+  const spf = {
+    value: mergedSpf([], mailHost),
+    judge: (values: readonly string[]) => judgeSpf(values, mailHost),
+    advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, mailHost),
+  };
+  // Reports come to the return path, whose MX is ours; RFC 7489 7.1 asks no consent of a subdomain.
+  const reportsTo = `dmarc@${domain.return_path}`;
+  const dmarc = `v=DMARC1; p=none; rua=mailto:${reportsTo}`;
+  const own: ExpectedRecord[] = [
+    {
+      ...plain,
+      purpose: 'mx',
+      type: 'MX',
+      name: domain.domain,
+      value: mx,
+      judge: (values) => judgeMx(values, mailHost),
+      advise: (found, status) => adviseMx(mx, found, status, domain.domain),
+    },
+  ];
+  return [
+    ...keys
+      .filter((key) => key.is_active === 1)
+      .map((key) => dkimRecord(domain.domain, key, key.id === primary?.id)),
+    {
+      ...plain,
+      required: true,
+      purpose: 'return-path',
+      type: 'MX',
+      name: domain.return_path,
+      value: mx,
+      judge: (values) => judgeMx(values, mailHost),
+      advise: (found, status) => adviseMx(mx, found, status, domain.return_path),
+    },
+    { ...plain, ...spf, purpose: 'return-path', type: 'TXT', name: domain.return_path },
+    { ...plain, ...spf, purpose: 'spf', type: 'TXT', name: domain.domain },
+    {
+      ...plain,
+      purpose: 'dmarc',
+      type: 'TXT',
+      name: `_dmarc.${domain.domain}`,
+      value: dmarc,
+      judge: judgeDmarc,
+      advise: (found) => adviseDmarc(found, dmarc, reportsTo),
+    },
+    // A domain without a mailbox here keeps its MX: all its mail is received elsewhere.
+    ...(domain.receives_mail === 1 ? own : []),
+  ];
+}
+
+function adviseMx(
+  value: string,
+  found: readonly string[],
+  status: RecordStatus,
+  domain: string,
+): Advice {
+  if (status !== 'invalid') return { value, advice: null };
+  const advice = `replaces ${found.join(', ')}: all mail to addresses of ${domain} comes here from then on`;
+  return { value, advice };
+}
+
+function adviseSpf(found: readonly string[], status: RecordStatus, mailHost: string): Advice {
+  const records = spfRecordsIn(found);
+  const value = status === 'valid' ? (records[0] ?? '') : mergedSpf(records, mailHost);
+  if (status !== 'invalid') return { value, advice: null };
+  const advice =
+    records.length > 1
+      ? `one record to replace the ${records.length} present ones`
+      : `replaces the present record: keeps all of it and adds a:${mailHost}`;
+  return { value, advice };
+}
+
+function adviseDmarc(found: readonly string[], plain: string, reportsTo: string): Advice {
+  const [record, ...others] = found;
+  if (record === undefined) return { value: plain, advice: null };
+  const value = mergedDmarc(record, reportsTo);
+  if (others.length > 0) return { value, advice: 'one record to replace the present ones' };
+  const unchanged = value.replaceAll(/\s/g, '') === record.replaceAll(/[\s]|;\s*$/g, '');
+  if (unchanged) return { value: record, advice: null };
+  if (judgeDmarc(found).status !== 'valid') return { value, advice: 'replaces the present record' };
+  const advice = `the present record is enough; with mailto:${reportsTo} in rua= its reports come here too`;
+  return { value, advice };
+}
+
+function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): ExpectedRecord {
+  const algorithm: DkimAlgorithm = key.algorithm;
+  return {
+    purpose: 'dkim',
+    type: 'TXT',
+    name: `${key.selector}._domainkey.${domain}`,
+    value: dkimRecordValue(algorithm, key.public_key),
+    required,
+    keyId: key.id,
+    advise: () => ({ value: dkimRecordValue(algorithm, key.public_key), advice: null }),
+    judge(values) {
+      if (values.length === 0) return missing;
+      const problems = values.map((text) => dkimRecordProblem(text, algorithm, key.public_key));
+      const error = problems.includes(null) ? null : (problems[0] ?? null);
+      return { status: error === null ? 'valid' : 'invalid', found: [...values], error };
+    },
+  };
+}
+
+const missing: RecordCheck = { status: 'missing', found: [], error: null };
+
+function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
+  if (values.length === 0) return missing;
+  const found = [...values];
+  const hosts = values.map((value) => value.split(' ')[1]?.replace(/\.$/, '').toLowerCase());
+  if (hosts.includes(mailHost.toLowerCase())) return { status: 'valid', found, error: null };
+  return { status: 'invalid', found, error: `mail goes to other hosts than ${mailHost}` };
+}
+
+/** Looks for our own mechanism only: the addresses that another `include:` covers are unknown. */
+function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
+  const found = spfRecordsIn(values);
+  if (found.length === 0) return missing;
+  if (found.length > 1) {
+    return { status: 'invalid', found, error: 'there is more than one SPF record (RFC 7208 4.5)' };
+  }
+  const wanted = `a:${mailHost.toLowerCase()}`;
+  const terms = found[0]?.toLowerCase().split(/\s+/) ?? [];
+  if (terms.includes(wanted) || terms.includes(`+${wanted}`)) {
+    return { status: 'valid', found, error: null };
+  }
+  const error =
+    `the record does not name a:${mailHost}; it is enough only if it covers the ` +
+    'addresses of that host in another way';
+  return { status: 'invalid', found, error };
+}
+
+function judgeDmarc(values: readonly string[]): RecordCheck {
+  const found = values.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text));
+  if (found.length === 0) return missing;
+  const error =
+    found.length > 1
+      ? 'there is more than one DMARC record (RFC 7489 6.6.3)'
+      : /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found[0] ?? '')
+        ? null
+        : 'the record has no p= tag of none, quarantine or reject';
+  return { status: error === null ? 'valid' : 'invalid', found, error };
+}

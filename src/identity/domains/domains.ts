@@ -1,0 +1,307 @@
+// Sending domains: adding, listing, deleting, new DKIM keys. Their records are checked in verification.ts;
+// src/identity/senders decides which addresses may send from them.
+//
+//   DKIM key   event                  to        also
+//   (none)     add, rotate            waiting   its record is listed; not signed with
+//   waiting    found in DNS           in use    older keys of the algorithm are retired
+//   waiting    rotate                 retired
+//   in use     missing from DNS       waiting   unless DNS only failed to answer
+//   in use     successor in use       retired   private half deleted
+
+import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import { parseWith } from '../../core/api/validate.ts';
+import type { App, TrackingRecord } from '../../core/app.ts';
+import type { AuditAction } from '../../history/audit/schema.ts';
+import { record } from '../../history/events/record.ts';
+import { selectorOf } from '../../mail/mime/dkim-key.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { type DomainHold, findDomainHolds } from '../reputation/domain-holds.ts';
+import {
+  type ExpectedRecord,
+  primaryKey,
+  type RecordCheck,
+  recordName,
+  recordsOf,
+  returnPathOf,
+} from './dns-records.ts';
+import { type KeyPairs, makeKeys } from './key-making.ts';
+import * as queries from './queries.ts';
+import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';
+import { forgetSigningKeys } from './signing-keys.ts';
+
+const algorithmsOf = {
+  both: ['rsa-sha256', 'ed25519-sha256'],
+  rsa: ['rsa-sha256'],
+  ed25519: ['ed25519-sha256'],
+} as const;
+
+/** Delay of the first check of a new domain. It is short, as the records may be there already. */
+const firstCheckDelayMs = 60_000;
+
+/** Rows of a domain with its keys, ready to be stored. */
+export interface DomainRows {
+  domain: queries.DomainRow;
+  keys: queries.DomainKeyRow[];
+}
+
+/** A domain with all that its presentation needs. */
+export interface StoredDomain extends DomainRows {
+  /** Set while sending from it is held. */
+  hold: DomainHold | null;
+  /** Records of its tracking host. */
+  trackingRecords: readonly TrackingRecord[];
+}
+
+function keyRows(
+  app: App,
+  domainId: string,
+  generation: number,
+  pairs: KeyPairs,
+  isPublished: boolean,
+): queries.DomainKeyRow[] {
+  return pairs.map(([algorithm, { privateKeyPem, publicKey }]) => {
+    const id = app.newId('domainKey');
+    return {
+      id,
+      domain_id: domainId,
+      selector: selectorOf(generation, algorithm),
+      algorithm,
+      generation,
+      public_key: publicKey,
+      private_key: app.secrets.encrypt(privateKeyPem, `domainKey:${id}`),
+      is_active: 1,
+      is_published: isPublished ? 1 : 0,
+      created_at: app.clock.now(),
+    };
+  });
+}
+
+/**
+ * Makes the keys and rows of a domain. A local one is verified from the start, and its keys count as
+ * published: its mail never leaves the machine.
+ * @throws ValidationError; CapacityError (key-making.ts).
+ */
+export async function newDomain(
+  app: App,
+  organizationId: string,
+  input: AddDomain,
+  { isLocal = false } = {},
+): Promise<DomainRows> {
+  const { domain, dkim } = parseWith(addDomainInput, input, 'body');
+  const pairs = await makeKeys(app, organizationId, algorithmsOf[dkim]);
+  const now = app.clock.now();
+  const id = app.newId('domain');
+  return {
+    domain: {
+      id,
+      organization_id: organizationId,
+      domain,
+      status: isLocal ? 'verified' : 'pending',
+      return_path: returnPathOf(domain),
+      is_local: isLocal ? 1 : 0,
+      receives_mail: 0,
+      catch_all_mailbox_id: null,
+      record_checks: null,
+      verified_at: isLocal ? now : null,
+      last_checked_at: null,
+      next_check_at: isLocal ? null : now + firstCheckDelayMs,
+      failing_since: null,
+      created_at: now,
+      updated_at: now,
+    },
+    keys: keyRows(app, id, 1, pairs, isLocal),
+  };
+}
+
+/** Stores a new domain. @throws ConflictError if the organization has it already. */
+export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
+  if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
+    throw new ConflictError('domain', `${domain.domain} is already a domain of this organization`);
+  }
+  await queries.insertDomainKeys(trx, keys);
+}
+
+function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>): DnsRecord {
+  const { purpose, type, name, required } = record;
+  const { status, found, error } = checks[recordName(record)] ?? {
+    status: 'pending' as const,
+    found: [],
+    error: null,
+  };
+  const { value, advice } = record.advise(found, status);
+  return {
+    ...{ purpose, type, name, value, required, status, found, error },
+    ...(advice !== null && { advice }),
+  };
+}
+
+/** Presents a tracking record. The domain can be verified without it. */
+function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
+  const found = status === 'valid' ? [value] : [];
+  const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;
+  return { ...fixed, name, value, status, found, error };
+}
+
+function dnsRecordsOf(app: App, { domain, keys, trackingRecords }: StoredDomain): DnsRecord[] {
+  const checks = fromJson<Record<string, RecordCheck>>(domain.record_checks) ?? {};
+  const records = recordsOf(domain, keys, app.config.delivery.hostname);
+  return [
+    ...records.map((record) => toDnsRecord(record, checks)),
+    ...trackingRecords.map(toTrackingRecord),
+  ];
+}
+
+function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
+  return { selector, algorithm, publicKey: public_key };
+}
+
+/** Presents a domain as in the API. */
+export function toDomain(app: App, stored: StoredDomain): Domain {
+  const { domain, keys, hold } = stored;
+  const primary = primaryKey(keys);
+  if (!primary) throw new Error(`domain ${domain.id} has no DKIM key`);
+  return {
+    id: domain.id,
+    organizationId: domain.organization_id,
+    domain: domain.domain,
+    status: domain.status,
+    dkim: presentKey(primary),
+    dkimKeys: keys
+      .filter((key) => key.is_active === 1)
+      .map((key) => ({ ...presentKey(key), published: key.is_published === 1 })),
+    returnPath: domain.return_path,
+    dnsRecords: dnsRecordsOf(app, stored),
+    catchAll: {
+      enabled: domain.catch_all_mailbox_id !== null,
+      mailboxId: domain.catch_all_mailbox_id,
+    },
+    sendingStatus: hold ? 'held' : 'enabled',
+    heldAt: isoTime(hold?.heldAt ?? null),
+    holdReason: hold?.reason ?? null,
+    verifiedAt: isoTime(domain.verified_at),
+    lastCheckedAt: isoTime(domain.last_checked_at),
+    createdAt: isoTime(domain.created_at),
+    updatedAt: isoTime(domain.updated_at),
+  };
+}
+
+/** Returns a domain with its keys. @throws ResourceNotFoundError. */
+export async function getDomainRows(
+  app: App,
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<StoredDomain> {
+  const domain = await queries.domains.get(db, organizationId, id);
+  const hold = (await findDomainHolds(db, organizationId)).get(domain.domain) ?? null;
+  const keys = await queries.selectDomainKeys(db, [id]);
+  const trackingRecords = (await app.hooks.findTrackingRecords(app, db, [id])).get(id) ?? [];
+  return { domain, keys, hold, trackingRecords };
+}
+
+/** Returns the audit entry of a change to a domain, for `record`. */
+export function domainChange(
+  action: AuditAction & `domain.${string}`,
+  { id, domain }: Pick<queries.DomainRow, 'id' | 'domain'>,
+) {
+  return { subject: id, action, details: { domain } };
+}
+
+/**
+ * Registers a domain and makes its DKIM keys. Other organizations may register the same name: only one of
+ * them can publish its keys.
+ * @throws ValidationError (invalid name, public suffix), ConflictError (registered already).
+ */
+export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
+  const rows = await newDomain(app, caller.organizationId, input);
+  await app.store.write(async (trx) => {
+    await storeDomain(trx, rows);
+    await record(app, trx, caller, domainChange('domain.added', rows.domain));
+  });
+  return getDomain(app, caller, rows.domain.id);
+}
+
+/** Lists a page of the organization's domains, newest first. */
+export async function listDomains(
+  app: App,
+  caller: Caller,
+  page: PageRequest,
+): Promise<Page<Domain>> {
+  const { db } = app.store;
+  const [{ rows: domains, total }, holds] = await Promise.all([
+    queries.domains.page(db, caller.organizationId, page),
+    findDomainHolds(db, caller.organizationId),
+  ]);
+  const ids = domains.map(({ id }) => id);
+  const allKeys = await queries.selectDomainKeys(db, ids);
+  const recordsOfHosts = await app.hooks.findTrackingRecords(app, db, ids);
+  const items = domains.map((domain) => {
+    const { id, domain: name } = domain;
+    const keys = allKeys.filter((key) => key.domain_id === id);
+    const trackingRecords = recordsOfHosts.get(id) ?? [];
+    return toDomain(app, { domain, keys, hold: holds.get(name) ?? null, trackingRecords });
+  });
+  return toPage(items, total, page);
+}
+
+/** Returns a domain. @throws ResourceNotFoundError. */
+export async function getDomain(app: App, caller: Caller, id: string): Promise<Domain> {
+  return toDomain(app, await getDomainRows(app, app.store.db, caller.organizationId, id));
+}
+
+/** Lists the records to publish, as last checked. @throws ResourceNotFoundError. */
+export async function listDnsRecords(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ items: DnsRecord[] }> {
+  const rows = await getDomainRows(app, app.store.db, caller.organizationId, id);
+  return { items: dnsRecordsOf(app, rows) };
+}
+
+/**
+ * Deletes a domain and its keys: its senders may not send any more, and queued mail leaves unsigned.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteDomain(app: App, caller: Caller, id: string): Promise<Deleted> {
+  await app.store.write(async (trx) => {
+    const domain = await queries.domains.remove(trx, caller.organizationId, id);
+    await record(app, trx, caller, domainChange('domain.deleted', domain));
+  });
+  forgetSigningKeys(app, id);
+  return { success: true, message: `Domain ${id} and its DKIM keys are deleted` };
+}
+
+/**
+ * Makes new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a local domain
+ * the change takes effect at once.
+ * @throws ResourceNotFoundError.
+ */
+export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
+  const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
+  const active = before.keys.filter((key) => key.is_active === 1);
+  // Before the transaction: an RSA key takes longer than a transaction may.
+  const algorithms = [...new Set(active.map((key) => key.algorithm))];
+  const pairs = await makeKeys(app, caller.organizationId, algorithms);
+  const rotated = await app.store.write(async (trx) => {
+    const updated_at = app.clock.now();
+    await queries.domains.update(trx, caller.organizationId, id, { updated_at });
+    const { domain, keys } = await getDomainRows(app, trx, caller.organizationId, id);
+    const isLocal = domain.is_local === 1;
+    const replaced = keys.filter((key) => isLocal || key.is_published === 0);
+    await queries.retireKeys(
+      trx,
+      replaced.filter((key) => key.is_active === 1).map((key) => key.id),
+    );
+    const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
+    await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
+    await record(app, trx, caller, domainChange('domain.dkim-rotated', domain));
+    return getDomainRows(app, trx, caller.organizationId, id);
+  });
+  forgetSigningKeys(app, id);
+  return toDomain(app, rotated);
+}

@@ -1,0 +1,21 @@
+// Events of domains from which sending is held. src/identity/reputation/domain-holds.ts holds them; it knows names and no
+// domains.
+import type { App } from '../../core/app.ts';
+import { byService, record, told } from '../../history/events/record.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { NewHold } from '../reputation/domain-holds.ts';
+import { getDomainRows, toDomain } from './domains.ts';
+import { domainHeld } from './events.ts';
+import { findSendingDomain } from './queries.ts';
+
+/** Records the events in the transaction that holds the domains. Skips names whose domain was deleted. */
+export async function tellHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
+  for (const { organizationId, domain, finding } of holds) {
+    const found = await findSendingDomain(trx, organizationId, domain);
+    if (!found) continue;
+    const rows = await getDomainRows(app, trx, organizationId, found.id);
+    const { of, count, attempted, limit } = finding;
+    const event = told(domainHeld, toDomain(app, rows), { of, count, attempted, limit });
+    await record(app, trx, byService(organizationId), { subject: found.id, event });
+  }
+}

@@ -1,0 +1,310 @@
+// All SQL on `domains` and `domain_keys`. Reads and writes rows, decides nothing.
+import type { Kysely } from 'kysely';
+import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
+import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+
+export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
+
+export interface DomainRow {
+  id: string;
+  organization_id: string;
+  domain: string;
+  status: DomainStatus;
+  return_path: string;
+  is_local: number;
+  /** 1 if a mailbox here has an address of the domain or takes all of its mail. */
+  receives_mail: number;
+  /** The mailbox for mail to any other address of the domain; null without one. */
+  catch_all_mailbox_id: string | null;
+  /** JSON: RecordCheck by recordName. */
+  record_checks: string | null;
+  verified_at: number | null;
+  last_checked_at: number | null;
+  next_check_at: number | null;
+  failing_since: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface DomainKeyRow {
+  id: string;
+  domain_id: string;
+  selector: string;
+  algorithm: DkimAlgorithm;
+  /** From 1; keys made together share one. */
+  generation: number;
+  public_key: string;
+  /** Encrypted; empty once the key is retired. */
+  private_key: string;
+  is_active: number;
+  is_published: number;
+  created_at: number;
+}
+
+interface DomainTables {
+  domains: DomainRow;
+  domain_keys: DomainKeyRow;
+}
+
+type SendingDomain = Pick<DomainRow, 'id' | 'status'>;
+
+const sendingDomain = statement<
+  DomainTables,
+  { organizationId: string; domain: string },
+  SendingDomain
+>((db, parameter) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'status'])
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('domain', '=', parameter('domain')),
+);
+
+/** Finds the sending domain with this name (A-labels, lower case). Hot: every send asks. */
+export async function findSendingDomain(
+  db: Db,
+  organizationId: string,
+  domain: string,
+): Promise<SendingDomain | undefined> {
+  return (await sendingDomain(db, { organizationId, domain }))[0];
+}
+
+const returnPathHost = statement(
+  (db: Kysely<DomainTables>, parameter: ParameterOf<{ id: string }>) =>
+    db.selectFrom('domains').select('return_path').where('id', '=', parameter('id')),
+);
+
+/** Returns the return-path host of a domain, or undefined if the domain was deleted. */
+export async function findReturnPath(db: Db, id: string): Promise<string | undefined> {
+  return (await returnPathHost(db, { id }))[0]?.return_path;
+}
+
+const returnPathOwners = statement(
+  (db: Kysely<DomainTables>, parameter: ParameterOf<{ host: string }>) =>
+    db
+      .selectFrom('domains')
+      .select('organization_id')
+      .where('return_path', '=', parameter('host'))
+      .orderBy(({ eb }) => eb.case().when('status', '=', 'verified').then(0).else(1).end())
+      .orderBy('id')
+      .limit(100),
+);
+
+/**
+ * Lists the organizations with this return-path host, verified owners first. Empty for a host that is not
+ * ours.
+ */
+export async function findReturnPathOwners(db: Db, host: string): Promise<string[]> {
+  return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
+}
+
+/** Returns the organization that has verified the domain of this return-path host, or undefined. */
+export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
+  const row = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('organization_id')
+    .where('return_path', '=', host)
+    .where('status', '=', 'verified')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.organization_id;
+}
+
+/** Finds the verified domain of this name, whose organization runs the service. Its local one comes first. */
+export function findHostedDomain(
+  db: Db,
+  name: string,
+  returnPath: string,
+): Promise<Pick<DomainRow, 'id' | 'organization_id'> | undefined> {
+  return (
+    tables<DomainTables>(db)
+      .selectFrom('domains')
+      .select(['id', 'organization_id'])
+      // By return path first: no index has the name over all organizations.
+      .where('return_path', '=', returnPath)
+      .where('domain', '=', name)
+      .where('status', '=', 'verified')
+      .orderBy('is_local', 'desc')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+  );
+}
+
+/** Locks the row until the end of the transaction. */
+export async function lockDomain(db: Db, id: string): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set(({ ref }) => ({ receives_mail: ref('receives_mail') }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Sets whether the domain receives mail, and its catch-all mailbox. */
+export async function setReceiving(
+  db: Db,
+  id: string,
+  { receivesMail, catchAllMailboxId }: { receivesMail: boolean; catchAllMailboxId: string | null },
+): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set({ receives_mail: receivesMail ? 1 : 0, catch_all_mailbox_id: catchAllMailboxId })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Returns the names of verified domains as a subquery, for areas that join on them. */
+export function verifiedDomainNames(db: Db, organizationId: string) {
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('domain')
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'verified');
+}
+
+/** Returns the domains among these names. */
+export function selectDomainsNamed(
+  db: Db,
+  organizationId: string,
+  names: readonly string[],
+): Promise<Pick<DomainRow, 'id' | 'domain' | 'status' | 'verified_at'>[]> {
+  if (names.length === 0) return Promise.resolve([]);
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select(['id', 'domain', 'status', 'verified_at'])
+    .where('organization_id', '=', organizationId)
+    .where('domain', 'in', names)
+    .execute();
+}
+
+/** Operations by id, and pages. Keys are deleted with their domain. */
+export const domains = rowsOf<DomainRow>('domains', 'domain');
+
+/** Returns the keys of these domains by generation, RSA first, including retired ones. */
+export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {
+  if (domainIds.length === 0) return Promise.resolve([]);
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .selectAll()
+    .where('domain_id', 'in', domainIds)
+    .orderBy('generation')
+    .orderBy('algorithm', 'desc')
+    .execute();
+}
+
+export async function insertDomainKeys(db: Db, rows: readonly DomainKeyRow[]): Promise<void> {
+  await tables<DomainTables>(db).insertInto('domain_keys').values(rows).execute();
+}
+
+export async function setKeyPublished(db: Db, id: string, isPublished: boolean): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domain_keys')
+    .set({ is_published: isPublished ? 1 : 0 })
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .execute();
+}
+
+/** Retires keys for good and deletes their private halves. */
+export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tables<DomainTables>(db)
+    .updateTable('domain_keys')
+    .set({ is_active: 0, is_published: 0, private_key: '' })
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** The columns that signing needs. */
+export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
+  Pick<DomainRow, 'domain'>;
+
+const signingKeys = statement<DomainTables, { domainId: string }, SigningKeyRow>((db, parameter) =>
+  db
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select([
+      'domain_keys.id',
+      'domain_keys.selector',
+      'domain_keys.algorithm',
+      'domain_keys.private_key',
+      'domains.domain',
+    ])
+    .where('domain_keys.domain_id', '=', parameter('domainId'))
+    .where('domain_keys.is_active', '=', 1)
+    .where('domain_keys.is_published', '=', 1)
+    .orderBy('domain_keys.generation', 'desc')
+    .orderBy('domain_keys.algorithm', 'desc'),
+);
+
+/** Returns the published keys of a domain, newest first. Hot. */
+export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyRow[]> {
+  return signingKeys(db, { domainId });
+}
+
+/** Returns the public half of a key of an organization's domain, including retired ones. */
+export function findPublicKey(
+  db: Db,
+  organizationId: string,
+  domain: string,
+  selector: string,
+): Promise<Pick<DomainKeyRow, 'algorithm' | 'public_key'> | undefined> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select(['domain_keys.algorithm', 'domain_keys.public_key'])
+    .where('domains.organization_id', '=', organizationId)
+    .where('domains.domain', '=', domain)
+    .where('domain_keys.selector', '=', selector)
+    .executeTakeFirst();
+}
+
+/** Returns any stored key, to test whether it can be decrypted, or undefined. */
+export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_key'> | undefined> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .select(['id', 'private_key'])
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Returns domains due for a check: of each organization the one due longest, then the next of each. */
+export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
+  const due = tables<DomainTables>(db)
+    .selectFrom('domains')
+    .selectAll()
+    .select(({ fn }) =>
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('organization_id').orderBy('next_check_at').orderBy('id'))
+        .as('turn'),
+    )
+    .where('next_check_at', '<=', now)
+    .as('due');
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .innerJoin(due, 'due.id', 'domains.id')
+    .selectAll('domains')
+    .orderBy('due.turn')
+    .orderBy('domains.next_check_at')
+    .orderBy('domains.id')
+    .limit(limit)
+    .execute();
+}
+
+/** Postpones a due check. Returns false if another process was first. */
+export async function deferCheck(
+  db: Db,
+  { id, next_check_at }: DomainRow,
+  until: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set({ next_check_at: until })
+    .where('id', '=', id)
+    .where('next_check_at', '=', next_check_at)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,129 @@
+// Input and output shapes of sending domains. A sending domain is a name in A-labels that can be owned. The
+// only user of the public suffix list.
+import { getDomain } from 'tldts';
+import { z } from 'zod';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idPath } from '../../core/api/resource-schema.ts';
+import { parseAddress } from '../../platform/net/address.ts';
+
+/** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
+const longestDomain = 220;
+
+/** A domain in its one form (lower case, A-labels), or the reason why the text is invalid. */
+type DomainName = { domain: string } | { problem: string };
+
+/** Reads a domain as people type it. Accepts IDNA and a trailing dot. */
+export function readDomainName(text: string): DomainName {
+  const domain = parseAddress(`postmaster@${text.replace(/\.$/, '')}`)?.domain;
+  if (!domain) return { problem: 'is not a domain name such as example.com' };
+  if (domain.length > longestDomain) {
+    return { problem: `is longer than ${longestDomain} characters` };
+  }
+  if (organizationalDomain(domain) === null) {
+    return { problem: 'is a public suffix: anyone may register names under it' };
+  }
+  return { domain };
+}
+
+/** Returns the registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix. */
+export function organizationalDomain(domain: string): string | null {
+  return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
+}
+
+export const domainPath = idPath('domain');
+
+export const listDomainsQuery = z.strictObject(pageQuery);
+
+const domainName = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const read = readDomainName(text);
+    if ('domain' in read) return read.domain;
+    context.addIssue({ code: 'custom', message: read.problem });
+    return z.NEVER;
+  });
+
+export const addDomainInput = z
+  .strictObject({
+    domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
+    dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
+      description: 'Keys to create (every receiver checks RSA-2048)',
+    }),
+  })
+  .meta({ examples: [{ domain: 'example.com' }] });
+
+const dkimAlgorithm = z.enum(['rsa-sha256', 'ed25519-sha256']);
+
+const dnsRecord = z
+  .object({
+    purpose: z.enum(['dkim', 'spf', 'return-path', 'dmarc', 'mx', 'tracking']),
+    type: z.enum(['TXT', 'MX', 'CNAME']),
+    name: z.string(),
+    value: z
+      .string()
+      .meta({ description: 'Value to publish; an MX value starts with its preference' }),
+    required: z
+      .boolean()
+      .meta({ description: 'The domain is verified when all of these are valid' }),
+    status: z.enum(['pending', 'valid', 'invalid', 'missing']).meta({
+      description: 'As last checked; pending: not known yet, or DNS did not answer',
+    }),
+    found: z.array(z.string()).meta({ description: 'Records that DNS answered' }),
+    error: z.string().nullable(),
+    advice: z.string().optional().meta({
+      description: 'Effect of publishing `value` on the present record',
+    }),
+  })
+  .meta({ id: 'DnsRecord' });
+
+export const dnsRecordList = z.object({ items: z.array(dnsRecord) });
+
+export const domainOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    domain: z.string(),
+    status: z.enum(['pending', 'verified', 'failed', 'temporary-failure']),
+    dkim: z
+      .object({ selector: z.string(), algorithm: dkimAlgorithm, publicKey: z.string() })
+      .meta({ description: 'Proof of the domain by this key' }),
+    dkimKeys: z
+      .array(
+        z.object({
+          selector: z.string(),
+          algorithm: dkimAlgorithm,
+          publicKey: z.string(),
+          published: z.boolean().meta({ description: 'Found in DNS: mail is signed with the key' }),
+        }),
+      )
+      .meta({ description: 'All keys in use or waiting to be published' }),
+    returnPath: z.string().meta({ description: 'Host of the envelope sender' }),
+    dnsRecords: z.array(dnsRecord),
+    catchAll: z.object({ enabled: z.boolean(), mailboxId: z.string().nullable() }),
+    sendingStatus: z.enum(['enabled', 'held']).meta({
+      description: 'held: mail from the domain is accepted and waits until the operator resumes it',
+    }),
+    heldAt: z.string().nullable(),
+    holdReason: z.string().nullable(),
+    verifiedAt: z.string().nullable(),
+    lastCheckedAt: z.string().nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Domain', description: 'A sending domain' });
+
+export const resumeDomainInput = z.strictObject({
+  note: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+    .optional()
+    .meta({ description: 'Findings of the review' }),
+});
+
+export type AddDomain = z.input<typeof addDomainInput>;
+export type DnsRecord = z.output<typeof dnsRecord>;
+export type ResumeDomain = z.input<typeof resumeDomainInput>;
+export type Domain = z.output<typeof domainOutput>;

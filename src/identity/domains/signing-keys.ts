@@ -1,0 +1,96 @@
+// The DKIM keys that sign the mail of a domain, needed for every message. Each is decrypted and parsed once
+// (a PEM costs more than an Ed25519 signature). They are read again from the store each second, and after
+// every change by this process.
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';
+import { ConfigError } from '../../platform/errors.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
+
+const mostDomains = 5_000;
+const rereadMs = 1_000;
+
+interface KnownKeys {
+  readAt: number;
+  keys: SigningKey[];
+}
+
+class SigningKeys {
+  readonly #app: App;
+  readonly #known = recentlyUsed<KnownKeys>(mostDomains);
+  readonly #parsed = recentlyUsed<KeyObject>(2 * mostDomains);
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  async of(domainId: string): Promise<SigningKey[]> {
+    const known = this.#known.get(domainId);
+    const now = this.#app.clock.now();
+    if (known && Math.abs(now - known.readAt) < rereadMs) return known.keys;
+    const rows = await selectSigningKeys(this.#app.store.db, domainId);
+    const keys = newestOfEach(rows).map((row) => ({
+      domain: row.domain,
+      selector: row.selector,
+      algorithm: row.algorithm,
+      privateKey: this.#parse(row),
+    }));
+    this.#known.set(domainId, { readAt: now, keys });
+    return keys;
+  }
+
+  forget(domainId: string): void {
+    this.#known.delete(domainId);
+  }
+
+  #parse({ id, private_key }: SigningKeyRow): KeyObject {
+    let key = this.#parsed.get(id);
+    if (!key) {
+      key = createPrivateKey(this.#app.secrets.decrypt(private_key, `domainKey:${id}`));
+      this.#parsed.set(id, key);
+    }
+    return key;
+  }
+}
+
+/** Keeps the first key of each algorithm: rows come newest first. */
+function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
+  const newest = new Map<DkimAlgorithm, SigningKeyRow>();
+  for (const row of rows) if (!newest.has(row.algorithm)) newest.set(row.algorithm, row);
+  return [...newest.values()];
+}
+
+const signingKeysFor = perApp((app: App) => new SigningKeys(app));
+
+/**
+ * Returns the newest published key of each algorithm. Empty for a deleted domain, or without a published key.
+ * @throws InternalError if a key cannot be decrypted with this installation's secret.
+ */
+export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]> {
+  return signingKeysFor(app).of(domainId);
+}
+
+/** Drops the cached keys of a domain. Call it after the commit of a change to them. */
+export function forgetSigningKeys(app: App, domainId: string): void {
+  signingKeysFor(app).forget(domainId);
+}
+
+/**
+ * Checks that this installation's secret opens the keys of the store: a second machine on one database needs
+ * the first one's `secret.key`. @throws ConfigError that explains this.
+ */
+export async function checkSecret(app: App): Promise<void> {
+  const key = await findAnyKey(app.store.db);
+  if (!key) return;
+  try {
+    app.secrets.decrypt(key.private_key, `domainKey:${key.id}`);
+  } catch (error) {
+    throw new ConfigError(
+      `${app.config.dataDir}/secret.key is not the key of this store: copy that file ` +
+        'from the machine that made the store',
+      { cause: error },
+    );
+  }
+}

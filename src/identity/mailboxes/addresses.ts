@@ -1,0 +1,129 @@
+// Rules for addresses of mailboxes, and the effect on the domain of an address. An address is on a verified
+// domain of the organization or on the hosted domain of the service, and is unique over all organizations.
+import type { App } from '../../core/app.ts';
+import { ConflictError, ValidationError } from '../../platform/errors.ts';
+import { foldAddress, type MailAddress, parseAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { returnPathOf } from '../domains/dns-records.ts';
+import {
+  findHostedDomain,
+  findSendingDomain,
+  lockDomain,
+  setReceiving,
+} from '../domains/queries.ts';
+import type { FindHostedSender } from '../senders/resolve.ts';
+import * as queries from './queries.ts';
+
+/**
+ * Names that speak for the service on the hosted domain (RFC 2142): only its own organization may use them.
+ */
+const reservedLocalParts = new Set([
+  ...['abuse', 'admin', 'administrator', 'dmarc', 'fbl', 'hostmaster', 'mailer-daemon'],
+  ...['noc', 'postmaster', 'root', 'security', 'webmaster'],
+]);
+
+const mostAddresses = 100;
+
+/** A new address of a mailbox. */
+interface NewAddress {
+  address: string;
+  displayName: string | null;
+  /** The field that a refusal names. */
+  field: string;
+}
+
+type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
+
+async function hostedPlace(
+  trx: Db,
+  organizationId: string,
+  { localPart, domain }: MailAddress,
+  field: string,
+): Promise<Place> {
+  const hosted = await findHostedDomain(trx, domain, returnPathOf(domain));
+  if (!hosted) {
+    const text = `The operator has not verified ${domain}, the domain of mailboxes.hostedDomain`;
+    throw new ConflictError('domain', text);
+  }
+  const isOwner = hosted.organization_id === organizationId;
+  if (!isOwner && reservedLocalParts.has(localPart.toLowerCase())) {
+    throw ValidationError.of(
+      field,
+      `${localPart}@${domain} is reserved for the operator of the service`,
+    );
+  }
+  return { source: 'serviceHosted', domain_id: hosted.id };
+}
+
+async function ownPlace(
+  trx: Db,
+  organizationId: string,
+  { domain }: MailAddress,
+  field: string,
+): Promise<Place> {
+  const own = await findSendingDomain(trx, organizationId, domain);
+  if (!own) throw ValidationError.of(field, `${domain} is not a domain of this organization`);
+  if (own.status !== 'verified') {
+    const remedy = `publish its records (svc domains dns ${domain}), then verify it`;
+    throw new ConflictError('domain', `${domain} is not verified (${own.status}): ${remedy}`);
+  }
+  return { source: 'customDomain', domain_id: own.id };
+}
+
+/** Gives a mailbox an address. @throws ValidationError on `field`, ConflictError (taken; domain). */
+export async function storeAddress(
+  app: App,
+  trx: Db,
+  { id, organization_id: organizationId }: Pick<queries.MailboxRow, 'id' | 'organization_id'>,
+  { address, displayName, field }: NewAddress,
+): Promise<queries.MailboxAddressRow> {
+  const parsed = parseAddress(address);
+  if (!parsed) throw ValidationError.of(field, 'is not a valid email address');
+  if (parsed.localPart.includes('+')) {
+    throw ValidationError.of(
+      field,
+      'must not have a +: the part after it is not needed to reach the mailbox',
+    );
+  }
+  const isHosted = parsed.domain === app.config.mailboxes.hostedDomain;
+  const place = isHosted
+    ? await hostedPlace(trx, organizationId, parsed, field)
+    : await ownPlace(trx, organizationId, parsed, field);
+  if ((await queries.selectAddresses(trx, [id])).length >= mostAddresses) {
+    throw new ConflictError('mailbox', `A mailbox has at most ${mostAddresses} addresses`);
+  }
+  const row: queries.MailboxAddressRow = {
+    id: app.newId('mailboxAddress'),
+    mailbox_id: id,
+    address: foldAddress(parsed.email),
+    ...place,
+    display_name: displayName,
+    created_at: app.clock.now(),
+  };
+  if (!(await queries.insertMailboxAddress(trx, row))) {
+    throw new ConflictError('mailbox', `${row.address} already belongs to a mailbox`);
+  }
+  await keepReceiving(trx, [place.domain_id]);
+  return row;
+}
+
+/**
+ * Returns whether an address (folded) on the hosted domain may send for the organization. Its mailbox
+ * decides.
+ */
+export const findHostedSender: FindHostedSender = async (db, organizationId, address) => {
+  const found = await queries.findHosted(db, organizationId, address);
+  return found && { domainId: found.domain_id, isPaused: found.status === 'paused' };
+};
+
+/** Updates whether these domains receive mail, after changes of addresses or catch-alls. */
+export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {
+  const ids = new Set(domainIds.filter((id) => id !== null));
+  for (const id of [...ids].sort()) {
+    // Serializes two changes of one domain: the second one sees the effect of the first.
+    await lockDomain(trx, id);
+    const catchAllMailboxId = await queries.findCatchAll(trx, id);
+    const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));
+    await setReceiving(trx, id, { receivesMail, catchAllMailboxId });
+  }
+}

@@ -1,0 +1,67 @@
+// Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a domain. Our own
+// addresses come before it: src/inbox/receiving/resolve.ts.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { record } from '../../history/events/record.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import { type DomainRow, domains } from '../domains/queries.ts';
+import { keepReceiving } from './addresses.ts';
+import { getMailboxRow } from './mailboxes.ts';
+import { deleteCatchAll, findCatchAll, putCatchAll } from './queries.ts';
+import type { DisableCatchAll, EnableCatchAll } from './schema.ts';
+
+function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled', row: DomainRow) {
+  return { subject: row.id, action };
+}
+
+/**
+ * Makes the mailbox the catch-all of the domain, in place of another one.
+ * @throws ResourceNotFoundError; ConflictError (domain not verified, or its name is caught elsewhere).
+ */
+export async function enableCatchAll(
+  app: App,
+  caller: Caller,
+  { domainId, mailboxId }: EnableCatchAll,
+): Promise<{ success: boolean }> {
+  const { organizationId } = caller;
+  await app.store.write(async (trx) => {
+    const row = await domains.get(trx, organizationId, domainId);
+    await getMailboxRow(trx, organizationId, mailboxId);
+    const { domain, status } = row;
+    if (status !== 'verified') {
+      throw new ConflictError('domain', `${domain} is not verified (${status})`);
+    }
+    if ((await findCatchAll(trx, domainId)) === mailboxId) return;
+    const caught = {
+      domain,
+      domain_id: domainId,
+      mailbox_id: mailboxId,
+      created_at: app.clock.now(),
+    };
+    if (!(await putCatchAll(trx, caught))) {
+      throw new ConflictError('domain', `Another organization has the catch-all of ${domain}`);
+    }
+    await keepReceiving(trx, [domainId]);
+    const details = { domain, mailboxId };
+    await record(app, trx, caller, { ...change('domain.catch-all-enabled', row), details });
+  });
+  return { success: true };
+}
+
+/** Disables the catch-all; a second call succeeds too. @throws ResourceNotFoundError. */
+export async function disableCatchAll(
+  app: App,
+  caller: Caller,
+  { domainId }: DisableCatchAll,
+): Promise<{ success: boolean }> {
+  await app.store.write(async (trx) => {
+    const row = await domains.get(trx, caller.organizationId, domainId);
+    const mailboxId = await findCatchAll(trx, domainId);
+    if (mailboxId === null) return;
+    await deleteCatchAll(trx, domainId);
+    await keepReceiving(trx, [domainId]);
+    const details = { domain: row.domain, mailboxId };
+    await record(app, trx, caller, { ...change('domain.catch-all-disabled', row), details });
+  });
+  return { success: true };
+}

@@ -1,0 +1,338 @@
+// All SQL on `mailboxes`, `mailbox_addresses`, `mailbox_namespaces` and `catch_alls`. Rows only, no
+// decisions.
+import { type RawBuilder, sql } from 'kysely';
+import type { KeyConstraints } from '../../core/api/route.ts';
+import { type Db, engineOf, idList, isOneOf, statement, tables } from '../../platform/store/db.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+
+export interface MailboxRow {
+  id: string;
+  organization_id: string;
+  namespace_id: string;
+  slug: string;
+  display_name: string | null;
+  description: string | null;
+  status: 'active' | 'paused' | 'deleted';
+  primary_address: string;
+  /** JSON object of texts. */
+  metadata: string;
+  /** JSON: `{allow, block}`, each a list of addresses and domains. */
+  filters: string;
+  /** Null: the primary address, with the name of the mailbox. */
+  default_from: string | null;
+  default_from_name: string | null;
+  deleted_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface MailboxAddressRow {
+  id: string;
+  mailbox_id: string;
+  /** Folded, so that no two mailboxes differ only in case. */
+  address: string;
+  source: 'serviceHosted' | 'customDomain';
+  domain_id: string | null;
+  display_name: string | null;
+  created_at: number;
+}
+
+export interface NamespaceRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface CatchAllRow {
+  domain: string;
+  domain_id: string;
+  mailbox_id: string;
+  created_at: number;
+}
+
+interface MailboxTables {
+  mailboxes: MailboxRow;
+  mailbox_addresses: MailboxAddressRow;
+  catch_alls: CatchAllRow;
+}
+
+export const mailboxes = rowsOf<MailboxRow>('mailboxes', 'mailbox');
+export const namespaces = rowsOf<NamespaceRow>('mailbox_namespaces', 'namespace');
+
+/** The filter of all lists: a deleted mailbox stays only for its threads. */
+export const notDeleted = sql<boolean>`status <> 'deleted'`;
+
+/** Restricts the filter to the mailboxes of a bound key. */
+export function notDeletedOf(
+  db: Db,
+  { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
+): RawBuilder<boolean> {
+  const reached = mailboxIds
+    ? isOneOf(db, 'id', idList(db, mailboxIds))
+    : sql`namespace_id = ${namespaceId}`;
+  return sql<boolean>`${notDeleted} and ${reached}`;
+}
+
+/** A mailbox, with the address that matched, or the domain if it matched as catch-all. */
+export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
+  matched: string;
+};
+
+/** Folded addresses and domains. */
+interface Wanted {
+  addresses: readonly string[];
+  domains: readonly string[];
+}
+
+type Lists = { addresses: unknown; domains: unknown };
+
+const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select([
+      'mailboxes.id',
+      'mailboxes.organization_id',
+      'mailboxes.status',
+      'mailbox_addresses.address as matched',
+    ])
+    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses')))
+    .unionAll(
+      db
+        .selectFrom('catch_alls')
+        .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
+        .select([
+          'mailboxes.id',
+          'mailboxes.organization_id',
+          'mailboxes.status',
+          'catch_alls.domain as matched',
+        ])
+        .where(isOneOf(db, 'catch_alls.domain', parameter('domains'))),
+    ),
+);
+
+/** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
+export function selectReceivers(db: Db, { addresses, domains }: Wanted): Promise<ReceiverRow[]> {
+  return receivers(db, { addresses: idList(db, addresses), domains: idList(db, domains) });
+}
+
+const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parameter) =>
+  db
+    .selectFrom('mailboxes')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forNoKeyUpdate(),
+);
+
+/**
+ * Locks mailboxes against changes of their threads: once per transaction, after its messages. The mailboxes
+ * still receive mail meanwhile.
+ */
+export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
+  if (engineOf(db) === 'postgres') await lockRows(db, { ids: idList(db, ids) });
+}
+
+const selectRows = statement<MailboxTables, { ids: unknown }, MailboxRow>((db, parameter) =>
+  db
+    .selectFrom('mailboxes')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Returns the rows of these mailboxes, including deleted ones. */
+export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRow[]> {
+  return selectRows(db, { ids: idList(db, ids) });
+}
+
+/** Returns mailboxes deleted before this time. Their rows stay for good; there are few. */
+export function findDeletedMailboxes(
+  db: Db,
+  before: number,
+): Promise<Pick<MailboxRow, 'id' | 'organization_id'>[]> {
+  return tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .select(['id', 'organization_id'])
+    .where('deleted_at', '<', before)
+    .orderBy('deleted_at')
+    .execute();
+}
+
+/** Empties the row of a deleted mailbox except for its id: rows of keys and actions refer to it. */
+export async function emptyMailbox(trx: Db, id: string, now: number): Promise<void> {
+  await tables<MailboxTables>(trx)
+    .updateTable('mailboxes')
+    .set({
+      display_name: null,
+      description: null,
+      primary_address: '',
+      metadata: '{}',
+      filters: '{"allow":[],"block":[]}',
+      default_from: null,
+      default_from_name: null,
+      deleted_at: null,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Returns the oldest mailbox that receives mail, of one organization or (null) of all. */
+export function findFirstMailbox(
+  db: Db,
+  organizationId: string | null,
+): Promise<MailboxRow | undefined> {
+  const open = tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .selectAll()
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .limit(1);
+  const found = organizationId === null ? open : open.where('organization_id', '=', organizationId);
+  return found.executeTakeFirst();
+}
+
+type Owner = Pick<MailboxAddressRow, 'address'> & Pick<MailboxRow, 'organization_id'>;
+
+const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, parameter) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select(['mailbox_addresses.address', 'mailboxes.organization_id'])
+    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses'))),
+);
+
+/** Returns the organizations of the mailboxes with these folded addresses; unknown addresses are left out. */
+export function findOwners(db: Db, addresses: readonly string[]): Promise<Owner[]> {
+  return owners(db, { addresses: idList(db, addresses) });
+}
+
+type Hosted = Pick<MailboxRow, 'status'> & Pick<MailboxAddressRow, 'domain_id'>;
+
+const hosted = statement<MailboxTables, { organizationId: string; address: string }, Hosted>(
+  (db, parameter) =>
+    db
+      .selectFrom('mailbox_addresses')
+      .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+      .select(['mailboxes.status', 'mailbox_addresses.domain_id'])
+      .where('mailbox_addresses.address', '=', parameter('address'))
+      .where('mailbox_addresses.source', '=', 'serviceHosted')
+      .where('mailboxes.organization_id', '=', parameter('organizationId')),
+);
+
+/** Returns the organization's mailbox with this address (folded) on the hosted domain. */
+export async function findHosted(
+  db: Db,
+  organizationId: string,
+  address: string,
+): Promise<Hosted | undefined> {
+  return (await hosted(db, { organizationId, address }))[0];
+}
+
+/** Inserts a mailbox. Returns false if the organization already uses the slug. */
+export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
+  // Without `returning`: SQLite would plan a scan of all messages for those of this mailbox.
+  const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
+    .insertInto('mailboxes')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'slug']).doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Inserts an address. Returns false if a mailbox of any organization already has it. */
+export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Promise<boolean> {
+  const inserted = await tables<MailboxTables>(db)
+    .insertInto('mailbox_addresses')
+    .values(row)
+    .onConflict((conflict) => conflict.column('address').doNothing())
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+const addressesOf = statement<MailboxTables, { ids: unknown }, MailboxAddressRow>((db, parameter) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .selectAll()
+    .where(isOneOf(db, 'mailbox_id', parameter('ids')))
+    .orderBy('mailbox_id')
+    .orderBy('id'),
+);
+
+/** Returns the addresses of these mailboxes, oldest first. */
+export async function selectAddresses(
+  db: Db,
+  mailboxIds: readonly string[],
+): Promise<MailboxAddressRow[]> {
+  return mailboxIds.length === 0 ? [] : addressesOf(db, { ids: idList(db, mailboxIds) });
+}
+
+/** Deletes one address of a mailbox, or (null) all. */
+export async function deleteAddresses(
+  db: Db,
+  mailboxId: string,
+  addressId: string | null,
+): Promise<void> {
+  await tables<MailboxTables>(db)
+    .deleteFrom('mailbox_addresses')
+    .where('mailbox_id', '=', mailboxId)
+    .$if(addressId !== null, (query) => query.where('id', '=', addressId ?? ''))
+    .execute();
+}
+
+/** Returns whether any mailbox has an address of the domain. */
+export async function hasAddresses(db: Db, domainId: string): Promise<boolean> {
+  const row = await tables<MailboxTables>(db)
+    .selectFrom('mailbox_addresses')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Returns the catch-all mailbox of the domain. */
+export async function findCatchAll(db: Db, domainId: string): Promise<string | null> {
+  const row = await tables<MailboxTables>(db)
+    .selectFrom('catch_alls')
+    .select('mailbox_id')
+    .where('domain_id', '=', domainId)
+    .executeTakeFirst();
+  return row?.mailbox_id ?? null;
+}
+
+/** Returns the domains with this mailbox as catch-all. */
+export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<string[]> {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('catch_alls')
+    .select('domain_id')
+    .where('mailbox_id', '=', mailboxId)
+    .execute();
+  return rows.map((row) => row.domain_id);
+}
+
+/** Makes the mailbox the catch-all in place of another. Returns false if another domain has the same name. */
+export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
+  const put = await tables<MailboxTables>(db)
+    .insertInto('catch_alls')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('domain')
+        .doUpdateSet({ mailbox_id: row.mailbox_id, created_at: row.created_at })
+        .where('catch_alls.domain_id', '=', row.domain_id),
+    )
+    .returning('domain_id')
+    .execute();
+  return put.length > 0;
+}
+
+export async function deleteCatchAll(db: Db, domainId: string): Promise<void> {
+  await tables<MailboxTables>(db)
+    .deleteFrom('catch_alls')
+    .where('domain_id', '=', domainId)
+    .execute();
+}

@@ -1,0 +1,92 @@
+// Limits of sends that may not leave the machine. A test key reaches local mailboxes and the simulator. An
+// organization that is not approved (src/access/organizations/onboarding.ts) reaches its own mailboxes and the
+// simulator. Any other recipient is refused with an explaining 403.
+import type { Allowances, OpenOnboarding } from '../../access/admission/quota.ts';
+import type { SendCheck } from '../../core/api/send-check.ts';
+import { simulatedOutcome } from '../../mail/smtp/route.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { withoutSubaddress } from './mailboxes.ts';
+import { findOwners } from './queries.ts';
+
+interface Addressed {
+  organizationId: string;
+  addresses: readonly string[];
+}
+
+/** Returns the first address of a send outside of the mailboxes that `mayReach` allows, if any. */
+type Beyond = (
+  send: Addressed,
+  mayReach: (owner: string, organizationId: string) => boolean,
+) => string | undefined;
+
+/** Returns the forms under which a mailbox may have the address: with its subaddress, and without. */
+function keysOf(address: string): string[] {
+  const folded = foldAddress(address);
+  return [folded, withoutSubaddress(folded)];
+}
+
+/** Looks up the mailboxes of all these sends at once. */
+async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyond> {
+  const folded = new Set(sends.flatMap(({ addresses }) => addresses.flatMap(keysOf)));
+  const rows = folded.size > 0 ? await findOwners(trx, [...folded]) : [];
+  const owners = new Map(rows.map((row) => [row.address, row.organization_id]));
+  return ({ organizationId, addresses }, mayReach) =>
+    addresses.find((address) => {
+      if (simulatedOutcome(address) !== null) return false;
+      const [key = '', base = ''] = keysOf(address);
+      const owner = owners.get(key) ?? owners.get(base);
+      return owner === undefined || !mayReach(owner, organizationId);
+    });
+}
+
+/** Repeated at the due time: the mailbox may be gone by then, and its address lead elsewhere. */
+export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
+  name: 'test-key',
+  asked: 'both',
+  async prepare(_app, trx, sends) {
+    const beyond = await readMailboxes(
+      trx,
+      sends.filter(({ isTest }) => isTest),
+    );
+    return (send) => {
+      const address = send.isTest ? beyond(send, () => true) : undefined;
+      if (address === undefined) return null;
+      return new ForbiddenError(
+        'A test key sends only to local mailboxes and @simulator.test: use a live key ' +
+          `for ${address}`,
+      );
+    };
+  },
+};
+
+export const onboardingCheck = (allowances: Allowances): SendCheck<'both', Addressed> => ({
+  name: 'onboarding',
+  asked: 'both',
+  async prepare(_app, trx, sends) {
+    const beyond = await readMailboxes(
+      trx,
+      sends.filter(({ organizationId }) => allowances.onboarding(organizationId) !== null),
+    );
+    return (send) => {
+      const onboarding = allowances.onboarding(send.organizationId);
+      if (!onboarding) return null;
+      const address = beyond(send, (owner, own) => owner === own);
+      return address === undefined ? null : unapproved(onboarding, address);
+    };
+  },
+});
+
+function unapproved({ status, generation }: OpenOnboarding, address: string): ForbiddenError {
+  const reach = `it sends only to its own mailboxes and @simulator.test, not to ${address}`;
+  if (status === 'pending') {
+    return new ForbiddenError(
+      `The onboarding review of this organization is pending: until it is approved ${reach}`,
+    );
+  }
+  return new ForbiddenError(
+    `The onboarding review rejected this organization: ${reach}. An owner or admin reapplies with ` +
+      `POST /v1/organizations/onboarding/reapply {"expectedGeneration":${generation}}`,
+  );
+}

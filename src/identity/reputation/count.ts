@@ -1,0 +1,107 @@
+// Counting of mail in the transaction of each change: one upsert for each distinct counter of a batch, never
+// a scan. Outcomes are translated to counts by src/outbound/queue/outcome-counts.ts.
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { addTo, dayOf, emptyTally, hourOf, type Tally } from './metrics.ts';
+import {
+  addCounters,
+  addDomainCounters,
+  type CounterRow,
+  type DomainCounterRow,
+  selectCountedDomains,
+} from './queries.ts';
+
+/**
+ * Limit of recipient domains with a counter of their own, by organization and day: the first ones have them.
+ * With several daemons, each may add as many.
+ */
+const mostDomains = 200;
+/** Stands for all other domains of the day. */
+const otherDomains = '*';
+/** Limit of organizations and days whose domains are in memory. */
+const mostRemembered = 256;
+
+/** A change to count. */
+export interface Observation {
+  organizationId: string;
+  /** Time when the message was accepted or received, ms since 1970: its outcomes count in that hour. */
+  acceptedAt: number;
+  /** Domain of the recipient; null for counts of a message. */
+  domain: string | null;
+  counts: Readonly<Partial<Tally>>;
+}
+
+/** Domains with their own counter, by organization and day. */
+const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
+
+/** Counts a batch inside the caller's transaction. Call it late, as it locks the counters. */
+export async function countMail(
+  app: App,
+  trx: Db,
+  observations: readonly Observation[],
+): Promise<void> {
+  const totals = new Map<string, CounterRow>();
+  const domains = new Map<string, DomainCounterRow>();
+  for (const { organizationId, acceptedAt, domain, counts } of observations) {
+    const hour = hourOf(acceptedAt);
+    const total = `${organizationId} ${hour}`;
+    addTo(
+      rowOf(totals, total, () => newRow(organizationId, hour)),
+      counts,
+    );
+    if (domain === null) continue;
+    const day = dayOf(acceptedAt);
+    const known = rememberedOf(app).get(`${organizationId} ${day}`);
+    // Awaits only domains that are not in memory, as awaiting costs more than the counting.
+    const counted = countedDomain(
+      known ?? (await readDomains(app, trx, organizationId, day)),
+      domain,
+    );
+    const create = () => ({ ...newRow(organizationId, day), domain: counted });
+    addTo(rowOf(domains, `${organizationId} ${day} ${counted}`, create), counts);
+  }
+  await addCounters(trx, sorted(totals));
+  await addDomainCounters(trx, sorted(domains));
+}
+
+function newRow(organizationId: string, start: number): CounterRow {
+  return { organization_id: organizationId, bucket_start: start, ...emptyTally() };
+}
+
+function rowOf<Row>(rows: Map<string, Row>, key: string, create: () => Row): Row {
+  let row = rows.get(key);
+  if (!row) {
+    row = create();
+    rows.set(key, row);
+  }
+  return row;
+}
+
+/** Returns the rows in the order in which all transactions lock them. */
+function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+/** Returns the domain, or `*` once the day has enough of them. */
+function countedDomain(known: Set<string>, domain: string): string {
+  if (known.has(domain)) return domain;
+  if (known.size >= mostDomains) return otherDomains;
+  known.add(domain);
+  return domain;
+}
+
+async function readDomains(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  day: number,
+): Promise<Set<string>> {
+  const domains = new Set(await selectCountedDomains(trx, organizationId, day, mostDomains + 1));
+  domains.delete(otherDomains);
+  const all = rememberedOf(app);
+  const [oldest] = all.keys();
+  if (all.size >= mostRemembered && oldest !== undefined) all.delete(oldest);
+  all.set(`${organizationId} ${day}`, domains);
+  return domains;
+}

@@ -1,0 +1,52 @@
+// Results of the mail of one sending domain, by the hour: the evidence for its warming (specification 2.11).
+// Adds up the counts of src/identity/reputation/health.ts; decides nothing.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { scopeOfDomain } from './domain-holds.ts';
+import { grow } from './health.ts';
+import { type Finding, warmingFindingOf } from './health-finding.ts';
+import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
+import { hourMs, hourOf } from './metrics.ts';
+
+/** Limit of hours: no window is as long, and a daemon that was away longer has nothing more to add. */
+const mostHours = 14 * 24;
+
+export interface DomainEvidence {
+  sums: HealthTally;
+  /** One entry for each hour, including zeros, the oldest first and the running hour last. */
+  hourly: HealthTally[];
+  /** Reason why the domain is unsafe; null if it is safe, or if too little was sent to decide. */
+  finding: Finding | null;
+}
+
+/**
+ * Returns the results of mail from `domain` since the hour of `from`. Leaves out hours that began before
+ * `since`, or before the last review of the domain or its organization. All in ms since 1970.
+ */
+export async function domainEvidence(
+  app: App,
+  db: Db,
+  { organizationId, domain }: { organizationId: string; domain: string },
+  { from, since }: { from: number; since: number },
+): Promise<DomainEvidence> {
+  const scope = scopeOfDomain(domain);
+  const reviews = await findReviews(db, [organizationId]);
+  const reviewed = reviews.map((row) => (['', scope].includes(row.scope) ? row.since : 0));
+  const lastHour = hourOf(app.clock.now());
+  const firstHour = Math.max(Math.min(hourOf(from), lastHour), lastHour - mostHours * hourMs);
+  const begin = Math.max(firstHour, since, ...reviewed);
+  const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
+  const sums = nothing();
+  for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
+    // Counts made before the clock was set back lie in the future. They belong to the last hour.
+    const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
+    const ofHour = hourly[hour];
+    if (ofHour) grow(ofHour, row);
+    grow(sums, row);
+  }
+  return { sums, hourly, finding: warmingFindingOf(app.config.health, sums) };
+}
+
+function nothing(): HealthTally {
+  return { attempted: 0, hard_bounced: 0, complained: 0 };
+}

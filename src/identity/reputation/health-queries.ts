@@ -1,0 +1,288 @@
+// All SQL on `health_counters` and `health_reviews`. Reads and writes rows, decides nothing.
+import { type Kysely, sql } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { dayMs } from './metrics.ts';
+
+/** Counts that judge the health of a scope. */
+export interface HealthTally {
+  attempted: number;
+  hard_bounced: number;
+  complained: number;
+}
+
+export interface HealthRow extends HealthTally {
+  organization_id: string;
+  /** Scope of the counts: '' for all, `sender:ADDRESS`, `from:DOMAIN`. */
+  scope: string;
+  bucket_start: number;
+}
+
+export interface ReviewRow {
+  organization_id: string;
+  /** Scope of the review: '' for all, `from:DOMAIN`. */
+  scope: string;
+  /** Earlier results do not count. */
+  since: number;
+  /** Set as long as a warning stands. */
+  warned_at: number | null;
+  /** Set as long as the domain is held. */
+  held_at: number | null;
+  hold_reason: string | null;
+}
+
+interface HealthTables {
+  health_counters: HealthRow;
+  health_reviews: ReviewRow;
+}
+
+const add = statement((db: Kysely<HealthTables>, parameter: ParameterOf<HealthRow>) =>
+  db
+    .insertInto('health_counters')
+    .values({
+      organization_id: parameter('organization_id'),
+      scope: parameter('scope'),
+      bucket_start: parameter('bucket_start'),
+      attempted: parameter('attempted'),
+      hard_bounced: parameter('hard_bounced'),
+      complained: parameter('complained'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'scope', 'bucket_start']).doUpdateSet((eb) => ({
+        attempted: eb('health_counters.attempted', '+', eb.ref('excluded.attempted')),
+        hard_bounced: eb('health_counters.hard_bounced', '+', eb.ref('excluded.hard_bounced')),
+        complained: eb('health_counters.complained', '+', eb.ref('excluded.complained')),
+      })),
+    ),
+);
+
+/** Adds to health counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
+export async function addHealth(db: Db, rows: readonly HealthRow[]): Promise<void> {
+  for (const row of rows) await add(db, row);
+}
+
+function summed(column: keyof HealthTally) {
+  return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`.as(column);
+}
+
+type Window = { organizationId: string; scope: string; from: number };
+
+const sumWindow = statement((db: Kysely<HealthTables>, parameter: ParameterOf<Window>) =>
+  db
+    .selectFrom('health_counters')
+    .select([summed('attempted'), summed('hard_bounced'), summed('complained')])
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('scope', '=', parameter('scope'))
+    .where('bucket_start', '>=', parameter('from')),
+);
+
+/** Adds up the counts from `from` on. Hot. */
+export async function sumHealth(db: Db, window: Window): Promise<HealthTally> {
+  const [sums] = await sumWindow(db, window);
+  return sums ?? { attempted: 0, hard_bounced: 0, complained: 0 };
+}
+
+/** Returns the counts from `from` on, as stored: a review in the middle of an hour cuts it in two. */
+export function selectHealth(
+  db: Db,
+  { organizationId, scope, from }: Window,
+): Promise<(HealthTally & Pick<HealthRow, 'bucket_start'>)[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['bucket_start', 'attempted', 'hard_bounced', 'complained'])
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', scope)
+    .where('bucket_start', '>=', from)
+    .execute();
+}
+
+/** Returns the sums of many scopes. Scopes without counts are absent. */
+export function sumHealthOf(
+  db: Db,
+  organizationId: string,
+  scopes: readonly string[],
+  from: number,
+): Promise<(HealthTally & { scope: string })[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['scope', summed('attempted'), summed('hard_bounced'), summed('complained')])
+    .where('organization_id', '=', organizationId)
+    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('bucket_start', '>=', from)
+    .groupBy('scope')
+    .execute();
+}
+
+/** Returns attempted mail by scope and day (UTC) since 1970. */
+export function sumAttemptedByDay(
+  db: Db,
+  organizationId: string,
+  scopes: readonly string[],
+  from: number,
+): Promise<{ scope: string; day: number; attempted: number }[]> {
+  const day = sql<number>`bucket_start / ${sql.lit(dayMs)}`;
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['scope', day.as('day'), summed('attempted')])
+    .where('organization_id', '=', organizationId)
+    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('bucket_start', '>=', from)
+    .groupBy(['scope', day])
+    .execute();
+}
+
+const byIds = statement((db: Kysely<HealthTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+  db
+    .selectFrom('health_reviews')
+    .selectAll()
+    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+);
+
+/** Finds reviews, in no order. Hot. A scope without a review, warning or hold has none. */
+export function findReviews(db: Db, organizationIds: readonly string[]): Promise<ReviewRow[]> {
+  return byIds(db, { ids: idList(db, organizationIds) });
+}
+
+/** Records a warning. Returns false if one stands already. */
+export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
+  const marked = await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values({ organization_id: organizationId, scope: '', since: 0, warned_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'scope'])
+        .doUpdateSet({ warned_at: now })
+        .where('health_reviews.warned_at', 'is', null),
+    )
+    .returning('scope')
+    .execute();
+  return marked.length > 0;
+}
+
+export async function clearWarning(db: Db, organizationId: string): Promise<void> {
+  await tables<HealthTables>(db)
+    .updateTable('health_reviews')
+    .set({ warned_at: null })
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', '')
+    .execute();
+}
+
+/** Records a hold. Returns false if the scope is held already, or was reviewed after `since`. */
+export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promise<boolean> {
+  const { held_at, hold_reason } = row;
+  const held = await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'scope'])
+        .doUpdateSet({ held_at, hold_reason })
+        .where('health_reviews.held_at', 'is', null)
+        .where('health_reviews.since', '=', row.since),
+    )
+    .returning('scope')
+    .execute();
+  return held.length > 0;
+}
+
+/**
+ * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends its warning and
+ * its hold. With `onlyWhen`, returns false and does nothing for a scope that is not held.
+ */
+export async function forgiveScope(
+  db: Db,
+  organizationId: string,
+  scope: string,
+  now: number,
+  onlyWhen?: 'held',
+): Promise<boolean> {
+  const free = { warned_at: null, held_at: null, hold_reason: null };
+  const since = sql<number>`case when since >= ${now} then since + 1 else ${now + 1} end`;
+  const { numUpdatedRows } = await tables<HealthTables>(db)
+    .updateTable('health_reviews')
+    .set({ ...free, since })
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', scope)
+    .$if(onlyWhen === 'held', (q) => q.where('held_at', 'is not', null))
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n || onlyWhen === 'held') return numUpdatedRows > 0n;
+  await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values({ organization_id: organizationId, scope, since: now + 1, ...free })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'scope']).doUpdateSet({ ...free, since: now + 1 }),
+    )
+    .execute();
+  return true;
+}
+
+type HeldScope = Pick<ReviewRow, 'organization_id' | 'scope'>;
+
+const heldScopes = statement<HealthTables, object, HeldScope>((db) => {
+  const rows = db
+    .selectFrom('health_reviews')
+    .select(['organization_id', 'scope'])
+    .where('held_at', 'is not', null);
+  return engineOf(db) === 'postgres' ? rows.forShare() : rows;
+});
+
+/**
+ * Returns the held scopes. Hot: every claim reads them. On PostgreSQL they stay held until the transaction
+ * ends.
+ */
+export function lockHeldScopes(trx: Db): Promise<HeldScope[]> {
+  return heldScopes(trx, {});
+}
+
+export function selectHeldScopes(db: Db, organizationId: string): Promise<ReviewRow[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_reviews')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('held_at', 'is not', null)
+    .execute();
+}
+
+/** Deletes counters and reviews outside every window. Rows that another daemon holds now stay. */
+export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
+  const isShared = engineOf(db) === 'postgres';
+  const q = tables<HealthTables>(db);
+  await q
+    .deleteFrom('health_counters')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('organization_id', 'scope', 'bucket_start'),
+        'in',
+        selectFrom('health_counters')
+          .select(['organization_id', 'scope', 'bucket_start'])
+          .where('bucket_start', '<', before)
+          .$if(isShared, (rows) => rows.forUpdate().skipLocked())
+          .$asTuple('organization_id', 'scope', 'bucket_start'),
+      ),
+    )
+    .execute();
+  await q
+    .deleteFrom('health_reviews')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('organization_id', 'scope'),
+        'in',
+        selectFrom('health_reviews')
+          .select(['organization_id', 'scope'])
+          .where('since', '<', before)
+          .where('warned_at', 'is', null)
+          .where('held_at', 'is', null)
+          .$if(isShared, (rows) => rows.forUpdate().skipLocked())
+          .$asTuple('organization_id', 'scope'),
+      ),
+    )
+    .execute();
+}

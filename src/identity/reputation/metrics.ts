@@ -1,0 +1,54 @@
+// The metrics counted of mail (specification 2.16). Decides nothing.
+//
+// `accepted`, `inbound` and engagement count messages, all others count recipients: every copy has a fate of
+// its own. `attempted` is a copy that the channel has finished with (sent, bounced or given up); one that
+// waits for a retry is not counted yet. `delivered` decreases when a bounce comes later. The four of
+// engagement are counted by src/outbound/tracking/cohorts.ts.
+
+export const metrics = [
+  'accepted',
+  'emails',
+  'attempted',
+  'sent',
+  'delivered',
+  'bounced',
+  'failed',
+  'complained',
+  'opened',
+  'clicked',
+  'open_eligible',
+  'click_eligible',
+  'inbound',
+] as const;
+
+export type Metric = (typeof metrics)[number];
+
+/** Each metric with its count. */
+export type Tally = Record<Metric, number>;
+
+export function emptyTally(): Tally {
+  return Object.fromEntries(metrics.map((metric) => [metric, 0])) as Tally;
+}
+
+/** Adds the named counts to `tally`. Hot: reads only the counts present. */
+export function addTo(tally: Tally, counts: Readonly<Partial<Tally>>): void {
+  for (const metric in counts) tally[metric as Metric] += counts[metric as Metric] ?? 0;
+}
+
+/** Returns the counts of a row without its other columns. */
+export function metricsOf(row: Tally): Tally {
+  return Object.fromEntries(metrics.map((metric) => [metric, row[metric]])) as Tally;
+}
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+/** Returns the hour (UTC) that contains a time. */
+export function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / hourMs) * hourMs;
+}
+
+/** Returns the day (UTC) that contains a time. */
+export function dayOf(timeMs: number): number {
+  return Math.floor(timeMs / dayMs) * dayMs;
+}

@@ -1,0 +1,75 @@
+// Spans of time in queries: months (UTC, like the quota), and days of an organization's time zone. Counters
+// are kept by the hour of UTC: in a zone with a half-hour offset, an hour belongs to the day in which it
+// begins.
+import { ValidationError } from '../../platform/errors.ts';
+import { dayAfter, dayIn, startOfDayIn } from '../../platform/runtime/calendar.ts';
+import { dayMs, hourMs, hourOf } from './metrics.ts';
+import type { Range } from './queries.ts';
+
+const defaultDays = 30;
+const mostDays = 366;
+
+/** Returns a month (UTC): `current`, or `YYYY-MM`. */
+export function monthOf(period: string, now: number): Range {
+  const date = period === 'current' ? new Date(now) : new Date(`${period}-01T00:00:00Z`);
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
+  return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
+}
+
+/** Returns the first hour that begins at or after a time. */
+function nextHour(timeMs: number): number {
+  return hourOf(timeMs + hourMs - 1);
+}
+
+/** Bounds of a query: each a day, an instant, or absent. */
+export interface Dates {
+  startDate?: string | null | undefined;
+  endDate?: string | null | undefined;
+}
+
+function isDay(text: string): boolean {
+  return text.length === 'YYYY-MM-DD'.length;
+}
+
+/**
+ * Returns the range of hours. A day is one of the time zone, and the last one counts whole. An instant is
+ * taken to its hour. The default end is now, the default start 30 days before the end.
+ * @throws ValidationError if the end is not after the start, or for more than 366 days.
+ */
+export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: number): Range {
+  const lastDay = endDate && isDay(endDate) ? endDate : null;
+  const toMs = lastDay
+    ? startOfDayIn(timezone, dayAfter(lastDay))
+    : endDate
+      ? Date.parse(endDate)
+      : now;
+  const to = nextHour(endDate ? toMs : toMs + 1);
+  const firstDay = dayAfter(lastDay ?? dayIn(timezone, to - 1), 1 - defaultDays);
+  const from = startDate
+    ? isDay(startDate)
+      ? nextHour(startOfDayIn(timezone, startDate))
+      : hourOf(Date.parse(startDate))
+    : nextHour(startOfDayIn(timezone, firstDay));
+  if (to <= from) throw ValidationError.of('endDate', 'must not be before startDate');
+  if (to - from > mostDays * dayMs + hourMs) {
+    throw ValidationError.of('startDate', `must be at most ${mostDays} days before the end`);
+  }
+  return { from, to };
+}
+
+/** Returns the starts of a range's buckets: its hours, or its days in the zone (the first may be cut). */
+export function bucketStarts(range: Range, interval: 'day' | 'hour', timezone: string): number[] {
+  const starts: number[] = [];
+  if (interval === 'hour') {
+    for (let hour = range.from; hour < range.to; hour += hourMs) starts.push(hour);
+    return starts;
+  }
+  let day = dayIn(timezone, range.from);
+  for (;;) {
+    const start = startOfDayIn(timezone, day);
+    if (start >= range.to) return starts;
+    starts.push(start);
+    day = dayAfter(day);
+  }
+}

@@ -1,0 +1,141 @@
+// Input and output shapes of usage and analytics (specification 2.16).
+import { z } from 'zod';
+import { wholeNumber } from '../../core/api/pagination.ts';
+
+const mostDomains = 1_000;
+
+const month = z
+  .string()
+  .regex(/^(current|(19|20)\d{2}-(0[1-9]|1[0-2]))$/, 'must be `current` or a month as YYYY-MM');
+
+export const usageQuery = z.strictObject({
+  period: month
+    .nullable()
+    .optional()
+    .meta({ description: 'Month (UTC) as `YYYY-MM` (default: `current`)' }),
+});
+
+const date = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a day or an ISO 8601 instant')
+  .nullable()
+  .optional();
+
+const dates = {
+  startDate: date.meta({
+    description:
+      "A day in the organization's time zone, or an instant, rounded down to its hour. " +
+      'Default: 30 days ago',
+  }),
+  endDate: date.meta({
+    description: 'The last day (included whole), or an instant. Default: now',
+  }),
+};
+
+export const channelStatsQuery = z.strictObject(dates);
+
+export const timeseriesQuery = z.strictObject({
+  ...dates,
+  interval: z
+    .enum(['day', 'hour'])
+    .default('day')
+    .meta({ description: 'At most 366 days, or 31 days by the hour' }),
+});
+
+export const domainStatsQuery = z.strictObject({
+  ...dates,
+  limit: wholeNumber(1, mostDomains)
+    .default(100)
+    .meta({ description: 'Number of domains, those with the most emails first' }),
+});
+
+export const usageOutput = z
+  .object({
+    usage: z.object({
+      periodStart: z.string(),
+      periodEnd: z.string().meta({ description: 'The first moment of the next month' }),
+      emailCount: z.number().meta({ description: 'Accepted emails, one for each recipient' }),
+      totalMessages: z.number().meta({ description: 'Messages accepted and received' }),
+    }),
+    billing: z.object({
+      currency: z.literal('USD'),
+      planName: z.string(),
+      includedEmails: z.number().nullable().meta({ description: 'Null: without end' }),
+      usedEmails: z.number(),
+      overageEmails: z.number(),
+      overageCost: z.string().meta({
+        description: 'With six decimals; `0` for a plan that includes emails without end',
+      }),
+    }),
+  })
+  .meta({ id: 'Usage', description: 'Emails of an organization in a month' });
+
+export const channelStatsOutput = z
+  .object({
+    email: z.object({
+      sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
+      deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+      uniqueOpenedMessages: z.number(),
+      openTrackingEligibleDeliveredMessages: z.number(),
+      uniqueMessageOpenRate: z.number(),
+      uniqueClickedMessages: z.number(),
+      clickTrackingEligibleDeliveredMessages: z.number(),
+      uniqueMessageClickRate: z.number(),
+      bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+    }),
+  })
+  .meta({ id: 'ChannelStats', description: 'Results of the messages accepted in a range' });
+
+const counts = {
+  emails: z.number().meta({ description: 'Accepted, one for each recipient' }),
+  attempted: z.number().meta({ description: 'Sent, bounced or given up; without waiting mail' }),
+  sent: z.number(),
+  delivered: z.number(),
+  bounced: z.number(),
+  failed: z.number(),
+  complained: z.number(),
+};
+
+export const timeseriesOutput = z
+  .object({
+    timezone: z.string(),
+    interval: z.enum(['day', 'hour']),
+    items: z.array(
+      z.object({
+        start: z.string(),
+        messages: z.number().meta({ description: 'Outbound messages accepted' }),
+        ...counts,
+        inbound: z.number().meta({ description: 'Messages received' }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'Timeseries',
+    description: 'Mail by the day or hour of its acceptance, whenever its outcome came',
+  });
+
+export const domainStatsOutput = z
+  .object({
+    items: z.array(
+      z.object({
+        domain: z.string().meta({ description: '`*`: all domains without a counter of their own' }),
+        ...counts,
+        deliveryRate: z.number(),
+        bounceRate: z.number(),
+      }),
+    ),
+  })
+  .meta({
+    id: 'DomainStats',
+    description:
+      'Mail by recipient domain and day (UTC) of its acceptance. The first 200 domains of ' +
+      'a day have a counter each',
+  });
+
+export type UsageQuery = z.output<typeof usageQuery>;
+export type Usage = z.output<typeof usageOutput>;
+export type ChannelStatsQuery = z.output<typeof channelStatsQuery>;
+export type ChannelStats = z.output<typeof channelStatsOutput>;
+export type TimeseriesQuery = z.output<typeof timeseriesQuery>;
+export type Timeseries = z.output<typeof timeseriesOutput>;
+export type DomainStatsQuery = z.output<typeof domainStatsQuery>;
+export type DomainStats = z.output<typeof domainStatsOutput>;

@@ -1,0 +1,128 @@
+// Allowed From addresses of mail, resolved inside the accept transaction for every send: two prepared
+// statements each and nothing else. The resource itself is senders.ts.
+
+import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
+import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { findSendingDomain } from '../domains/queries.ts';
+import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
+
+/** The `from` of a send, its address in the normal form of src/platform/net/address.ts. */
+export interface FromAddress {
+  email: string;
+  name?: string | null | undefined;
+}
+
+export interface ResolvedSender {
+  email: string;
+  name: string | null;
+  /** Domain whose keys sign; null for a verified address on a domain that is not ours. */
+  domainId: string | null;
+  /** For mail without its own Reply-To. */
+  replyToEmails: string[] | null;
+}
+
+/** A mailbox address of the organization on the domain that the service hosts for all. */
+export interface HostedSender {
+  domainId: string | null;
+  isPaused: boolean;
+}
+
+/** Called only if nothing else lets the folded address send. Injected, as mailboxes stand above senders. */
+export type FindHostedSender = (
+  db: Db,
+  organizationId: string,
+  address: string,
+) => Promise<HostedSender | undefined>;
+
+const noneHosted: FindHostedSender = async () => undefined;
+
+/**
+ * Returns the sender of one message: `from`, or the organization's default sender. Verified senders and every
+ * address of a verified domain are allowed, except inactive senders. So are addresses that `findHosted`
+ * finds.
+ * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the mailbox of
+ * the address is paused.
+ */
+export async function resolveSender(
+  db: Db,
+  organizationId: string,
+  from: FromAddress | undefined,
+  findHosted = noneHosted,
+): Promise<ResolvedSender> {
+  const sender = from
+    ? await findSenderByEmail(db, organizationId, foldAddress(from.email))
+    : await findDefaultSender(db, organizationId);
+  const email = from?.email ?? sender?.email;
+  if (email === undefined) throw noDefaultSender();
+  const domainName = domainOf(email);
+  const domain = await findSendingDomain(db, organizationId, domainName);
+  if (sender?.is_active === 0) throw inactive(sender);
+  const isVerified = domain?.status === 'verified' || (sender?.verified_at ?? null) !== null;
+  const hosted = isVerified ? undefined : await findHosted(db, organizationId, foldAddress(email));
+  if (!isVerified && !hosted) throw unverified(email, domainName, domain);
+  if (hosted?.isPaused)
+    throw new ConflictError('mailbox', `${email} may not send: ${pausedMailbox}`);
+  return {
+    email,
+    name: from?.name ?? sender?.name ?? null,
+    domainId: hosted ? hosted.domainId : (domain?.id ?? null),
+    replyToEmails: fromJson<string[]>(sender?.reply_to_emails ?? null),
+  };
+}
+
+/** Reason why a sender may not send now. */
+type Refused = ForbiddenError | ConflictError;
+
+/** Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a value. */
+export async function resolveSenders(
+  db: Db,
+  requests: readonly { organizationId: string; from: FromAddress | undefined }[],
+  findHosted = noneHosted,
+): Promise<(ResolvedSender | Refused)[]> {
+  const known = new Map<string, ResolvedSender | Refused>();
+  const resolved: (ResolvedSender | Refused)[] = [];
+  for (const { organizationId, from } of requests) {
+    const question = `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
+    let answer = known.get(question);
+    if (!answer) {
+      const asked = resolveSender(db, organizationId, from, findHosted);
+      answer = await asked.catch((error: unknown) => {
+        if (error instanceof ForbiddenError || error instanceof ConflictError) return error;
+        throw error;
+      });
+      known.set(question, answer);
+    }
+    resolved.push(answer);
+  }
+  return resolved;
+}
+
+const pausedMailbox =
+  'its mailbox is paused. Resume it (svc mailboxes resume), or use another from.email';
+
+function noDefaultSender(): ForbiddenError {
+  return new ForbiddenError(
+    'There is no default sender: give from.email, or create one with `svc senders create ' +
+      '--email ADDRESS --default`',
+  );
+}
+
+function inactive({ email, id }: SenderRow): ForbiddenError {
+  return new ForbiddenError(
+    `${email} may not send: this sender is inactive. Set isActive on sender ${id}, ` +
+      'or use another from.email',
+  );
+}
+
+function unverified(
+  email: string,
+  domainName: string,
+  domain: { id: string; status: string } | undefined,
+): ForbiddenError {
+  const remedy = domain
+    ? `its domain ${domainName} is not verified (${domain.status}). Publish its records (\`svc domains dns ${domain.id}\`), then run \`svc domains verify ${domain.id}\``
+    : `${domainName} is not a domain of this organization. Add it (\`svc domains add ` +
+      `${domainName}\`) and publish the records that it shows`;
+  return new ForbiddenError(`${email} may not send: ${remedy}`);
+}

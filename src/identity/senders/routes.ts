@@ -1,0 +1,31 @@
+// The HTTP operations on sender identities (specification 4.7).
+import { area } from '../../core/api/area.ts';
+import { nounRoutes } from '../../core/api/noun-routes.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import {
+  createSenderInput,
+  listSendersQuery,
+  senderNoun,
+  senderOutput,
+  updateSenderInput,
+} from './schema.ts';
+import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
+
+const at = area('senders', { about: 'Addresses for the From of messages', noun: senderNoun });
+
+export const senderRoutes = nounRoutes(at, '/v1/email/senders', {
+  one: 'a sender identity',
+  many: 'sender identities',
+  named: 'a sender',
+  output: senderOutput,
+  list: { query: listSendersQuery, run: listSenders },
+  create: {
+    description: 'Verified at once if its domain is a verified domain, otherwise pending.',
+    body: createSenderInput,
+    throws: [ConflictError],
+    run: createSender,
+  },
+  get: { run: getSender },
+  update: { body: updateSenderInput, run: updateSender },
+  delete: { run: deleteSender },
+});

@@ -1,0 +1,208 @@
+// Sender identities (specification 2.10, 4.7): the resource. Permission to send is in resolve.ts. An identity
+// is verified while its domain is, or by itself (`verified_at`). No state of the domain is copied here, so a
+// change to the domain takes effect at once.
+
+import { findOrganizations, lockOrganization } from '../../access/organizations/queries.ts';
+import { type Page, toPage } from '../../core/api/pagination.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import { parseWith } from '../../core/api/validate.ts';
+import type { App } from '../../core/app.ts';
+import { changesOf } from '../../history/audit/audit.ts';
+import { record } from '../../history/events/record.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { selectDomainsNamed } from '../domains/queries.ts';
+import { findDomainHolds } from '../reputation/domain-holds.ts';
+import { type SenderHealth, senderHealth } from '../reputation/health.ts';
+import * as queries from './queries.ts';
+import {
+  type CreateSender,
+  createSenderInput,
+  type ListSenders,
+  type Sender,
+  senderNoun,
+  type UpdateSender,
+} from './schema.ts';
+
+type SenderDomain = Awaited<ReturnType<typeof selectDomainsNamed>>[number];
+
+function toSender(
+  row: queries.SenderRow,
+  domain: SenderDomain | undefined,
+  sendingStatus: Sender['deliverability']['sendingStatus'],
+  { series, ...deliverability }: SenderHealth,
+): Sender {
+  const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
+  // Verified by its domain, from the time when both existed.
+  const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
+  const verifiedAt = row.verified_at ?? byDomain;
+  const isVerified = verifiedAt !== null;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    email: row.email,
+    name: row.name,
+    domainId: domain?.id ?? null,
+    verificationStatus: isVerified ? 'verified' : 'pending',
+    verifiedAt: isoTime(verifiedAt),
+    verificationToken: null,
+    providerLifecycle: isVerified ? 'active' : 'provisioning',
+    providerFailureCode: null,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    deliverability: { ...deliverability, sendingStatus },
+    series,
+    isActive: row.is_active === 1,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+async function present(
+  app: App,
+  db: Db,
+  organizationId: string,
+  rows: readonly queries.SenderRow[],
+): Promise<Sender[]> {
+  const names = [...new Set(rows.map((row) => row.domain))];
+  const domains = await selectDomainsNamed(db, organizationId, names);
+  const byName = new Map(domains.map((domain) => [domain.domain, domain]));
+  const [organization] = await findOrganizations(db, [organizationId]);
+  const isPaused = organization?.sending_status === 'paused';
+  const holds = await findDomainHolds(db, organizationId);
+  const statusOf = (domain: string) => (holds.has(domain) ? 'held' : 'enabled');
+  const addresses = rows.map((row) => row.folded_email);
+  const healthOf = await senderHealth(db, organizationId, addresses, app.clock.now());
+  return rows.map((row) => {
+    const sendingStatus = isPaused ? 'paused' : statusOf(row.domain);
+    return toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email));
+  });
+}
+
+async function presentOne(app: App, db: Db, row: queries.SenderRow): Promise<Sender> {
+  const [sender] = await present(app, db, row.organization_id, [row]);
+  return sender as Sender;
+}
+
+/** Returns the row of a new sender, not yet the default. @throws ValidationError. */
+export function newSenderRow(
+  app: App,
+  organizationId: string,
+  input: CreateSender,
+): queries.SenderRow {
+  const { email, name, replyToEmails } = parseWith(createSenderInput, input, 'body');
+  const now = app.clock.now();
+  return {
+    id: app.newId(senderNoun),
+    organization_id: organizationId,
+    email,
+    folded_email: foldAddress(email),
+    domain: domainOf(email),
+    name: name ?? null,
+    verified_at: null,
+    verification_token_hash: null,
+    is_default: 0,
+    reply_to_emails: toJson(replyToEmails),
+    is_active: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/**
+ * Makes a sender identity, verified at once on a verified domain. The first of an organization is its default
+ * unless `isDefault` is given.
+ * @throws ValidationError; ConflictError if the address is a sender already.
+ */
+export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
+  const { organizationId } = caller;
+  const wanted = newSenderRow(app, organizationId, input);
+  return app.store.write(async (trx) => {
+    // One default per organization, even when two are made at once.
+    await lockOrganization(trx, organizationId, wanted.created_at);
+    const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
+    if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
+    const row = { ...wanted, is_default: isDefault ? 1 : 0 };
+    if (!(await queries.insertSender(trx, row))) {
+      throw new ConflictError('sender', `${row.email} is already a sender of this organization`);
+    }
+    const details = { email: row.email, ...settingsOf(row) };
+    await record(app, trx, caller, { subject: row.id, action: senderNoun.created, details });
+    return presentOne(app, trx, row);
+  });
+}
+
+/** Returns the settings that can be changed by hand, for the audit. */
+function settingsOf(row: queries.SenderRow) {
+  return {
+    name: row.name,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    isActive: row.is_active === 1,
+  };
+}
+
+/** Lists a page of the organization's senders, newest first. */
+export async function listSenders(
+  app: App,
+  caller: Caller,
+  query: ListSenders,
+): Promise<Page<Sender>> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const filter = queries.filterOf(db, organizationId, query);
+  const { rows, total } = await queries.senders.page(db, organizationId, query, filter);
+  return toPage(await present(app, db, organizationId, rows), total, query);
+}
+
+/** Returns a sender. @throws ResourceNotFoundError. */
+export async function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
+  const { db } = app.store;
+  return presentOne(app, db, await queries.senders.get(db, caller.organizationId, id));
+}
+
+/** Changes the given settings. A new default replaces the old. @throws ResourceNotFoundError. */
+export async function updateSender(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateSender,
+): Promise<Sender> {
+  const { organizationId } = caller;
+  const { name, isDefault, replyToEmails, isActive } = input;
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    await lockOrganization(trx, organizationId, now);
+    const row = await queries.senders.get(trx, organizationId, id);
+    if (isDefault) await queries.clearDefaultSender(trx, organizationId, now);
+    const changed = await queries.senders.update(trx, organizationId, id, {
+      name,
+      reply_to_emails: replyToEmails === undefined ? undefined : toJson(replyToEmails),
+      is_active: isActive,
+      is_default: isDefault,
+      updated_at: now,
+    });
+    const changes = changesOf(settingsOf(row), settingsOf(changed));
+    if (Object.keys(changes).length > 0) {
+      const details = { email: row.email, ...changes };
+      await record(app, trx, caller, { subject: id, action: senderNoun.updated, details });
+    }
+    return presentOne(app, trx, changed);
+  });
+}
+
+/**
+ * Deletes a sender identity. On a verified domain its address may go on sending. A deleted default has no
+ * successor.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteSender(app: App, caller: Caller, id: string): Promise<Deleted> {
+  await app.store.write(async (trx) => {
+    const { email } = await queries.senders.remove(trx, caller.organizationId, id);
+    await record(app, trx, caller, { subject: id, action: senderNoun.deleted, details: { email } });
+  });
+  return { success: true, message: `Sender ${id} is deleted` };
+}

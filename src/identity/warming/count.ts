@@ -1,0 +1,33 @@
+// Counting mail of warming domains: it counts in the open window, in the transaction that accepts it
+// (specification 3). It is never refused or delayed: allowances are for campaigns.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { addAccepted } from './queries.ts';
+import { warmedDomains } from './warmed-domains.ts';
+
+/** A message that was accepted, or whose time has come. */
+interface AcceptedMessage {
+  organization_id: string;
+  /** Null for a domain that the organization has not registered. */
+  sender_domain_id: string | null;
+  /** Number of its recipients. */
+  delivery_count: number;
+}
+
+/** Counts the recipients of messages at the end of the transaction. Hot. */
+export async function countInWindows(
+  app: App,
+  trx: Db,
+  messages: readonly AcceptedMessage[],
+): Promise<void> {
+  const known = warmedDomains(app);
+  for (const { organization_id, sender_domain_id: domainId, delivery_count: count } of messages) {
+    if (domainId === null) continue;
+    // Awaits only domains that are not in memory.
+    const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
+    if (!domains.has(domainId)) continue;
+    const windows = lastly(trx, 'warming_windows', () => new CountChanges(addAccepted));
+    windows.add(domainId, { domainId, count });
+  }
+}

@@ -1,0 +1,213 @@
+// All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads and writes
+// rows, decides nothing.
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import { changeCounter } from '../../platform/store/change-counter.ts';
+import { change, type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { lockerOf } from '../../platform/store/locks.ts';
+import type { BatchState, DecisionKind, PlanStatus, StartWarming } from './schema.ts';
+
+export interface PlanRow {
+  id: string;
+  organization_id: string;
+  domain_id: string;
+  /** Name of the domain. */
+  domain: string;
+  status: PlanStatus;
+  identity: StartWarming['identity'];
+  initial_daily_recipients: number;
+  daily_growth_percent: number;
+  target_daily_recipients: number;
+  /** Hours that began earlier do not count as evidence. */
+  evidence_since: number;
+  hold_reason: string | null;
+  held_at: number | null;
+  paused_at: number | null;
+  completed_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A window of a plan. */
+export interface BatchRow {
+  id: string;
+  plan_id: string;
+  domain_id: string;
+  sequence: number;
+  state: BatchState;
+  starts_at: number;
+  ends_at: number;
+  allowance_recipients: number;
+  reserved_recipients: number;
+  accepted_recipients: number;
+  cancelled_at: number | null;
+  created_at: number;
+}
+
+export interface DecisionRow {
+  id: string;
+  plan_id: string;
+  kind: DecisionKind;
+  batch_id: string | null;
+  actor: string;
+  note: string | null;
+  created_at: number;
+}
+
+interface WarmingTables {
+  warming_plans: PlanRow;
+  warming_batches: BatchRow;
+  warming_decisions: DecisionRow;
+  warming_changes: { counter: number };
+}
+
+const on = tables<WarmingTables>;
+
+/** Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used. */
+const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
+
+/** Inserts a plan. Returns false if the domain has one that is active, paused or held. */
+export async function insertPlan(db: Db, row: PlanRow): Promise<boolean> {
+  const inserted = await on(db)
+    .insertInto('warming_plans')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'domain_id']).where(isLive).doNothing(),
+    )
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+/** Finds the live plan of a domain, or the newest of its ended ones. */
+export function findPlanOf(db: Db, domainId: string): Promise<PlanRow | undefined> {
+  return on(db)
+    .selectFrom('warming_plans')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .orderBy(({ eb }) => eb.case().when(isLive).then(0).else(1).end())
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+const lockPlans = lockerOf<WarmingTables>('warming_plans');
+
+/** Locks the plan until the transaction ends, and returns it. */
+export async function lockPlan(trx: Db, id: string): Promise<PlanRow | undefined> {
+  await lockPlans(trx, [id]);
+  return on(trx).selectFrom('warming_plans').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+type PlanChanges = Partial<Omit<PlanRow, 'id'>>;
+
+export function updatePlan(trx: Db, id: string, changes: PlanChanges): Promise<PlanRow> {
+  return on(trx)
+    .updateTable('warming_plans')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+const warmed = statement<WarmingTables, { organizationId: string }, Pick<PlanRow, 'domain_id'>>(
+  (db, parameter) =>
+    db
+      .selectFrom('warming_plans')
+      .select('domain_id')
+      .where('organization_id', '=', parameter('organizationId'))
+      .where(isLive),
+);
+
+/** Lists the domains of an organization with a plan that is active, paused or held. */
+export async function selectWarmedDomains(db: Db, organizationId: string): Promise<string[]> {
+  return (await warmed(db, { organizationId })).map(({ domain_id }) => domain_id);
+}
+
+export async function insertBatch(trx: Db, row: BatchRow): Promise<void> {
+  await on(trx).insertInto('warming_batches').values(row).execute();
+}
+
+type BatchChanges = Partial<Pick<BatchRow, 'state' | 'starts_at' | 'ends_at' | 'cancelled_at'>>;
+
+export async function updateBatch(trx: Db, id: string, changes: BatchChanges): Promise<void> {
+  await on(trx).updateTable('warming_batches').set(changes).where('id', '=', id).execute();
+}
+
+/** Returns the last windows of a plan, the newest last. */
+export async function selectBatches(db: Db, planId: string, limit: number): Promise<BatchRow[]> {
+  const newest = await on(db)
+    .selectFrom('warming_batches')
+    .selectAll()
+    .where('plan_id', '=', planId)
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute();
+  return newest.reverse();
+}
+
+/**
+ * Finds plans whose open window has ended by `endedBy`, or ends after `endsAfter`, which happens only when
+ * the clock was set back. In the order of their ids, starting behind `after`.
+ */
+export async function selectDuePlans(
+  db: Db,
+  { endedBy, endsAfter, after }: { endedBy: number; endsAfter: number; after: string },
+  limit: number,
+): Promise<string[]> {
+  const rows = await on(db)
+    .selectFrom('warming_batches')
+    .select('plan_id')
+    .where('state', '=', sql.lit('open'))
+    .where((eb) => eb.or([eb('ends_at', '<=', endedBy), eb('ends_at', '>', endsAfter)]))
+    .where('plan_id', '>', after)
+    .orderBy('plan_id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ plan_id }) => plan_id);
+}
+
+const addToOpen = change(
+  (db: Kysely<WarmingTables>, parameter: ParameterOf<{ domainId: string; count: number }>) =>
+    db
+      .updateTable('warming_batches')
+      .set((eb) => ({ accepted_recipients: eb('accepted_recipients', '+', parameter('count')) }))
+      .where('domain_id', '=', parameter('domainId'))
+      .where('state', '=', sql.lit('open')),
+);
+
+/**
+ * Counts recipients in the open windows of domains. Hot. The caller sorts them, so that two transactions
+ * cannot deadlock. Runs twice if no window was open: on PostgreSQL the statement may have waited for the
+ * transaction that closed one and opened the next, which it does not see.
+ */
+export async function addAccepted(
+  trx: Db,
+  rows: readonly { domainId: string; count: number }[],
+): Promise<void> {
+  for (const row of rows) {
+    if ((await addToOpen(trx, row)) === 0) await addToOpen(trx, row);
+  }
+}
+
+export async function insertDecisions(trx: Db, rows: readonly DecisionRow[]): Promise<void> {
+  await on(trx).insertInto('warming_decisions').values(rows).execute();
+}
+
+/** Returns the last decisions on a plan, the newest last. */
+export async function selectDecisions(
+  db: Db,
+  planId: string,
+  limit: number,
+): Promise<DecisionRow[]> {
+  const newest = await on(db)
+    .selectFrom('warming_decisions')
+    .selectAll()
+    .where('plan_id', '=', planId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return newest.reverse();
+}
+
+/** Counter of plans that begin or end. */
+export const warmingChanges = changeCounter<WarmingTables>('warming_changes');

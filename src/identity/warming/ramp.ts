@@ -1,0 +1,69 @@
+// Calculates the growth of a warming plan (specification 3): the allowance of each window, and a preview of
+// the whole ramp. Pure functions.
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { dayMs } from '../reputation/metrics.ts';
+
+/** Length of a window. */
+export const windowMs = dayMs;
+
+/** Parameters of a ramp. Recipients are those of one window. */
+export interface Growth {
+  initialDailyRecipients: number;
+  dailyGrowthPercent: number;
+  targetDailyRecipients: number;
+}
+
+/** Limit of simulated windows: the steepest finite ramp takes 984, from 1 to 1,000,000 by one percent. */
+const mostWindows = 1_200;
+/** Number of windows shown of an endless ramp. */
+const endlessWindows = 30;
+
+/** Returns the allowance of the first window, at most the target. */
+export function firstAllowance(growth: Growth): number {
+  return Math.min(growth.initialDailyRecipients, growth.targetDailyRecipients);
+}
+
+/**
+ * Returns the allowance of the window after a safe one. Calculates in whole hundredths, as 100 × 1.1 is a
+ * little more than 110.
+ */
+export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDailyRecipients'>) {
+  const { dailyGrowthPercent, targetDailyRecipients } = growth;
+  const grown = Math.ceil((previous * (100 + dailyGrowthPercent)) / 100);
+  return Math.min(targetDailyRecipients, grown);
+}
+
+/** A future window of a plan. */
+export interface SimulatedWindow {
+  sequence: number;
+  startsAt: string;
+  endsAt: string;
+  allowanceRecipients: number;
+}
+
+export interface Simulation {
+  windows: SimulatedWindow[];
+  /** Null if the ramp stays below its target for ever. */
+  completesAt: string | null;
+}
+
+/** Returns the windows of a plan that began at `start` (ms since 1970), if each of them is safe. */
+export function simulateRamp(growth: Growth, start: number): Simulation {
+  const windows: SimulatedWindow[] = [];
+  const isEndless =
+    growth.dailyGrowthPercent === 0 && firstAllowance(growth) < growth.targetDailyRecipients;
+  const most = isEndless ? endlessWindows : mostWindows;
+  let allowance = firstAllowance(growth);
+  while (windows.length < most) {
+    const startsAt = start + windows.length * windowMs;
+    windows.push({
+      sequence: windows.length + 1,
+      startsAt: isoTime(startsAt),
+      endsAt: isoTime(startsAt + windowMs),
+      allowanceRecipients: allowance,
+    });
+    if (allowance === growth.targetDailyRecipients) break;
+    allowance = nextAllowance(allowance, growth);
+  }
+  return { windows, completesAt: isEndless ? null : (windows.at(-1)?.endsAt ?? null) };
+}

@@ -1,0 +1,302 @@
+// Actions of keys and installations in mailboxes, and their proposals. src/inbox/replies sends: it makes a
+// proposal here, and executes it after a person approves.
+//
+//   state      moved by                             to        also
+//   (none)     a key did it                         executed
+//   (none)     a key that only proposes, or a limit proposed  a person decides; 100 open in a mailbox
+//   proposed   approve                              approved  only within its transaction
+//   approved   the mail was sent                    executed  messageId
+//   approved   the send was refused for good        failed    failure has the reason
+//   proposed   reject                               rejected  its content is deleted
+//   proposed   7 days                               expired   its content is deleted
+
+import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Details } from '../../history/audit/audit.ts';
+import type { AuditAction } from '../../history/audit/schema.ts';
+import type { EventKind } from '../../history/events/kinds.ts';
+import { record, told } from '../../history/events/record.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { mailboxActionRejected } from './events.ts';
+import { deleteProposal } from './proposal-queries.ts';
+import * as queries from './queries.ts';
+import type {
+  ActionActor,
+  ActionType,
+  ListActions,
+  MailboxAction,
+  RejectAction,
+} from './schema.ts';
+
+const expiredAtOnce = 100;
+
+/** The subject of an action. */
+export interface ActionOf {
+  mailboxId: string;
+  type: ActionType;
+  messageId: string | null;
+  threadId: string | null;
+  summary: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the action in the form of the API. */
+export function presentAction(row: queries.ActionRow): MailboxAction {
+  return {
+    id: row.id,
+    mailboxId: row.mailbox_id,
+    type: row.type,
+    state: row.state,
+    actor: { kind: row.actor_kind, id: row.actor_id, displayName: row.actor_name },
+    messageId: row.message_id,
+    threadId: row.thread_id,
+    summary: fromJson<Record<string, unknown>>(row.summary),
+    createdAt: isoTime(row.created_at),
+    decidedAt: isoTime(row.decided_at),
+    decidedBy: fromJson<ActionActor>(row.decided_by),
+    note: row.note,
+    expiresAt: isoTime(row.expires_at),
+    failure: fromJson<MailboxAction['failure']>(row.failure),
+    digest: row.digest,
+    editedDigest: row.edited_digest,
+  };
+}
+
+/** Returns whether the caller is a program: its sends are limited, and recorded as actions. */
+export function isService({ keyId, owner }: Caller): boolean {
+  return keyId !== null && owner === 'service';
+}
+
+/** Returns a new row for an action of a key. */
+export function rowOf(
+  app: App,
+  caller: Caller,
+  keyId: string,
+  action: ActionOf,
+): queries.ActionRow {
+  return {
+    id: app.newId('mailboxAction'),
+    organization_id: caller.organizationId,
+    mailbox_id: action.mailboxId,
+    type: action.type,
+    state: 'executed',
+    actor_kind: 'key',
+    actor_id: keyId,
+    actor_name: caller.keyName,
+    by_person: isService(caller) ? 0 : 1,
+    message_id: action.messageId,
+    thread_id: action.threadId,
+    summary: JSON.stringify(action.summary),
+    created_at: app.clock.now(),
+    decided_at: null,
+    decided_by: null,
+    note: null,
+    expires_at: null,
+    failure: null,
+    digest: null,
+    edited_digest: null,
+    proposal_bytes: 0,
+  };
+}
+
+/** An action with its caller. */
+export interface Doing extends ActionOf {
+  caller: Caller;
+}
+
+/**
+ * Records actions of keys, in the transactions that perform them. Returns their ids; null for the operator,
+ * whose acts are not actions.
+ */
+export async function storeActions(
+  app: App,
+  trx: Db,
+  doings: readonly Doing[],
+): Promise<(string | null)[]> {
+  const rows = doings.map(({ caller, ...action }) =>
+    caller.keyId === null ? null : rowOf(app, caller, caller.keyId, action),
+  );
+  await queries.insertActions(
+    trx,
+    rows.flatMap((row) => row ?? []),
+  );
+  return rows.map((row) => row?.id ?? null);
+}
+
+/** Records one action, like `storeActions`. */
+export async function storeAction(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: ActionOf,
+): Promise<string | null> {
+  const [id = null] = await storeActions(app, trx, [{ ...action, caller }]);
+  return id;
+}
+
+/** Returns the row of an action in a mailbox. @throws ResourceNotFoundError. */
+export async function getActionRow(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<queries.ActionRow> {
+  await getMailboxRow(db, organizationId, mailboxId);
+  const row = await queries.actions.find(db, organizationId, id);
+  if (row?.mailbox_id !== mailboxId) throw new ResourceNotFoundError('action', id);
+  return row;
+}
+
+/** Returns a page of actions, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+export async function listActions(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  { limit, cursor, ...filter }: ListActions,
+): Promise<{ items: MailboxAction[]; nextCursor: string | null }> {
+  const { db } = app.store;
+  await getMailboxRow(db, organizationId, mailboxId);
+  const scope = ['actions', mailboxId, filter.state, filter.type, filter.actor];
+  const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
+  const rows = await queries.selectActions(
+    db,
+    organizationId,
+    mailboxId,
+    filter,
+    before,
+    limit + 1,
+  );
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
+  const nextCursor = last && cursorAfter(scope, { at: timeOfId(last), id: last });
+  return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
+}
+
+function deciderOf({ keyId, keyName }: Caller): ActionActor {
+  return keyId === null
+    ? { kind: 'user', id: null, displayName: 'operator' }
+    : { kind: 'key', id: keyId, displayName: keyName };
+}
+
+/** Requires the key of a person. @throws ForbiddenError for a service. */
+export function requirePerson({ owner }: Caller): void {
+  if (owner === 'person') return;
+  throw new ForbiddenError('Only a person decides: use a key made with --owner person');
+}
+
+/**
+ * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes its content.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or expired, or
+ * its mailbox is paused.
+ */
+export async function decide(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  at: { mailboxId: string; actionId: string },
+  decision: { state: 'approved' | 'rejected'; note: string | null },
+): Promise<queries.ActionRow> {
+  requirePerson(caller);
+  const row = await getActionRow(trx, caller.organizationId, at.mailboxId, at.actionId);
+  const now = app.clock.now();
+  const isOver = row.state === 'proposed' && (row.expires_at ?? now) <= now;
+  const change = {
+    ...decision,
+    decided_at: now,
+    decided_by: JSON.stringify(deciderOf(caller)),
+  };
+  const isMoved = !isOver && (await queries.moveAction(trx, row, 'proposed', change));
+  if (!isMoved) {
+    const state = isOver ? 'expired' : row.state;
+    throw new ConflictError('action', `${row.id} is already ${state}: it is decided only once`);
+  }
+  await deleteProposal(trx, row.id);
+  return { ...row, ...change };
+}
+
+/** The result of an approved action. */
+export interface Execution {
+  messageId: string | null;
+  threadId: string | null;
+  summary: Readonly<Record<string, unknown>>;
+  failure: { _tag: string; message: string } | null;
+  /** Digest of the edited MIME; null without edits. */
+  editedDigest: string | null;
+}
+
+/** Ends an approved action, in the transaction that approved it. */
+export async function settleAction(
+  trx: Db,
+  row: queries.ActionRow,
+  { messageId, threadId, summary, failure, editedDigest }: Execution,
+): Promise<queries.ActionRow> {
+  const change = {
+    state: failure ? ('failed' as const) : ('executed' as const),
+    message_id: messageId,
+    thread_id: threadId,
+    summary: JSON.stringify(summary),
+    failure: toJson(failure),
+    edited_digest: editedDigest,
+  };
+  await queries.moveAction(trx, row, 'approved', change);
+  return { ...row, ...change };
+}
+
+/** Records a decision in the log and in the audit. */
+export async function tellDecision(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: queries.ActionRow,
+  how: { action: AuditAction; kind: EventKind & { sample: MailboxAction }; changes?: Details },
+): Promise<MailboxAction> {
+  const shown = presentAction(row);
+  const { note, type, summary, failure } = shown;
+  const details = {
+    mailboxId: row.mailbox_id,
+    type,
+    note,
+    failure,
+    to: summary.to,
+    edits: how.changes,
+  };
+  await record(app, trx, caller, { subject: row.mailbox_id, event: told(how.kind, shown) });
+  await record(app, trx, caller, { subject: row.id, action: how.action, details });
+  return shown;
+}
+
+/** Rejects a proposal. @throws the errors of `decide`. */
+export function rejectAction(
+  app: App,
+  caller: Caller,
+  at: { mailboxId: string; actionId: string },
+  { note = null }: RejectAction,
+): Promise<MailboxAction> {
+  return app.store.write(async (trx) => {
+    const row = await decide(app, trx, caller, at, { state: 'rejected', note });
+    const kind = mailboxActionRejected;
+    return tellDecision(app, trx, caller, row, { action: 'action.rejected', kind });
+  });
+}
+
+/** Expires undecided proposals, for the scheduler. Returns their count. */
+export async function expireActions(app: App): Promise<number> {
+  const { store, clock } = app;
+  let ended = 0;
+  for (;;) {
+    const rows = await queries.selectExpired(store.db, clock.now(), expiredAtOnce);
+    if (rows.length === 0) return ended;
+    const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    await store.write(async (trx) => {
+      for (const row of sorted) {
+        const isMoved = await queries.moveAction(trx, row, 'proposed', { state: 'expired' });
+        if (isMoved) await deleteProposal(trx, row.id);
+      }
+    }, 'soon');
+    ended += rows.length;
+  }
+}

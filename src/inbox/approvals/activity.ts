@@ -1,0 +1,94 @@
+// Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come from
+// counters, partial hours at the ends of a range from rows. Events are counted as they are published.
+import type { Caller } from '../../core/api/route.ts';
+import type { App, EventSink } from '../../core/app.ts';
+import { countResourceEvents } from '../../history/events/queries.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { firstIdAt } from '../../platform/runtime/ids.ts';
+import { type CountedRow, hourMs, noteEvent, sumHours } from './hour-queries.ts';
+import { countActions, countOpen } from './queries.ts';
+import type { ActivityQuery, MailboxActivity } from './schema.ts';
+
+/** Counts mailbox events in the transactions that publish them. */
+export const mailboxCounter: EventSink = {
+  resourcesOnly: true,
+  wants: () => true,
+  async take(_app, trx, events) {
+    for (const event of events) {
+      if (event.type.startsWith('mailbox.') && event.subject.startsWith('mbx_')) {
+        noteEvent(trx, event);
+      }
+    }
+  },
+};
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Splits a range into whole hours and the rest at its ends. */
+function partsOf({ from, to }: Span): { hours: Span | null; cuts: Span[] } {
+  const first = Math.ceil(from / hourMs) * hourMs;
+  const last = Math.floor(to / hourMs) * hourMs;
+  if (first >= last) return { hours: null, cuts: [{ from, to }] };
+  const cuts = [
+    { from, to: first },
+    { from: last, to },
+  ];
+  return { hours: { from: first, to: last }, cuts: cuts.filter((cut) => cut.from < cut.to) };
+}
+
+async function countCut(
+  app: App,
+  organizationId: string,
+  mailboxId: string,
+  { from, to }: Span,
+): Promise<CountedRow[]> {
+  const { db } = app.store;
+  const ids = (kind: 'mailboxAction' | 'event') =>
+    [firstIdAt(kind, from), firstIdAt(kind, to)] as const;
+  const actions = await countActions(db, organizationId, mailboxId, ...ids('mailboxAction'));
+  const events = await countResourceEvents(db, organizationId, mailboxId, ...ids('event'));
+  return [
+    ...actions.map((row) => ({ ...row, kind: 'action' as const })),
+    ...events.map((row) => ({ ...row, kind: 'event' as const, state: '' })),
+  ];
+}
+
+function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, number][] {
+  const sums = new Map<string, number>();
+  for (const row of rows) sums.set(row[key], (sums.get(row[key]) ?? 0) + row.count);
+  return [...sums].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Counts from `after` to before `before`, or over all time without both. @throws ResourceNotFoundError. */
+export async function agentActivity(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  { after, before }: ActivityQuery,
+): Promise<MailboxActivity> {
+  const { db } = app.store;
+  await getMailboxRow(db, organizationId, mailboxId);
+  const rows: CountedRow[] = [];
+  if (after == null && before == null) rows.push(...(await sumHours(db, mailboxId, null)));
+  else {
+    const now = app.clock.now() + hourMs;
+    const from = Math.min(Date.parse(after ?? '1970-01-01T00:00:00Z'), now);
+    const to = before == null ? now : Math.min(Date.parse(before), now);
+    const { hours, cuts } = partsOf({ from: Math.max(0, from), to: Math.max(0, to) });
+    if (hours) rows.push(...(await sumHours(db, mailboxId, hours)));
+    for (const cut of cuts) rows.push(...(await countCut(app, organizationId, mailboxId, cut)));
+  }
+  const actions = rows.filter(({ kind }) => kind === 'action');
+  const events = rows.filter(({ kind }) => kind === 'event');
+  return {
+    actions: {
+      byType: sumBy(actions, 'name').map(([type, count]) => ({ type, count })),
+      byState: sumBy(actions, 'state').map(([state, count]) => ({ state, count })),
+    },
+    events: { byType: sumBy(events, 'name').map(([type, count]) => ({ type, count })) },
+    pendingApprovals: (await countOpen(db, mailboxId)).count,
+  };
+}

@@ -1,0 +1,116 @@
+// All SQL on `mailbox_hours`: counts of actions and events in a mailbox per hour, by the time in their ids,
+// and over all time (hour -1). The transaction of the action or event counts it.
+import { type Kysely, sql } from 'kysely';
+import { timeOfId } from '../../platform/runtime/ids.ts';
+import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+
+export const hourMs = 3_600_000;
+const allTime = -1;
+
+export interface HourRow {
+  mailbox_id: string;
+  hour: number;
+  kind: 'action' | 'event';
+  /** Type of the action or event. */
+  name: string;
+  /** Empty for an event. */
+  state: string;
+  count: number;
+}
+
+interface HourTables {
+  mailbox_hours: HourRow;
+}
+
+const addOne = statement((db: Kysely<HourTables>, parameter: ParameterOf<HourRow>) =>
+  db
+    .insertInto('mailbox_hours')
+    .values({
+      mailbox_id: parameter('mailbox_id'),
+      hour: parameter('hour'),
+      kind: parameter('kind'),
+      name: parameter('name'),
+      state: parameter('state'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['mailbox_id', 'hour', 'kind', 'name', 'state']).doUpdateSet((set) => ({
+        count: set('mailbox_hours.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+async function addCounts(trx: Db, sorted: readonly HourRow[]): Promise<void> {
+  for (const row of sorted) await addOne(trx, row);
+}
+
+function note(trx: Db, id: string, row: Omit<HourRow, 'hour'>): void {
+  const at = timeOfId(id);
+  for (const hour of [allTime, at - (at % hourMs)]) {
+    const changes = lastly(trx, 'mailbox_hours', () => new CountChanges(addCounts));
+    const { mailbox_id, kind, name, state } = row;
+    changes.add([mailbox_id, hour, kind, name, state].join(' '), { ...row, hour });
+  }
+}
+
+/** Counts an action that enters a state (`by` 1) or leaves it (-1). */
+export function noteAction(
+  trx: Db,
+  { id, mailbox_id, type }: { id: string; mailbox_id: string; type: string },
+  state: string,
+  by: 1 | -1,
+): void {
+  note(trx, id, { mailbox_id, kind: 'action', name: type, state, count: by });
+}
+
+export function noteEvent(
+  trx: Db,
+  { id, subject, type }: { id: string; subject: string; type: string },
+) {
+  note(trx, id, { mailbox_id: subject, kind: 'event', name: type, state: '', count: 1 });
+}
+
+export type CountedRow = Pick<HourRow, 'kind' | 'name' | 'state' | 'count'>;
+
+/**
+ * Returns the sums of the hours from `from` to before `to` (ms since 1970), or of all time without a range.
+ */
+export async function sumHours(
+  db: Db,
+  mailboxId: string,
+  range: { from: number; to: number } | null,
+): Promise<CountedRow[]> {
+  const rows = await tables<HourTables>(db)
+    .selectFrom('mailbox_hours')
+    .select(['kind', 'name', 'state'])
+    .select(sql<number | string>`sum(count)`.as('count'))
+    .where('mailbox_id', '=', mailboxId)
+    .$if(range === null, (query) => query.where('hour', '=', allTime))
+    .$if(range !== null, (query) =>
+      query.where('hour', '>=', range?.from ?? 0).where('hour', '<', range?.to ?? 0),
+    )
+    .groupBy(['kind', 'name', 'state'])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
+
+/** Returns the counts of each hour in a range, oldest first, for charts. */
+export async function selectHours(
+  db: Db,
+  mailboxId: string,
+  range: { from: number; to: number },
+): Promise<Pick<HourRow, 'hour' | 'count'>[]> {
+  const rows = await tables<HourTables>(db)
+    .selectFrom('mailbox_hours')
+    .select('hour')
+    .select(sql<number | string>`sum(count)`.as('count'))
+    .where('mailbox_id', '=', mailboxId)
+    .where('hour', '>=', range.from)
+    .where('hour', '<', range.to)
+    .where('kind', '=', 'action')
+    .groupBy('hour')
+    .orderBy('hour')
+    .execute();
+  return rows.map(({ hour, count }) => ({ hour, count: Number(count) }));
+}

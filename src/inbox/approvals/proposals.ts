@@ -1,0 +1,185 @@
+// Proposals: mails in a mailbox that a person decides on. Each is stored whole and never changes, so the
+// approver sees exactly the bytes that go out. Lists never read them: one mail or file is read at a time.
+import type { Caller, FileAnswer } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { record, told } from '../../history/events/record.ts';
+import {
+  ForbiddenError,
+  MalformedRequestError,
+  RateLimitedError,
+  ResourceNotFoundError,
+} from '../../platform/errors.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { type ActionOf, getActionRow, presentAction, rowOf } from './actions.ts';
+import { mailboxActionProposed } from './events.ts';
+import { findProposal, findProposalPart, insertProposal } from './proposal-queries.ts';
+import { type ActionRow, countOpen, insertActions, selectDecisionTimes } from './queries.ts';
+import type { MailboxAction, ShownAction } from './schema.ts';
+
+const keptMs = 7 * 24 * 3_600_000;
+const mostOpen = 100;
+const mostOpenBytes = 2 ** 30;
+const decisionsAsked = 50;
+const fewestDecisions = 5;
+const reviewMs = 24 * 3_600_000;
+
+/** The content of a proposal for its approver, with the content ids of its files. */
+export interface ProposedMail extends NonNullable<ShownAction['content']> {
+  attachments: ProposedFile[];
+}
+
+/** An attachment of a proposed mail; its bytes are the part `n`. */
+export interface ProposedFile {
+  n: number;
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  size: number;
+  digest: string;
+}
+
+/** A mail that never changes again. */
+export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
+  mail: Content;
+  /** SHA-256 of `mime`: `sha256:` and hexadecimal digits. */
+  digest: string;
+  /** The whole mail, except for the header fields made at the send. */
+  mime: Buffer;
+  /** Bytes of the attachments, in order. */
+  files: Buffer[];
+}
+
+/** An open proposal. */
+export interface Proposal {
+  action: MailboxAction;
+  /** Expected time of the decision, ms since 1970. */
+  reviewExpectedAt: number;
+}
+
+/**
+ * Stores a mail as a proposal. The caller holds the mailbox.
+ * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be too large;
+ * ForbiddenError for the operator.
+ */
+export async function storeProposal(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: Omit<ActionOf, 'messageId'>,
+  { mail, digest, mime, files }: FrozenBytes,
+): Promise<Proposal> {
+  if (caller.keyId === null) throw new ForbiddenError('Only a key proposes');
+  const now = app.clock.now();
+  const content = JSON.stringify(mail);
+  const parts = [mime, ...files];
+  const bytes = parts.reduce((sum, { length }) => sum + length, Buffer.byteLength(content));
+  await requireRoom(trx, action.mailboxId, bytes, now);
+  const row: ActionRow = {
+    ...rowOf(app, caller, caller.keyId, { ...action, messageId: null }),
+    state: 'proposed',
+    expires_at: now + keptMs,
+    digest,
+    proposal_bytes: bytes,
+  };
+  await insertActions(trx, [row]);
+  await insertProposal(trx, row.id, content, parts);
+  const shown = presentAction(row);
+  const event = told(mailboxActionProposed, shown);
+  await record(app, trx, caller, { subject: row.mailbox_id, event });
+  const reviewExpectedAt = now + (await expectedReviewMs(trx, row.mailbox_id));
+  return { action: shown, reviewExpectedAt };
+}
+
+async function requireRoom(trx: Db, mailboxId: string, bytes: number, now: number): Promise<void> {
+  const open = await countOpen(trx, mailboxId);
+  if (open.count >= mostOpen) {
+    const waitMs = Math.max(1_000, (open.firstExpiry ?? now) - now);
+    throw new RateLimitedError('proposeAction', Math.ceil(waitMs / 1_000));
+  }
+  if (open.bytes + bytes <= mostOpenBytes) return;
+  const text = `The proposals of ${mailboxId} would exceed ${mostOpenBytes} bytes`;
+  throw new MalformedRequestError(`${text}: decide on some (svc mailboxes review)`, 413);
+}
+
+/** Returns the median time of the last decisions; a day if there are few. */
+async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
+  const times = await selectDecisionTimes(trx, mailboxId, decisionsAsked);
+  if (times.length < fewestDecisions) return reviewMs;
+  const sorted = times.sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? reviewMs;
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? reviewMs;
+  return Math.round((lower + upper) / 2);
+}
+
+/** The path of an action. */
+export interface ActionPlace {
+  mailboxId: string;
+  actionId: string;
+}
+
+/** Returns an action with its proposed content. @throws ResourceNotFoundError. */
+export async function getAction(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<ShownAction> {
+  const row = await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<ProposedMail>((await findProposal(db, actionId)) ?? null);
+  return { ...presentAction(row), content: mail && shownMail(mail) };
+}
+
+function shownMail(mail: ProposedMail): NonNullable<ShownAction['content']> {
+  const { from, replyTo, to, cc, bcc, subject, text, html } = mail;
+  const attachments = mail.attachments.map(({ contentId: _, ...file }) => file);
+  return { from, replyTo, to, cc, bcc, subject, text, html, attachments };
+}
+
+/**
+ * Returns the whole mail of a proposal; null once it is decided. Checks the organization first.
+ * @throws ResourceNotFoundError.
+ */
+export async function readFrozen<Content extends ProposedMail>(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<FrozenBytes<Content> | null> {
+  const { digest } = await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<Content>((await findProposal(db, actionId)) ?? null);
+  const mime = await findProposalPart(db, actionId, 0);
+  if (!mail || !mime || digest === null) return null;
+  const files: Buffer[] = [];
+  for (const { n } of mail.attachments) {
+    const data = await findProposalPart(db, actionId, n);
+    if (!data) return null;
+    files.push(data);
+  }
+  return { mail, digest, mime, files };
+}
+
+/**
+ * Returns the MIME of a proposal; its digest is the SHA-256 of these bytes. @throws ResourceNotFoundError.
+ */
+export async function readProposedMime(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<FileAnswer> {
+  await getActionRow(db, organizationId, mailboxId, actionId);
+  const bytes = await findProposalPart(db, actionId, 0);
+  if (!bytes) throw new ResourceNotFoundError('proposal', actionId);
+  return { contentType: 'message/rfc822', filename: `${actionId}.eml`, bytes, isMail: true };
+}
+
+/** Returns an attachment of a proposal, counted from 1. @throws ResourceNotFoundError. */
+export async function readProposedFile(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId, n }: ActionPlace & { n: number },
+): Promise<FileAnswer> {
+  await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<ProposedMail>((await findProposal(db, actionId)) ?? null);
+  const file = mail?.attachments.find((one) => one.n === n);
+  const bytes = file && (await findProposalPart(db, actionId, n));
+  if (!bytes) throw new ResourceNotFoundError('attachment', String(n));
+  return { contentType: file.contentType, filename: file.filename, bytes };
+}

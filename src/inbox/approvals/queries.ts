@@ -1,0 +1,228 @@
+// All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also updates
+// the counts of its hour.
+import {
+  bulkInsert,
+  type Db,
+  idList,
+  isOneOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+import { noteAction } from './hour-queries.ts';
+import type { ActionState, ActionType } from './schema.ts';
+
+export interface ActionRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  type: ActionType;
+  state: ActionState;
+  actor_kind: 'key' | 'installation';
+  actor_id: string;
+  actor_name: string | null;
+  /** 1 for the key of a person. */
+  by_person: number;
+  message_id: string | null;
+  thread_id: string | null;
+  /** JSON with the displayed fields. */
+  summary: string;
+  created_at: number;
+  decided_at: number | null;
+  /** JSON (ActionActor). */
+  decided_by: string | null;
+  note: string | null;
+  /** Expiry of a proposal. */
+  expires_at: number | null;
+  /** JSON of the error that ended it. */
+  failure: string | null;
+  /** SHA-256 of the proposed MIME; null unless the action was a proposal. */
+  digest: string | null;
+  /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
+  edited_digest: string | null;
+  /** Stored bytes of the proposal while it is open. */
+  proposal_bytes: number;
+}
+
+interface ActionTables {
+  mailbox_actions: ActionRow;
+}
+
+export const actions = rowsOf<ActionRow>('mailbox_actions', 'action');
+
+const insertRows = bulkInsert<ActionTables>('mailbox_actions', [
+  'id',
+  'organization_id',
+  'mailbox_id',
+  'type',
+  'state',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'by_person',
+  'message_id',
+  'thread_id',
+  'summary',
+  'created_at',
+  'decided_at',
+  'decided_by',
+  'note',
+  'expires_at',
+  'failure',
+  'digest',
+  'edited_digest',
+  'proposal_bytes',
+] satisfies (keyof ActionRow)[]);
+
+export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise<void> {
+  await insertRows(db, rows);
+  for (const row of rows) noteAction(db, row, row.state, 1);
+}
+
+/** Returns whether an action is an open proposal. */
+export async function isProposed(db: Db, id: string): Promise<boolean> {
+  const row = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select('state')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.state === 'proposed';
+}
+
+/** Moves an action to another state. Returns false if it left the state `from`: one of two movers wins. */
+export async function moveAction(
+  db: Db,
+  row: Pick<ActionRow, 'id' | 'mailbox_id' | 'type'>,
+  from: ActionState,
+  change: Partial<ActionRow> & Pick<ActionRow, 'state'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<ActionTables>(db)
+    .updateTable('mailbox_actions')
+    .set(change)
+    .where('id', '=', row.id)
+    .where('state', '=', from)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  noteAction(db, row, from, -1);
+  noteAction(db, row, change.state, 1);
+  return true;
+}
+
+/** Filter of a list of actions. */
+export interface ActionFilter {
+  state?: ActionState | undefined;
+  type?: ActionType | undefined;
+  actor?: string | undefined;
+}
+
+/** Returns actions older than the id `before`, newest first. */
+export function selectActions(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  { state, type, actor }: ActionFilter,
+  before: string | undefined,
+  limit: number,
+): Promise<ActionRow[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('mailbox_id', '=', mailboxId)
+    .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
+    .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
+    .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Returns count and bytes of the open proposals in a mailbox, and the time when the first one expires. */
+export async function countOpen(
+  db: Db,
+  mailboxId: string,
+): Promise<{ count: number; bytes: number; firstExpiry: number | null }> {
+  const { bytes, ...open } = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.sum<number | string | null>('proposal_bytes').as('bytes'),
+      fn.min<number | null>('expires_at').as('firstExpiry'),
+    ])
+    .where('mailbox_id', '=', mailboxId)
+    .where('state', '=', 'proposed')
+    .executeTakeFirstOrThrow();
+  return { ...open, bytes: Number(bytes) };
+}
+
+/** Returns the times that persons needed for their last decisions, in ms. */
+export async function selectDecisionTimes(
+  db: Db,
+  mailboxId: string,
+  limit: number,
+): Promise<number[]> {
+  const rows = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(['created_at', 'decided_at'])
+    .where('mailbox_id', '=', mailboxId)
+    .where('decided_at', 'is not', null)
+    .orderBy('decided_at', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => (row.decided_at ?? 0) - row.created_at);
+}
+
+/** Returns proposals past their expiry, in the order in which all transactions lock them. */
+export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .selectAll()
+    .where('state', '=', 'proposed')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Counts actions by type and state, for ids from `from` to before `to`. */
+export function countActions(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  from: string,
+  to: string,
+): Promise<{ name: string; state: string; count: number }[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(['type as name', 'state'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('mailbox_id', '=', mailboxId)
+    .where('id', '>=', from)
+    .where('id', '<', to)
+    .groupBy(['type', 'state'])
+    .execute();
+}
+
+const sentByServices = statement<ActionTables, { ids: unknown }, { message_id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('mailbox_actions')
+      .select('message_id')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .where('message_id', 'is not', null)
+      .where('by_person', '=', 0)
+      .where('decided_at', 'is', null)
+      .$castTo<{ message_id: string }>(),
+);
+
+/** Returns those of these messages that programs sent without a person's approval. */
+export async function selectSentByServices(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<string[]> {
+  if (messageIds.length === 0) return [];
+  const rows = await sentByServices(db, { ids: idList(db, messageIds) });
+  return rows.map(({ message_id }) => message_id);
+}

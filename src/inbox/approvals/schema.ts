@@ -1,0 +1,152 @@
+// Input and output schemas of actions in mailboxes and of agent activity (specification 2.5, 4.4).
+import { z } from 'zod';
+import { attachmentNumber } from '../../core/api/file-schema.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
+
+const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
+const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'] as const;
+
+export type ActionType = (typeof actionTypes)[number];
+export type ActionState = (typeof actionStates)[number];
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+
+export const actionPath = z.strictObject({
+  id: mailboxId,
+  actionId: z.string().regex(idPattern('mailboxAction'), 'is not the id of an action'),
+});
+
+export const actionFilePath = actionPath.extend({ n: attachmentNumber });
+
+export const listActionsQuery = z.strictObject({
+  state: z.enum(actionStates).optional().meta({ description: 'Only actions in this state' }),
+  type: z.enum(actionTypes).optional().meta({ description: 'Only actions of this type' }),
+  actor: z
+    .string()
+    .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
+    .optional()
+    .meta({ description: 'Only actions of this key or installation' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+export const rejectActionInput = z
+  .strictObject({
+    note: z
+      .string()
+      .max(2_000)
+      .nullish()
+      .meta({ description: 'Note on the decision, for the key that proposed it' }),
+  })
+  .meta({ examples: [{ note: 'Ask for the order number first' }] });
+
+const actor = z.object({
+  kind: z.enum(['user', 'key', 'installation']),
+  id: z.string().nullable().meta({ description: 'Null for the operator at the command line' }),
+  displayName: z.string().nullable(),
+});
+
+/** An action or a proposal of a key or an installation in a mailbox. */
+export const mailboxActionOutput = z
+  .object({
+    id: z.string(),
+    mailboxId: z.string(),
+    type: z.enum(actionTypes),
+    state: z.enum(actionStates),
+    actor,
+    messageId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the sent message; null until it is sent' }),
+    threadId: z.string().nullable(),
+    summary: z.record(z.string(), z.unknown()).meta({
+      description:
+        'For a send: from, to, cc, bcc, subject, preview and the number of attachments; for ' +
+        'a proposal also replyTo',
+    }),
+    createdAt: z.string(),
+    decidedAt: z.string().nullable(),
+    decidedBy: actor.nullable(),
+    note: z.string().nullable().meta({ description: 'Note on the decision' }),
+    expiresAt: z.string().nullable().meta({ description: 'Time at which a proposal expires' }),
+    failure: z
+      .object({ _tag: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Reason for which an approved proposal could not be sent' }),
+    digest: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent ' +
+          'after Date, Message-ID, DKIM-Signature and X-Service-Token',
+      }),
+    editedDigest: z.string().nullable().meta({
+      description: 'Digest of the MIME that was sent, if `decidedBy` edited it; else null',
+    }),
+  })
+  .meta({ id: 'MailboxAction', description: 'An action or a proposal in a mailbox' });
+
+export const actionPage = z.object({
+  items: z.array(mailboxActionOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+/** The action with its proposed content while it is open. */
+export const shownActionOutput = mailboxActionOutput
+  .extend({
+    content: z
+      .object({
+        from: z.object({ email: z.string(), name: z.string().nullable() }),
+        replyTo: z.array(z.string()),
+        to: z.array(z.string()),
+        cc: z.array(z.string()),
+        bcc: z.array(z.string()),
+        subject: z.string(),
+        text: z.string().nullable(),
+        html: z.string().nullable(),
+        attachments: z.array(
+          z.object({
+            n: z.number().meta({ description: 'Its number in `…/attachments/{n}`' }),
+            filename: z.string(),
+            contentType: z.string(),
+            size: z.number().meta({ description: 'Bytes' }),
+            digest: z.string().meta({ description: '`sha256:` of its bytes' }),
+          }),
+        ),
+      })
+      .nullable()
+      .meta({ description: 'Mail of the proposal; null once it is decided' }),
+  })
+  .meta({ id: 'ShownMailboxAction', description: 'An action, with the mail of a proposal' });
+
+const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish();
+
+export const activityQuery = z.strictObject({
+  after: instant.meta({ description: 'Start of the time; leave out both for all time' }),
+  before: instant.meta({ description: 'End of the time, exclusive' }),
+});
+
+export const activityOutput = z
+  .object({
+    actions: z.object({
+      byType: z.array(z.object({ type: z.string(), count: z.number() })),
+      byState: z.array(z.object({ state: z.string(), count: z.number() })),
+    }),
+    events: z.object({ byType: z.array(z.object({ type: z.string(), count: z.number() })) }),
+    pendingApprovals: z.number().meta({ description: 'Sends that now wait for approval' }),
+  })
+  .meta({ id: 'MailboxActivity', description: 'Counts of the events of a mailbox' });
+
+export type ActionActor = z.output<typeof actor>;
+export type MailboxAction = z.output<typeof mailboxActionOutput>;
+export type ShownAction = z.output<typeof shownActionOutput>;
+export type ListActions = z.output<typeof listActionsQuery>;
+export type RejectAction = z.output<typeof rejectActionInput>;
+export type ActivityQuery = z.output<typeof activityQuery>;
+export type MailboxActivity = z.output<typeof activityOutput>;

@@ -1,0 +1,55 @@
+// Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To, References;
+// our Message-ID holds the message's id) joins the conversation of that message before its 250.
+import type { App } from '../../core/app.ts';
+import { findConversationParts } from '../../outbound/messages/conversation-queries.ts';
+import { messageIdOf } from '../../outbound/messages/own-message-id.ts';
+import { arrivalsOf, countArrivals } from '../../people/conversations/arrivals.ts';
+import { holdConversations } from '../../people/conversations/queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { InboundCopy } from './inbound-copy.ts';
+
+/**
+ * Returns the copies, with the conversation of each reply. Needs one query per batch, and none without
+ * replies.
+ */
+export async function withConversations(
+  trx: Db,
+  copies: readonly InboundCopy[],
+): Promise<readonly InboundCopy[]> {
+  const asked = copies.flatMap(({ answers }) => answers);
+  if (asked.length === 0) return copies;
+  const own = copies.flatMap(({ message }) => messageIdOf(message.message_id_header) ?? []);
+  const parts = await findConversationParts(trx, [...new Set([...asked, ...own])]);
+  const named = parts.flatMap(({ conversation_id }) => conversation_id ?? []);
+  if (named.length === 0) return copies;
+  // The lock keeps the conversations until the transaction ends.
+  const held = new Set(
+    (await holdConversations(trx, [...new Set(named)].sort())).map(({ id }) => id),
+  );
+  const partOf = new Map(
+    parts.flatMap((part) => (held.has(part.conversation_id ?? '') ? [[part.id, part]] : [])),
+  );
+  return copies.map((copy) => {
+    const conversationOf = (id: string | null) => {
+      const part = partOf.get(id ?? '');
+      return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
+    };
+    const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
+    // Mail that we sent into the conversation, to a mailbox of this organization, is counted already.
+    const isOurs =
+      id !== null && conversationOf(messageIdOf(copy.message.message_id_header)) === id;
+    return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };
+  });
+}
+
+/** Counts the copies that belong to conversations. */
+export function countAnswers(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
+  const arrivals = copies.flatMap(({ message, isAutoReply }) =>
+    arrivalsOf(message, {
+      isHuman: !isAutoReply,
+      contactIds: [],
+      addresses: [message.from_email],
+    }),
+  );
+  return countArrivals(app, trx, arrivals);
+}

@@ -1,0 +1,74 @@
+// Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total time. Beyond
+// a limit only this check sees DNS trouble, so that no sender can starve one check by another.
+import type { Clock } from '../../platform/runtime/clock.ts';
+
+/** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
+export type AuthResolver = (name: string, type: string) => Promise<string[] | string[][]>;
+
+/** Time of one look-up: as long as `Dns.resolveSoon` queries a server. */
+export const lookupMs = 1_500;
+
+interface LookupBounds {
+  /** Most different questions. A repeated one gets the answer of the first. */
+  most: number;
+  /** Milliseconds for one question. */
+  eachMs: number;
+  /** Milliseconds for all questions, from the first on. */
+  allMs: number;
+}
+
+interface CheckLookups {
+  resolve: AuthResolver;
+  /** Gives the open questions this many more milliseconds. */
+  extend(ms: number): void;
+}
+
+function dnsFault(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+/** Treats an invalid name as one that does not exist, so that a sender gains no `temperror` by it. */
+function asLookupFault(error: unknown): unknown {
+  const isBadName = error instanceof Error && 'code' in error && error.code === 'EBADNAME';
+  return isBadName ? dnsFault('ENOTFOUND') : error;
+}
+
+/** Wraps a resolver in limits. Beyond them it rejects with ETIMEOUT or EREFUSED, also for later questions. */
+export function boundLookups(
+  resolver: AuthResolver,
+  clock: Clock,
+  { most, eachMs, allMs }: LookupBounds,
+): CheckLookups {
+  const asked = new Map<string, ReturnType<AuthResolver>>();
+  let endsAt: number | null = null;
+
+  async function ask(name: string, type: string): Promise<string[] | string[][]> {
+    endsAt ??= clock.elapsed() + allMs;
+    const waitMs = Math.min(eachMs, endsAt - clock.elapsed());
+    if (waitMs <= 0) throw dnsFault('ETIMEOUT');
+    const late = Promise.withResolvers<never>();
+    const cancel = clock.after(waitMs, () => late.reject(dnsFault('ETIMEOUT')));
+    try {
+      return await Promise.race([resolver(name, type), late.promise]);
+    } catch (error) {
+      throw asLookupFault(error);
+    } finally {
+      cancel();
+    }
+  }
+
+  return {
+    resolve(name, type) {
+      const key = `${type} ${name.toLowerCase()}`;
+      const known = asked.get(key);
+      if (known) return known;
+      if (asked.size >= most) return Promise.reject(dnsFault('EREFUSED'));
+      const answer = ask(name, type);
+      asked.set(key, answer);
+      return answer;
+    },
+    extend(ms) {
+      endsAt = clock.elapsed() + ms;
+    },
+  };
+}

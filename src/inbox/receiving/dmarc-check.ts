@@ -1,0 +1,111 @@
+// DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then derives the
+// verdict from the passed identifiers. check-sender.ts decides on mail that fails.
+import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
+import { domainOf } from '../../platform/net/address.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
+
+const policyMs = 5_000;
+const alignmentMs = 2_000;
+/** Enough for a walk of 8 for the author and each of 10 passed domains, or for each of 10 authors. */
+const mostLookups = 100;
+/** Most authors that are checked. A reader is shown the first. */
+const mostAuthors = 10;
+
+type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
+
+/** Domains of passed or open checks, which DMARC compares with the author's. */
+export interface Identifiers {
+  spf: string[];
+  dkim: { id?: string; domain: string; underSized?: number }[];
+}
+
+export interface Evidence {
+  author: Author;
+  /** Tells whether the whole header was read, so that no further author exists. */
+  isWhole: boolean;
+  passed: Identifiers;
+  /** Identifiers left open by DNS trouble. Null if they are unknown. */
+  open: Identifiers | null;
+  arc: ARCResult | null;
+}
+
+/** Verdict of the mail. `dmarc` is null without an author to query. */
+export interface Judged {
+  dmarc: DMARCResult | null;
+  verdict: string;
+}
+
+export interface DmarcCheck {
+  /** Author from the From fields alone, known while the body is still being hashed. */
+  author: Promise<Author>;
+  /** @returns false without exactly one author's domain (RFC 9989 5.3.1). */
+  evaluate(
+    author: Author,
+    identifiers: Identifiers,
+    arc?: ARCResult | null,
+  ): Promise<DMARCResult | false>;
+  /** Starts the time of the alignment, after the policy is read or has failed. */
+  align(): void;
+}
+
+/** Creates the check. `from` holds only the From fields, as a mail. Each name is looked up once. */
+export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): DmarcCheck {
+  const { resolve, extend } = boundLookups(resolver, clock, {
+    most: mostLookups,
+    eachMs: lookupMs,
+    allMs: policyMs,
+  });
+  const library = import('mailauth');
+  return {
+    author: library.then(({ dkimVerify }) => dkimVerify(from, { resolver: resolve })),
+    async evaluate({ headerFrom, fromFields }, { spf, dkim }, arc) {
+      const { dmarc } = await library;
+      return await dmarc({
+        headerFrom,
+        fromFields,
+        spfDomains: spf,
+        dkimDomains: dkim,
+        ...(arc && { arcResult: arc }),
+        resolver: resolve,
+      });
+    },
+    align: () => extend(alignmentMs),
+  };
+}
+
+/**
+ * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and reports
+ * the first that fails under `reject`, so that a second author cannot hide the first.
+ */
+async function judgeEach(
+  check: DmarcCheck,
+  { author: { headerFrom }, passed, arc }: Evidence,
+): Promise<Judged> {
+  const byDomain = new Map(headerFrom.map((address) => [domainOf(address).toLowerCase(), address]));
+  const authors = [...byDomain.values()].slice(0, mostAuthors);
+  const all = await Promise.all(
+    authors.map((address) => check.evaluate({ headerFrom: [address], fromFields: 1 }, passed, arc)),
+  );
+  const forbidden = all.find(
+    (dmarc) => dmarc && dmarc.status.result === 'fail' && dmarc.policy === 'reject',
+  );
+  return { dmarc: forbidden || null, verdict: 'permerror' };
+}
+
+/**
+ * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if an open check is
+ * aligned and could have made it pass, so that a sender cannot cause it with a domain of his own.
+ */
+export async function judge(check: DmarcCheck, evidence: Evidence): Promise<Judged> {
+  const { author, isWhole, passed, open, arc } = evidence;
+  const dmarc = isWhole && (await check.evaluate(author, passed, arc));
+  if (!dmarc) return await judgeEach(check, evidence);
+  const verdict = dmarc.status.result;
+  if (verdict !== 'fail') return { dmarc, verdict };
+  if (open === null) return { dmarc, verdict: 'temperror' };
+  if (open.spf.length + open.dkim.length === 0) return { dmarc, verdict };
+  const best = { spf: [...passed.spf, ...open.spf], dkim: [...passed.dkim, ...open.dkim] };
+  const atBest = await check.evaluate(author, best, arc);
+  return { dmarc, verdict: atBest && atBest.status.result === 'fail' ? 'fail' : 'temperror' };
+}

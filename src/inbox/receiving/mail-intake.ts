@@ -1,0 +1,28 @@
+// Detects bursts of received mail. A burst is stored and answered first, and parsed after it (projector.ts).
+// Unlike sends, mails arrive one by one, so they are counted over a time span and not by commit.
+import type { App } from '../../core/app.ts';
+import type { Intake } from '../../outbound/queue/intake.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+
+/** Mails within `whileMs` that make a burst. With fewer the cores can store and parse at once. */
+const pressingMails = 8;
+const whileMs = 50;
+
+/** The intake of mail of this process. */
+export const mailIntakeOf = perApp(({ clock }: App): Intake => {
+  let pressedAt = Number.NEGATIVE_INFINITY;
+  let countedFrom = Number.NEGATIVE_INFINITY;
+  let counted = 0;
+  return {
+    took(mails) {
+      const now = clock.elapsed();
+      if (now - countedFrom >= whileMs) {
+        countedFrom = now;
+        counted = 0;
+      }
+      counted += mails;
+      if (counted >= pressingMails) pressedAt = now;
+    },
+    isPressing: () => clock.elapsed() - pressedAt < 2 * whileMs,
+  };
+});

@@ -1,0 +1,120 @@
+// The stage after the 250: parses each received mail once, in the parse worker, and keeps the result
+// (project-mails.ts; src/outbound/messages/projection.ts has the states of a row). It yields to bursts:
+//
+//   pressure | holds while                           | the next batch
+//   ---------+---------------------------------------+------------------------------------------------
+//   none     | no burst of sends or mails            | at once
+//   burst    | a burst (queue/intake, mail-intake)   | none; checked again after 100 ms
+//   late     | a burst, and the first due mail waits | 100 ms after the previous one; after 20 s half of
+//            | for 10 s                              | that, and so on, so that parsing never falls behind
+//
+// A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes the daemon,
+// it takes no other mail with it, try after try.
+import type { App } from '../../core/app.ts';
+import {
+  firstDueProjection,
+  handBackProjections,
+  releaseProjections,
+  takeProjections,
+} from '../../outbound/messages/projection-queries.ts';
+import { intakeOf } from '../../outbound/queue/intake.ts';
+import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { mailIntakeOf } from './mail-intake.ts';
+import { projectMails } from './project-mails.ts';
+
+const batch = 64;
+/** Duration of a lease. A mail takes 2 s at most. After the lease this or another daemon tries again. */
+const leaseMs = 60_000;
+/** Time after the lease began in which mails are started. Later ones are handed back. */
+const beginsWithinMs = 30_000;
+/** Pause after another daemon leased all due mails. */
+const othersPauseMs = 1_000;
+/** Delay of mails handed back because the parser has no room or its worker does not start. */
+const noRoomPauseMs = 1_000;
+const besideBurstMs = 100;
+/** Longest wait for a burst to end. */
+const patienceMs = 10_000;
+
+export interface Projector {
+  /** Releases leases left by a crash (SQLite: there is only one daemon) and starts. */
+  start(): Promise<void>;
+  /** Stops, and hands back unparsed mails at once. */
+  stop(): Promise<void>;
+  /** Parses a batch of due mails and returns the number of leased ones. For tests and the loop. */
+  projectDue(): Promise<number>;
+}
+
+/** The projector of one daemon. */
+export function createProjector(app: App): Projector {
+  const stopping = Promise.withResolvers<void>();
+  let isStopped = false;
+  const pressure = pressureOf(app);
+
+  const projectDue = async (): Promise<number> => {
+    const { db } = app.store;
+    const now = app.clock.now();
+    const first = await firstDueProjection(db);
+    if (!first || first.due_at > now) return 0;
+    const isBegun = first.tries > 0;
+    const taking = { now, leaseUntil: now + leaseMs, limit: isBegun ? 1 : batch, isBegun };
+    const taken = await app.store.write((trx) => takeProjections(trx, taking), 'quiet');
+    const isOver = () => isStopped || app.clock.now() - now > beginsWithinMs;
+    const left = await projectMails(app, taken, { isOver, over: stopping.promise });
+    if (left.length > 0) {
+      const dueAt = app.clock.now() + noRoomPauseMs;
+      await app.store.write((trx) => handBackProjections(trx, left, dueAt), 'quiet');
+    }
+    return taken.length;
+  };
+
+  const step = async (): Promise<number> => {
+    const { clock } = app;
+    const pauseMs = pressure.pauseMs();
+    if (pauseMs > 0) return clock.now() + pauseMs;
+    const dueAt = (await firstDueProjection(app.store.db))?.due_at ?? Infinity;
+    if (dueAt > clock.now()) return dueAt;
+    if (pressure.givesWay(clock.now() - dueAt)) return clock.now() + besideBurstMs;
+    return (await projectDue()) > 0 ? 0 : clock.now() + othersPauseMs;
+  };
+
+  const trouble = 'received mail cannot be parsed now: trying again';
+  const loop = createDueLoop(app, { step, trouble });
+  return {
+    async start() {
+      if (app.store.kind === 'sqlite') {
+        await app.store.write((trx) => releaseProjections(trx, app.clock.now()), 'quiet');
+      }
+      loop.start();
+    },
+    stop() {
+      isStopped = true;
+      stopping.resolve();
+      return loop.stop();
+    },
+    projectDue,
+  };
+}
+
+/**
+ * Decides when to yield. Asked before each read of the store, because each commit of a burst wakes the loop.
+ */
+function pressureOf(app: App) {
+  const intakes = [intakeOf(app), mailIntakeOf(app)];
+  const isPressing = () => intakes.some((intake) => intake.isPressing());
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let pauseMs = besideBurstMs;
+  return {
+    /** Milliseconds until the next read of the store. */
+    pauseMs(): number {
+      if (!isPressing()) return 0;
+      return Math.max(0, lookedAt + pauseMs - app.clock.elapsed());
+    },
+    /** Tells whether mail that has waited for `waitedMs` keeps waiting. */
+    givesWay(waitedMs: number): boolean {
+      if (!isPressing()) return false;
+      lookedAt = app.clock.elapsed();
+      pauseMs = Math.ceil(besideBurstMs * Math.min(1, patienceMs / waitedMs));
+      return waitedMs < patienceMs;
+    },
+  };
+}

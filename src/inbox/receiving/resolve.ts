@@ -1,0 +1,169 @@
+// Finds the addressee of an address at RCPT, so that foreign mail is refused before its data arrives. Nothing
+// is relayed: without an addressee here an address is refused.
+
+import type { App } from '../../core/app.ts';
+import { returnPathOf } from '../../identity/domains/dns-records.ts';
+import { findProvenOwner, findReturnPathOwners } from '../../identity/domains/queries.ts';
+import { findReceiversOf, type Receivers } from '../../identity/mailboxes/mailboxes.ts';
+import { findFirstMailbox } from '../../identity/mailboxes/queries.ts';
+import { findDelivery } from '../../outbound/deliveries/queries.ts';
+import {
+  isReportable,
+  type NamedTransaction,
+  readReturnPath,
+} from '../../outbound/queue/return-path.ts';
+import type { ReportKind } from '../../outbound/reports/queries.ts';
+import { findLeaver } from '../../outbound/unsubscribe-links/find-leaver.ts';
+import { type Leaver, readMailToken } from '../../outbound/unsubscribe-links/tokens.ts';
+import { type MailAddress, parseAddress } from '../../platform/net/address.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { groupReads } from '../../platform/store/group.ts';
+import { type InboundRefusal, refused } from './refusal.ts';
+
+/** Mailbox with the address that reached it. */
+export interface MailboxAddressee {
+  kind: 'mailbox';
+  mailboxId: string;
+  organizationId: string;
+  /** Address in the form of src/platform/net/address.ts. */
+  address: string;
+}
+
+/** Address for reports on our sends and domains. */
+export interface ReportAddressee {
+  kind: 'report';
+  report: ReportKind;
+  organizationId: string;
+  /** Send that the return path names. Null except for bounces. */
+  named: NamedTransaction | null;
+  address: string;
+}
+
+/** Address that unsubscribes the sender from a group. */
+export interface LeavingAddressee {
+  kind: 'leaving';
+  leaver: Leaver;
+  address: string;
+}
+
+export type Addressee = MailboxAddressee | ReportAddressee | LeavingAddressee;
+
+/** Report addresses at a return-path host of ours, by local part. */
+const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
+  ['fbl', 'complaint'],
+  ['dmarc', 'dmarc'],
+]);
+
+/** Adds the domain to `postmaster`, which may come without one (RFC 5321 4.1.1.3). */
+function withDomain(address: string, hostname: string): string {
+  return address.toLowerCase() === 'postmaster' ? `postmaster@${hostname}` : address;
+}
+
+/** Resolves an address of RCPT TO, without brackets, to its addressee or a refusal. */
+export async function resolveAddressee(
+  app: App,
+  address: string,
+): Promise<Addressee | InboundRefusal> {
+  const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
+  if (!parsed) return refused(553, '5.1.3', 'The address is not a valid email address');
+  const { own, catchAll } = await findOwn(app, parsed);
+  if (!own) {
+    const ours = (await resolveReport(app, parsed)) ?? (await resolveLeaving(app, parsed));
+    if (ours) return ours;
+  }
+  const mailbox = own ?? (await unlessKept(app, parsed, catchAll));
+  if (!mailbox) return refused(550, '5.1.1', 'No mailbox here has this address');
+  if (mailbox.status === 'paused') {
+    return refused(450, '4.2.1', 'This mailbox accepts no mail at the moment');
+  }
+  return {
+    kind: 'mailbox',
+    mailboxId: mailbox.id,
+    organizationId: mailbox.organization_id,
+    address: parsed.email,
+  };
+}
+
+const mostTogether = 64;
+
+/** Local parts that are reserved at a return-path host, also beside a catch-all. */
+const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
+
+/**
+ * Returns the catch-all, except for reserved local parts at a return-path host: an invalid token there has no
+ * addressee.
+ */
+async function unlessKept<Found>(
+  app: App,
+  { localPart, domain }: MailAddress,
+  catchAll: Found | undefined,
+): Promise<Found | undefined> {
+  if (catchAll === undefined || !keptLocalPart.test(localPart)) return catchAll;
+  const owners = await findReturnPathOwners(app.store.db, domain);
+  return owners.length > 0 ? undefined : catchAll;
+}
+
+/** Clients that ask at the same time share a look-up. */
+const receiversOf = perApp(({ store }: App) =>
+  groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
+);
+
+/**
+ * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321 4.5.1).
+ * Without an active mailbox or catch-all it goes to the first mailbox of the domain's owner, or of this
+ * service.
+ */
+async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
+  const { db } = app.store;
+  const found = await receiversOf(app)(email);
+  const { own } = found;
+  if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return found;
+  if (!own && found.catchAll?.status === 'active') return found;
+  const owner = await findProvenOwner(db, returnPathOf(domain));
+  const isOurs = owner !== undefined || domain === app.config.delivery.hostname;
+  if (!isOurs) return found;
+  const ofOwner = owner === undefined ? undefined : await findFirstMailbox(db, owner);
+  const first = ofOwner ?? (await findFirstMailbox(db, null));
+  return first ? { ...found, own: { ...first, matched: email } } : found;
+}
+
+/** Tells whether the domain is the return-path host of hosted mailboxes, which all organizations share. */
+function isHostedReturn(app: App, domain: string): boolean {
+  return domain === returnPathOf(app.config.mailboxes.hostedDomain);
+}
+
+/** Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for others. */
+async function resolveLeaving(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<LeavingAddressee | null> {
+  const deliveryId = readMailToken(app, localPart);
+  const leaver = deliveryId === null ? null : await findLeaver(app, deliveryId);
+  if (!leaver) return null;
+  const owners = await findReturnPathOwners(app.store.db, domain);
+  return isHostedReturn(app, domain) || owners.includes(leaver.organizationId)
+    ? { kind: 'leaving', leaver, address: email }
+    : null;
+}
+
+/** Resolves a valid return path that we made, or a report address at a host of ours. Null for others. */
+async function resolveReport(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<ReportAddressee | null> {
+  const { db } = app.store;
+  const named = readReturnPath(app, email);
+  const report = reportLocalParts.get(localPart.toLowerCase());
+  if (named === null && report === undefined) return null;
+  const owners = await findReturnPathOwners(db, domain);
+  if (named === null) {
+    const [organizationId] = owners;
+    if (organizationId === undefined || report === undefined) return null;
+    return { kind: 'report', report, organizationId, named, address: email };
+  }
+  const delivery = await findDelivery(db, named.deliveryId);
+  if (!delivery || !isReportable(delivery, app.clock.now())) return null;
+  if (!isHostedReturn(app, domain) && !owners.includes(delivery.organization_id)) return null;
+  const { organization_id: organizationId } = delivery;
+  return { kind: 'report', report: 'bounce', organizationId, named, address: email };
+}

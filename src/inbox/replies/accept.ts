@@ -1,0 +1,103 @@
+// Accepts mail from mailboxes like any send and puts it into threads, in the caller's transaction.
+import { openAllowances } from '../../access/admission/quota.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import type { Message } from '../../outbound/messages/schema.ts';
+import { acceptAll } from '../../outbound/sending/accept.ts';
+import type { SendContent } from '../../outbound/sending/content.ts';
+import { recentOf } from '../../outbound/sending/send.ts';
+import type { ServiceError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { findThreadMessages, findThreads } from '../threads/queries.ts';
+import { type SentMail, threadSent } from '../threads/sent.ts';
+import { type Mail, payloadOf, type Sifted } from './mail.ts';
+
+/** A mail to send from a mailbox. */
+export interface Outgoing {
+  caller: Caller;
+  mailboxId: string;
+  mail: Mail;
+  content: SendContent;
+}
+
+/** The thread of a mail, from `placesOf`. */
+export interface Place {
+  /** Null begins a thread. */
+  threadId: string | null;
+  /** Set if the answered message was received. */
+  isAnswer: boolean;
+}
+
+/** A mail with its remaining recipients and its thread. */
+export interface Departing extends Outgoing, Place {
+  sifted: Sifted;
+}
+
+/** A sent message with its thread. */
+export interface Sent {
+  message: Message;
+  threadId: string;
+}
+
+/** Takes the first locks of every send from a mailbox, in the order of docs/store.md. */
+export async function openAccept(
+  app: App,
+  trx: Db,
+  mails: readonly Pick<Outgoing, 'caller' | 'mailboxId' | 'content'>[],
+): Promise<void> {
+  const organizationIds = mails.map(({ caller }) => caller.organizationId);
+  await openAllowances(app, trx, organizationIds);
+  await lockMailboxes(trx, [...new Set(mails.map(({ mailboxId }) => mailboxId))]);
+  await recentOf(app, trx).keep(mails.map(({ content }) => content.digest));
+}
+
+/** Returns the threads for these mails. The thread of an answered message may have changed by a merge. */
+export async function placesOf(
+  trx: Db,
+  mails: readonly Pick<Outgoing, 'mailboxId' | 'mail'>[],
+): Promise<Place[]> {
+  const answered = mails.flatMap(({ mail }) => mail.inReplyToMessageId ?? []);
+  const placed = answered.length === 0 ? [] : await findThreadMessages(trx, answered);
+  const placeOf = new Map(placed.map((row) => [row.message_id, row]));
+  const wanted = mails.map(({ mail: { inReplyToMessageId, threadId } }) => {
+    const found = placeOf.get(inReplyToMessageId ?? '');
+    return { id: found?.thread_id ?? threadId, found };
+  });
+  // The thread of a message exists; a thread named by id may be gone.
+  const named = wanted.flatMap(({ id, found }) => (found || id === null ? [] : id));
+  const threads = new Map((await findThreads(trx, named)).map((row) => [row.id, row]));
+  return wanted.map(({ id, found }, index): Place => {
+    if (found) return { threadId: found.thread_id, isAnswer: found.kind !== 'sent' };
+    const isOwn = threads.get(id ?? '')?.mailbox_id === mails[index]?.mailboxId;
+    return { threadId: isOwn ? id : null, isAnswer: false };
+  });
+}
+
+/**
+ * Accepts mails, each into a different thread; a refused one stores nothing. Returns one result each, in
+ * order.
+ */
+export async function acceptMails(
+  app: App,
+  trx: Db,
+  mails: readonly Departing[],
+): Promise<(Sent | { error: ServiceError })[]> {
+  const requests = mails.map(({ caller, mail, content, sifted }) => {
+    return { caller, content, payload: payloadOf(mail, sifted), idempotency: null };
+  });
+  const accepted = await acceptAll(app, trx, recentOf(app, trx), requests);
+  const sent = mails.flatMap(({ mailboxId, threadId, isAnswer, content }, index): SentMail[] => {
+    const result = accepted[index];
+    if (!result || 'error' in result || !result.stored) return [];
+    const { stored, message: presented } = result;
+    const hasAttachments = content.attachments.length > 0;
+    const { text } = content;
+    return [{ mailboxId, threadId, isAnswer, ...stored, presented, text, hasAttachments }];
+  });
+  const threadIds = (await threadSent(app, trx, sent)).values();
+  return accepted.map((result) => {
+    if ('error' in result) return result;
+    return { message: result.message, threadId: threadIds.next().value ?? '' };
+  });
+}

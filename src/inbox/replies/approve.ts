@@ -1,0 +1,135 @@
+// Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
+// ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
+// permanent one ends it.
+
+import { standingFor } from '../../access/keys/keys.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { findMessageRows } from '../../outbound/messages/queries.ts';
+import type { SendContent } from '../../outbound/sending/content.ts';
+import { countTaken } from '../../outbound/sending/send.ts';
+import { ForbiddenError, type ServiceError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import {
+  decide,
+  type Execution,
+  requirePerson,
+  settleAction,
+  tellDecision,
+} from '../approvals/actions.ts';
+import { mailboxActionApproved } from '../approvals/events.ts';
+import { type ActionPlace, readFrozen } from '../approvals/proposals.ts';
+import type { ActionRow } from '../approvals/queries.ts';
+import type { MailboxAction } from '../approvals/schema.ts';
+import { endDraft } from '../threads/draft-queries.ts';
+import { acceptMails, openAccept, placesOf } from './accept.ts';
+import { type ApprovedMail, withEdits } from './edits.ts';
+import { type FrozenMail, frozenContent } from './frozen.ts';
+import { type Mail, siftRecipients, summaryOf } from './mail.ts';
+import type { ApproveAction } from './schema.ts';
+import { requireActive } from './send.ts';
+
+/** Returns whether the same send may succeed later. */
+function passes(error: ServiceError): boolean {
+  if (error instanceof ForbiddenError) return error.reason === 'paused';
+  return error.status !== 404 && error.status !== 422;
+}
+
+/** The reason why an approved mail does not go. */
+type Failure = NonNullable<Execution['failure']>;
+
+/** Returns the proposer with the current rights of the key; null if the key is revoked. */
+async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
+  const standing = await standingFor(trx, row.actor_id);
+  return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
+}
+
+/** An approved mail, ready to send. */
+interface Approved extends ApprovedMail {
+  row: ActionRow;
+  content: SendContent;
+}
+
+/** The result for its action: the sent message, or the failure. */
+type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
+
+/** Returns the envelope of the send; texts and files are in its content. */
+async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
+  const { inReplyToMessageId } = mail;
+  const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
+  // A message deleted meanwhile is still answered: the frozen header fields name it.
+  return { ...mail, attachments: [], inReplyToMessageId: answered?.id ?? null };
+}
+
+async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> {
+  const { row, frozen, content } = approved;
+  const mailbox = await getMailboxRow(trx, row.organization_id, row.mailbox_id);
+  requireActive(mailbox);
+  const caller = await proposerOf(trx, row);
+  if (!caller) {
+    return { _tag: 'ForbiddenError', message: `The API key ${row.actor_id} is revoked` };
+  }
+  const mail = await mailOf(trx, approved);
+  const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);
+  if (!sifted || sifted.isEmpty) {
+    const message = 'No recipient is left: all of them are blocked or malformed';
+    return { _tag: 'ForbiddenError', message };
+  }
+  const outgoing = { caller, mailboxId: mailbox.id, mail, content };
+  const [place = { threadId: null, isAnswer: false }] = await placesOf(trx, [outgoing]);
+  const [sent] = await acceptMails(app, trx, [{ ...outgoing, ...place, sifted }]);
+  if (!sent) throw new Error(`${row.id} was left without an answer`);
+  if ('error' in sent) {
+    if (passes(sent.error)) throw sent.error;
+    return { _tag: sent.error._tag, message: sent.error.message };
+  }
+  if (mail.draft) await endDraft(trx, mail.draft);
+  const skippedRecipients = [...approved.skipped, ...sifted.skipped];
+  const { to, cc, bcc } = sifted;
+  const summary = {
+    ...summaryOf({ ...frozen.mail, to, cc, bcc }),
+    ...(skippedRecipients.length > 0 && { skippedRecipients }),
+  };
+  return { messageId: sent.message.id, threadId: sent.threadId, summary };
+}
+
+async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execution> {
+  const { row, frozen, editedDigest } = approved;
+  const outcome = await execute(app, trx, approved);
+  if ('summary' in outcome) return { ...outcome, failure: null, editedDigest };
+  const { thread_id: threadId } = row;
+  const summary = summaryOf(frozen.mail);
+  return { messageId: null, threadId, summary, failure: outcome, editedDigest };
+}
+
+/**
+ * Approves a proposal and sends the frozen bytes, or a newly frozen mail if the person edits it. The action
+ * records the result.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError (decided, expired, paused
+ * mailbox); ValidationError if the edited mail is empty; PaymentRequiredError (quota).
+ */
+export async function approveAction(
+  app: App,
+  caller: Caller,
+  at: ActionPlace,
+  { edits, note = null }: ApproveAction,
+): Promise<MailboxAction> {
+  requirePerson(caller);
+  const { organizationId } = caller;
+  const frozen = await readFrozen<FrozenMail>(app, caller, at);
+  const approved = frozen && (await withEdits(app, organizationId, frozen, edits));
+  const content = approved && frozenContent(organizationId, approved.frozen);
+  const action = await app.store.write(async (trx) => {
+    if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
+    const row = await decide(app, trx, caller, at, { state: 'approved', note });
+    if (!approved || !content) throw new Error(`${row.id} was decided without its content`);
+    const execution = await executionOf(app, trx, { ...approved, row, content });
+    const settled = await settleAction(trx, row, execution);
+    const { changes } = approved;
+    const kind = mailboxActionApproved;
+    return tellDecision(app, trx, caller, settled, { action: 'action.approved', kind, changes });
+  });
+  if (action.messageId !== null) countTaken(app, { ...caller, keyId: action.actor.id }, 'api', 1);
+  return action;
+}

@@ -1,0 +1,60 @@
+// Content of a forwarded mail: the new text above the original as it was shown, in text and HTML. Pure.
+import { textOfHtml } from '../../mail/mime/html-text.ts';
+
+/** The fields of the original that its new recipients see. */
+export interface Original {
+  from: string;
+  /** ISO 8601. */
+  date: string;
+  subject: string | null;
+  to: readonly string[];
+  cc: readonly string[];
+  text: string | null;
+  html: string | null;
+}
+
+/** The new text above the original. */
+export interface Written {
+  text: string | null;
+  html: string | null;
+}
+
+const announcement = '---------- Forwarded message ----------';
+
+function headLines({ from, date, subject, to, cc }: Original): string[] {
+  return [
+    `From: ${from}`,
+    `Date: ${date}`,
+    `Subject: ${subject ?? ''}`,
+    ...(to.length > 0 ? [`To: ${to.join(', ')}`] : []),
+    ...(cc.length > 0 ? [`Cc: ${cc.join(', ')}`] : []),
+  ];
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);
+}
+
+function htmlOfText(text: string): string {
+  return `<div style="white-space:pre-wrap">${escapeHtml(text)}</div>`;
+}
+
+/** Returns the content of a forwarded mail; HTML only if either half has some. */
+export function forwardedContent(written: Written, original: Original): Written {
+  const head = [announcement, ...headLines(original)];
+  const above = written.text ?? (written.html === null ? '' : textOfHtml(written.html));
+  const below = original.text ?? (original.html === null ? '' : textOfHtml(original.html));
+  const text = [...(above === '' ? [] : [above, '']), ...head, '', below].join('\n');
+  if (written.html === null && original.html === null) return { text, html: null };
+  const top = written.html ?? (above === '' ? '' : htmlOfText(above));
+  const bottom = original.html ?? htmlOfText(below);
+  const html = `${top}<br><div>${head.map(escapeHtml).join('<br>')}</div><br>${bottom}`;
+  return { text, html };
+}

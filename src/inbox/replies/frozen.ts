@@ -1,0 +1,168 @@
+// A mail on which a person decides. It is composed once, at the proposal or at the approver's edit, and sent
+// as these bytes, so no later change affects it. The approval repeats the checks (approve.ts).
+import { hash } from 'node:crypto';
+import { beyondSenders } from '../../access/keys/constraints.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
+import { resolveSender } from '../../identity/senders/resolve.ts';
+import { compose } from '../../mail/mime/composer.ts';
+import { parseLimits } from '../../mail/mime/parse/parsed-mail.ts';
+import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
+import { findMessageRows } from '../../outbound/messages/queries.ts';
+import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
+import { referencesTo } from '../../outbound/sending/draft.ts';
+import { MalformedRequestError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
+import { type Addressed, type Mail, siftRecipients } from './mail.ts';
+
+/** The description of a frozen mail, without its bytes. */
+export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
+  inReplyTo: string | null;
+  references: string[];
+}
+
+export type Frozen = FrozenBytes<FrozenMail>;
+
+/** A mail before it is composed, without its files. */
+export type Unfrozen = Omit<FrozenMail, 'attachments'>;
+
+function sha256(bytes: Buffer): string {
+  return `sha256:${hash('sha256', bytes, 'hex')}`;
+}
+
+/** Removes repeated addresses over all lists; the first one stays. */
+function distinct({ to, cc, bcc }: Addressed): Addressed {
+  const taken = new Set<string>();
+  const left = (list: readonly string[]) =>
+    list.filter((address) => taken.size < taken.add(foldAddress(address)).size);
+  return { to: left(to), cc: left(cc), bcc: left(bcc) };
+}
+
+/**
+ * Freezes a proposed mail with its decoded files, for the recipients that may get it; null if none may.
+ * @throws ForbiddenError for a From that may not send; ConflictError if its mailbox is paused;
+ * MalformedRequestError (413) if the mail is too large to read back.
+ */
+export async function freeze(
+  app: App,
+  caller: Caller,
+  mail: Mail,
+  attachments: SendContent['attachments'],
+): Promise<Frozen | null> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const [sifted] = await siftRecipients(db, [{ organizationId, mail }]);
+  if (!sifted || sifted.isEmpty) return null;
+  const sender = await resolveSender(db, organizationId, mail.from, findHostedSender);
+  const refused = beyondSenders(caller, sender.email);
+  if (refused) throw refused;
+  const references = await referencesOf(app, caller, mail);
+  const { attachments: _, ...rest } = mail;
+  const { to, cc, bcc } = sifted;
+  const unfrozen: Unfrozen = {
+    ...rest,
+    ...{ to, cc, bcc },
+    from: { email: sender.email, name: sender.name },
+    replyTo: sender.replyToEmails ?? [],
+    inReplyTo: references.at(-1) ?? null,
+    references,
+  };
+  return composed(app, organizationId, unfrozen, attachments);
+}
+
+async function referencesOf(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { inReplyToMessageId }: Mail,
+): Promise<string[]> {
+  if (inReplyToMessageId === null) return [];
+  const [parent] = await findMessageRows(db, [inReplyToMessageId]);
+  return parent?.organization_id === organizationId ? referencesTo(parent) : [];
+}
+
+/** Composes the final bytes of a mail. @throws MalformedRequestError (413). */
+export async function composed(
+  app: App,
+  organizationId: string,
+  unfrozen: Unfrozen,
+  attachments: SendContent['attachments'],
+): Promise<Frozen> {
+  const { html, text } = writtenContent(organizationId, unfrozen, attachments);
+  const recipients = distinct(unfrozen);
+  const mailboxes = (emails: readonly string[]) => emails.map((email) => ({ email, name: null }));
+  const { from, replyTo, subject, inReplyTo, references } = unfrozen;
+  const { header, body } = await compose({
+    ...{ from, replyTo, subject, html, text, inReplyTo, references },
+    to: mailboxes(recipients.to),
+    cc: mailboxes(recipients.cc),
+    attachments: attachments.map(({ data: content, ...file }) => ({ ...file, content })),
+    headers: [],
+    priority: null,
+    boundarySeed: app.newId('content'),
+    // Placeholders, removed below: both fields are made at the send.
+    messageIdHeader: '<frozen@invalid>',
+    date: 0,
+  });
+  const isMadeAtSending = (name: string) => name === 'message-id' || name === 'date';
+  const mime = joinRawMail({ ...cutRawMail(header, isMadeAtSending), body }, []);
+  if (mime.length > parseLimits.mailBytes) {
+    throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
+  }
+  const described = attachments.map(
+    ({ data, ...file }, index): ProposedFile => ({
+      ...{ n: index + 1, ...file, size: data.length, digest: sha256(data) },
+    }),
+  );
+  return {
+    mail: { ...unfrozen, ...recipients, attachments: described },
+    digest: sha256(mime),
+    mime,
+    files: attachments.map(({ data }) => data),
+  };
+}
+
+/**
+ * Returns the texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one.
+ */
+function writtenContent(
+  organizationId: string,
+  { html, text }: Pick<Mail, 'html' | 'text'>,
+  attachments: SendContent['attachments'],
+): SendContent {
+  const words = text || (html ? null : '');
+  return digestedContent(organizationId, { html: html || null, text: words, attachments });
+}
+
+/** Returns the files of a frozen mail with their bytes. */
+export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
+  return mail.attachments.map(({ filename, contentType, contentId }, index) => {
+    const data = files[index];
+    if (!data) throw new Error(`the bytes of ${filename} are missing`);
+    return { filename, contentType, contentId, data };
+  });
+}
+
+/** Returns the content of the send. The MIME goes out; texts and files serve display and search. */
+export function frozenContent(organizationId: string, frozen: Frozen): SendContent {
+  const { mail, mime } = frozen;
+  const { subject, from, replyTo, inReplyTo, references } = mail;
+  return {
+    ...writtenContent(organizationId, mail, filesOf(frozen)),
+    raw: {
+      via: 'api',
+      user: null,
+      mail: cutRawMail(mime, () => false),
+      messageIdHeader: null,
+      hasDate: false,
+      // No origins to check beside its From, which the proposal checked.
+      origins: [],
+      summary: {
+        ...{ subject, from, inReplyTo, references },
+        replyTo: replyTo.map((email) => ({ email, name: null })),
+        priority: null,
+      },
+    },
+  };
+}

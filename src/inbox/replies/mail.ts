@@ -1,0 +1,128 @@
+// A mail to send from a mailbox: the common form of answers, forwards, new mail and drafts, and the form that
+// a proposal freezes (frozen.ts). Malformed and blocked recipients are left out at the send.
+
+import type { SendPayload } from '../../outbound/messages/send-schema.ts';
+import { type ActiveBlocks, findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
+import { foldAddress, parseAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { sentPreview } from '../threads/restate.ts';
+import type { Attachment, SkippedRecipient } from './schema.ts';
+
+export interface Mail {
+  type: 'sendMessage' | 'reply' | 'forward';
+  /** Null begins a thread. */
+  threadId: string | null;
+  inReplyToMessageId: string | null;
+  /** The draft behind the mail, as it was read; the send deletes it. */
+  draft: { id: string; updatedAt: number } | null;
+  from: { email: string; name: string | null };
+  to: string[];
+  cc: string[];
+  bcc: string[];
+  subject: string;
+  text: string | null;
+  html: string | null;
+  attachments: Attachment[];
+}
+
+/** Returns an address with its name for display. */
+export function shownAddress({ email, name }: Mail['from']): string {
+  return name === null ? email : `${name} <${email}>`;
+}
+
+/** The fields of a mail for its summary. */
+interface Summarized extends Omit<Mail, 'attachments'> {
+  attachments: readonly unknown[];
+  /** Known only for a proposal. */
+  replyTo?: readonly string[];
+}
+
+/** Returns the summary of a mail for the action that records its sending or its proposal. */
+export function summaryOf(mail: Summarized): Record<string, unknown> {
+  const { from, replyTo, to, cc, bcc, subject, text, attachments } = mail;
+  return {
+    from: shownAddress(from),
+    ...(replyTo && { replyTo }),
+    ...{ to, cc, bcc, subject },
+    preview: sentPreview(text),
+    attachments: attachments.length,
+  };
+}
+
+export type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
+
+const kinds = ['to', 'cc', 'bcc'] as const;
+
+/** Recipients that may get a mail, in the normal form of src/platform/net/address.ts, and the skipped ones. */
+export interface Sifted extends Addressed {
+  skipped: SkippedRecipient[];
+  isEmpty: boolean;
+}
+
+/** Sifts the recipients of several mails, in order, with one look-up of blocks. */
+export async function siftRecipients(
+  trx: Db,
+  mails: readonly { organizationId: string; mail: Addressed }[],
+): Promise<Sifted[]> {
+  const parsed = mails.map(({ mail }) => parsedOf(mail));
+  const blocked = await findBlockedOf(
+    trx,
+    mails.map(({ organizationId }, index) => {
+      const addresses = [...(parsed[index]?.values() ?? [])].flatMap((email) => email ?? []);
+      return { organizationId, addresses };
+    }),
+  );
+  return mails.map(({ organizationId, mail }, index) => {
+    const blocks = blocked.get(sendKey(organizationId, null)) ?? new Map();
+    return sift(mail, parsed[index] ?? new Map(), blocks);
+  });
+}
+
+/** Maps each address as written to its normal form. */
+type Parsed = ReadonlyMap<string, string | undefined>;
+
+function parsedOf(mail: Addressed): Parsed {
+  const written = kinds.flatMap((kind) => mail[kind]);
+  return new Map(written.map((text) => [text, parseAddress(text)?.email]));
+}
+
+function sift(mail: Addressed, parsed: Parsed, blocks: ActiveBlocks): Sifted {
+  const skipped: SkippedRecipient[] = [];
+  const skip = (address: string, reason: SkippedRecipient['reason']) => {
+    if (skipped.some((one) => one.address === address)) return;
+    skipped.push({ address, reason, unsubscribeGroupId: null });
+  };
+  const left = (list: readonly string[]) =>
+    list.flatMap((text) => {
+      const email = parsed.get(text);
+      const block = email === undefined ? undefined : blocks.get(foldAddress(email));
+      if (email !== undefined && !block) return [email];
+      skip(email ?? text, block?.reason ?? 'malformed');
+      return [];
+    });
+  const [to, cc, bcc] = [left(mail.to), left(mail.cc), left(mail.bcc)];
+  return { to, cc, bcc, skipped, isEmpty: to.length + cc.length + bcc.length === 0 };
+}
+
+const entries = (emails: readonly string[]) => emails.map((email) => ({ email }));
+
+/** Converts the mail to the payload of a send. */
+export function payloadOf(mail: Mail, { to, cc, bcc }: Addressed = mail): SendPayload {
+  const { from, subject, attachments, inReplyToMessageId } = mail;
+  const html = mail.html || undefined;
+  const text = mail.text || (html === undefined ? '' : undefined);
+  return {
+    channel: 'email',
+    to: entries(to),
+    cc: entries(cc),
+    bcc: entries(bcc),
+    from: { email: from.email, ...(from.name !== null && { name: from.name }) },
+    email: {
+      subject,
+      ...(text !== undefined && { text }),
+      ...(html !== undefined && { html }),
+      ...(attachments.length > 0 && { attachments }),
+      ...(inReplyToMessageId !== null && { inReplyToMessageId }),
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Recipients and sender of an answer (specification 4.4). Pure.
+import { foldAddress } from '../../platform/net/address.ts';
+
+/** The fields of a message that decide its answer's recipients, as the message has them. */
+export interface Answered {
+  direction: 'outbound' | 'inbound';
+  from: string;
+  replyTo: readonly string[];
+  to: readonly string[];
+  cc: readonly string[];
+}
+
+export interface Recipients {
+  to: string[];
+  cc: string[];
+}
+
+/** Removes repeated addresses and those of `taken`, which grows. */
+function distinct(addresses: readonly string[], taken: Set<string>): string[] {
+  return addresses.filter((address) => {
+    const folded = foldAddress(address);
+    if (taken.has(folded)) return false;
+    taken.add(folded);
+    return true;
+  });
+}
+
+/**
+ * Returns the recipients of an answer: the Reply-To of a message, else its sender; for our own message its
+ * recipients. With `all`, everybody else named in it gets a copy. Never an address of this mailbox (`isOwn`).
+ */
+export function answerRecipients(
+  { direction, from, replyTo, to, cc }: Answered,
+  isOwn: (address: string) => boolean,
+  all: boolean,
+): Recipients {
+  const others = (addresses: readonly string[]) => addresses.filter((address) => !isOwn(address));
+  const taken = new Set<string>();
+  const isOurs = direction === 'outbound';
+  const sender = replyTo.length > 0 ? replyTo : [from];
+  const first = distinct(others(isOurs ? to : sender), taken);
+  const second = distinct(others(isOurs ? cc : [...to, ...cc]), taken);
+  // A mail with Cc only was for these recipients.
+  if (isOurs && first.length === 0) return { to: second, cc: [] };
+  return { to: first, cc: all ? second : [] };
+}

@@ -1,0 +1,70 @@
+// Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the first
+// answer again and send nothing.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import {
+  findIdempotencyKeys,
+  type IdempotencyRow,
+} from '../../outbound/messages/idempotency-queries.ts';
+import { fingerprint } from '../../outbound/sending/fingerprint.ts';
+import { differentContent, madeAndDeleted } from '../../outbound/sending/idempotency.ts';
+import type { ServiceError } from '../../platform/errors.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import type { ReplyResult } from './schema.ts';
+
+/** A request to send, with the fields that identify a repeat. */
+export interface Asked {
+  path: string;
+  body: unknown;
+  /** Null without a key. */
+  key: string | null;
+}
+
+/** `messageId` is set only for a message sent by this request. */
+export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
+
+/** Nothing was stored: the mail must be proposed, and still has to be frozen. */
+export interface Unfrozen {
+  isUnfrozen: true;
+}
+
+/** Returns the row of the key, without an answer yet; null without a key. */
+export function claimOf(
+  app: App,
+  { organizationId }: Caller,
+  { path, body, key }: Asked,
+): IdempotencyRow | null {
+  if (key === null) return null;
+  return {
+    organization_id: organizationId,
+    claim_key: key,
+    fingerprint: fingerprint('POST', path, body),
+    message_id: '',
+    response: '',
+    created_at: app.clock.now(),
+  };
+}
+
+/** Returns the answer of `made` to a repeat; a conflict if the content differs or the message is deleted. */
+export function answerAgain(claim: IdempotencyRow, made: IdempotencyRow): Answer {
+  if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
+  if (made.response === '') return { error: madeAndDeleted(made.message_id) };
+  return { result: fromJson<ReplyResult>(made.response), messageId: null };
+}
+
+/** Returns the earlier result of a key; null if the key is new. @throws ConflictError. */
+export async function resultBefore(
+  app: App,
+  caller: Caller,
+  asked: Asked,
+): Promise<ReplyResult | null> {
+  const claim = claimOf(app, caller, asked);
+  if (!claim) return null;
+  const [made] = await findIdempotencyKeys(app.store.db, [
+    { organizationId: claim.organization_id, key: claim.claim_key },
+  ]);
+  if (!made) return null;
+  const answer = answerAgain(claim, made);
+  if ('error' in answer) throw answer.error;
+  return answer.result;
+}

@@ -1,0 +1,240 @@
+// Input and output schemas of sends from a mailbox: answers, forwards, new mail, drafts and decisions that
+// send (specification 2.5, 4.4).
+import { z } from 'zod';
+import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
+import { noun } from '../../core/api/noun.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { waitReasons } from '../../outbound/deliveries/status.ts';
+import {
+  attachmentList,
+  bodyText,
+  boundedAttachments,
+  mostRecipients,
+} from '../../outbound/messages/send-schema.ts';
+import { isHeaderSafe } from '../../platform/net/address.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
+import { authors } from '../threads/schema.ts';
+
+export const draftNoun = noun('draft', 'draft');
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+
+export const mailboxOfMail = z.strictObject({ id: mailboxId });
+export const answerPath = z.strictObject({ id: mailboxId, messageId });
+export const draftPath = z.strictObject({
+  id: mailboxId,
+  draftId: z.string().regex(idPattern(draftNoun), 'is not the id of a draft'),
+});
+
+/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Repeating a request with the same key returns the original result' }),
+});
+
+/** Text that would break a header is refused. Text that is not an address is only skipped and reported. */
+const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
+const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
+const addresses = z.array(address).max(mostRecipients, tooMany);
+
+const subject = headerText(998);
+const content = {
+  text: bodyText.nullish(),
+  html: bodyText.nullish(),
+  attachments: attachmentList.nullish(),
+};
+
+interface Content {
+  text?: string | null | undefined;
+  html?: string | null | undefined;
+  attachments?: { content: string }[] | null | undefined;
+}
+
+function needsContent({ text, html, attachments }: Content, context: z.RefinementCtx): void {
+  if (text || html || (attachments?.length ?? 0) > 0) return;
+  const message = 'needs text, html or an attachment';
+  context.addIssue({ code: 'custom', path: ['text'], message });
+}
+
+function fitAttachments({ attachments }: Content, context: z.RefinementCtx): void {
+  boundedAttachments({ attachments: attachments ?? undefined }, context);
+}
+
+interface Addressed {
+  to?: string[] | null | undefined;
+  cc?: string[] | null | undefined;
+  bcc?: string[] | null | undefined;
+}
+
+function fewRecipients({ to, cc, bcc }: Addressed, context: z.RefinementCtx): void {
+  const count = (to?.length ?? 0) + (cc?.length ?? 0) + (bcc?.length ?? 0);
+  if (count <= mostRecipients) return;
+  context.addIssue({ code: 'custom', path: [to ? 'to' : 'cc'], message: tooMany });
+}
+
+export const replyInput = z
+  .strictObject({ cc: addresses.nullish(), bcc: addresses.nullish(), ...content })
+  .superRefine(needsContent)
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ text: 'Thank you, we will look into it.' }] });
+
+export const forwardInput = z
+  .strictObject({
+    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
+    cc: addresses.nullish(),
+    bcc: addresses.nullish(),
+    ...content,
+  })
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ to: ['inbox@sandbox.test'], text: 'For your information.' }] });
+
+export const newMessageInput = z
+  .strictObject({
+    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
+    cc: addresses.nullish(),
+    bcc: addresses.nullish(),
+    subject,
+    ...content,
+  })
+  .superRefine(needsContent)
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({
+    examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'It works.' }],
+  });
+
+const draftFields = {
+  to: addresses.nullish(),
+  cc: addresses.nullish(),
+  bcc: addresses.nullish(),
+  subject: subject.nullish(),
+  ...content,
+};
+
+export const createDraftInput = z
+  .strictObject({
+    ...draftFields,
+    inReplyToMessageId: messageId.nullish().meta({
+      description: 'Message to answer: recipients and subject follow from it if they are left out',
+    }),
+  })
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'Not yet.' }] });
+
+const expectedUpdatedAt = z.iso
+  .datetime({ offset: true })
+  .optional()
+  .meta({
+    description:
+      '`updatedAt` of the draft that was read; the answer is 409 if the draft has changed ' +
+      'since',
+  });
+
+export const updateDraftInput = z
+  .strictObject({ ...draftFields, expectedUpdatedAt })
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ text: 'Now it is.' }] });
+
+export const sendDraftInput = z
+  .strictObject({ expectedUpdatedAt })
+  .meta({ examples: [{ expectedUpdatedAt: '2026-01-02T03:04:05.678Z' }] });
+
+export const listDraftsQuery = z.strictObject({
+  limit: pageQuery.limit,
+  cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the page before' }),
+});
+
+export const draftOutput = z
+  .object({
+    id: z.string(),
+    mailboxId: z.string(),
+    threadId: z.string(),
+    inReplyToMessageId: z.string().nullable(),
+    to: z.array(z.string()),
+    cc: z.array(z.string()),
+    bcc: z.array(z.string()),
+    subject: z.string().nullable(),
+    text: z.string().nullable(),
+    html: z.string().nullable(),
+    contentOmitted: z.boolean().meta({
+      description: 'In lists, text and html of a draft over 64 KB are null',
+    }),
+    attachments: z.array(
+      z.object({
+        filename: z.string(),
+        contentType: z.string().nullable(),
+        size: z.int().meta({ description: 'Size in bytes' }),
+      }),
+    ),
+    ...authors,
+    actionId: z.string().nullable().meta({ description: 'Proposal to send the draft' }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Draft', description: 'A mail that is not sent yet' });
+
+export const draftPage = z.object({
+  items: z.array(draftOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+export const approveActionInput = z
+  .strictObject({
+    note: z.string().max(2_000).nullish(),
+    edits: z
+      .strictObject(draftFields)
+      .superRefine(fitAttachments)
+      .superRefine(fewRecipients)
+      .nullish()
+      .meta({ description: 'Fields to send in place of the proposed ones' }),
+  })
+  .meta({ examples: [{ edits: { text: 'Thank you, Ada.' } }] });
+
+const skippedReasons = ['bounce', 'complaint', 'unsubscribe', 'manual', 'malformed'] as const;
+
+export const replyResultOutput = z
+  .object({
+    actionId: z.string().nullable().meta({
+      description: 'Null for the operator at the command line, and if nothing was done',
+    }),
+    messageId: z.string().nullable().meta({ description: 'Null until the mail is sent' }),
+    threadId: z.string().nullable(),
+    status: z.enum(['sent', 'proposed', 'skipped']).meta({
+      description:
+        'sent: handed to delivery; proposed: waits for approval by a person; skipped: no ' +
+        'recipient was left',
+    }),
+    waitReason: z.enum(waitReasons).nullable(),
+    reviewExpectedAt: z.string().nullable(),
+    skippedRecipients: z.array(
+      z.object({
+        address: z.string(),
+        reason: z.enum(skippedReasons),
+        unsubscribeGroupId: z.string().nullable(),
+      }),
+    ),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'ReplyResult', description: 'Outcome of a mail from a mailbox' });
+
+export type ReplyInput = z.output<typeof replyInput>;
+export type ForwardInput = z.output<typeof forwardInput>;
+export type NewMessage = z.output<typeof newMessageInput>;
+export type CreateDraft = z.output<typeof createDraftInput>;
+export type UpdateDraft = z.output<typeof updateDraftInput>;
+export type SendDraft = z.output<typeof sendDraftInput>;
+export type ListDrafts = z.output<typeof listDraftsQuery>;
+export type Draft = z.output<typeof draftOutput>;
+export type ApproveAction = z.output<typeof approveActionInput>;
+export type ReplyResult = z.output<typeof replyResultOutput>;
+export type SkippedRecipient = ReplyResult['skippedRecipients'][number];
+export type Attachment = z.output<typeof attachmentList>[number];

@@ -1,0 +1,328 @@
+// Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never share a
+// thread, a draft or an idempotency key, so each one sees the effects of the one before. A refused mail
+// stores nothing and does not stop the others.
+//
+//   request                                         | answer
+//   ------------------------------------------------+-------------------------------------------------
+//   its key made a mail before                      | the same answer; 409 if the content differs
+//   its mailbox is gone, or paused                  | 404, 409
+//   no recipient is left                            | skipped
+//   its draft was changed meanwhile                 | 409
+//   its key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
+//                                                   | else unfrozen: the caller freezes it and repeats
+//   any other                                       | sent, or refused like any send
+import type { App } from '../../core/app.ts';
+import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
+import { findMailboxes, type MailboxRow } from '../../identity/mailboxes/queries.ts';
+import {
+  deleteIdempotencyKey,
+  type IdempotencyRow,
+  idempotencyName,
+  setKeptResponse,
+} from '../../outbound/messages/idempotency-queries.ts';
+import { intakeOf } from '../../outbound/queue/intake.ts';
+import { keepKeys } from '../../outbound/sending/idempotency.ts';
+import {
+  ConflictError,
+  InternalError,
+  ResourceNotFoundError,
+  ServiceError,
+} from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { storeActions } from '../approvals/actions.ts';
+import { storeProposal } from '../approvals/proposals.ts';
+import { isProposed } from '../approvals/queries.ts';
+import { endDraft, holdDrafts, proposeDraft } from '../threads/draft-queries.ts';
+import {
+  acceptMails,
+  type Outgoing,
+  openAccept,
+  type Place,
+  placesOf,
+  type Sent,
+} from './accept.ts';
+import type { Frozen } from './frozen.ts';
+import { findRunaways } from './loops.ts';
+import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
+import { type Answer, answerAgain, type Unfrozen } from './repeats.ts';
+import type { ReplyResult } from './schema.ts';
+
+/** A mail to send, with the row of its idempotency key. */
+export interface Asking extends Outgoing {
+  claim: IdempotencyRow | null;
+  /** The frozen mail of a proposal; null for a mail to send. */
+  frozen: Frozen | null;
+}
+
+interface Placed extends Place {
+  asked: Asking;
+}
+
+interface Ready extends Placed {
+  sifted: Sifted;
+}
+
+type Answers = Map<Asking, Answer | Unfrozen>;
+
+/** Answers each mail, in order. */
+export async function sendTogether(
+  app: App,
+  trx: Db,
+  asked: readonly Asking[],
+): Promise<(Answer | Unfrozen)[]> {
+  intakeOf(app).took(asked.length);
+  await openAccept(app, trx, asked);
+  const answers: Answers = new Map();
+  // All keys at once, before any contended lock: a round never waits for a key of another daemon.
+  const owned = await keepFirst(trx, asked, answers);
+  for (;;) {
+    const left = asked.filter((one) => !answers.has(one));
+    if (left.length === 0) break;
+    await answerRound(app, trx, await roundOf(trx, left), owned, answers);
+  }
+  return asked.map((one) => answers.get(one) ?? unanswered());
+}
+
+function unanswered(): Answer {
+  return { error: new InternalError('A mail was left without an answer') };
+}
+
+/** Returns the names of a mail that must be unique in a round. */
+function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
+  return [
+    ...(threadId === null ? [] : [threadId]),
+    ...(mail.draft ? [mail.draft.id] : []),
+    ...(claim ? [nameOf(claim)] : []),
+  ];
+}
+
+/** Returns the mails that depend on none before them. */
+async function roundOf(trx: Db, left: readonly Asking[]): Promise<Placed[]> {
+  const places = await placesOf(trx, left);
+  const taken = new Set<string>();
+  return left.flatMap((asked, index): Placed[] => {
+    const place = places[index] ?? { threadId: null, isAnswer: false };
+    const names = namesOf(asked, place);
+    const waits = names.some((name) => taken.has(name));
+    for (const name of names) taken.add(name);
+    return waits ? [] : [{ ...place, asked }];
+  });
+}
+
+async function answerRound(
+  app: App,
+  trx: Db,
+  round: readonly Placed[],
+  owned: ReadonlySet<Asking>,
+  answers: Answers,
+): Promise<void> {
+  const others = round.flatMap(({ asked }) => (owned.has(asked) ? [] : asked));
+  await keepOrRepeat(trx, others, answers);
+  const fresh = round.filter(({ asked }) => !answers.has(asked));
+  const open = await ofOpenMailboxes(trx, fresh, answers);
+  const sifted = await withRecipients(app, trx, open, answers);
+  const ready = await withTheirDrafts(trx, sifted, answers);
+  const sayings = ready.map((one) => ({ ...one, caller: one.asked.caller }));
+  const runaways = await findRunaways(trx, sayings, app.clock.now());
+  const isSent = (one: (typeof sayings)[number]) =>
+    one.caller.sendMode === 'send' && one.asked.frozen === null && !runaways.has(one);
+  await send(app, trx, sayings.filter(isSent), answers);
+  for (const one of sayings) if (!isSent(one)) answers.set(one.asked, await propose(app, trx, one));
+  await keepAnswers(trx, fresh, answers);
+}
+
+function nameOf(claim: IdempotencyRow): string {
+  return idempotencyName(claim.organization_id, claim.claim_key);
+}
+
+/** Keeps new keys, and answers repeats. Each key occurs once. */
+async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers): Promise<void> {
+  const made = await keepKeys(
+    trx,
+    asked.flatMap(({ claim }) => claim ?? []),
+  );
+  for (const one of asked) {
+    const known = one.claim && made.get(nameOf(one.claim));
+    if (one.claim && known) answers.set(one, answerAgain(one.claim, known));
+  }
+}
+
+/** Keeps each idempotency key once, for the first mail that has it. Returns these mails. */
+async function keepFirst(
+  trx: Db,
+  asked: readonly Asking[],
+  answers: Answers,
+): Promise<Set<Asking>> {
+  const byName = new Map<string, Asking>();
+  for (const one of asked.toReversed()) if (one.claim) byName.set(nameOf(one.claim), one);
+  const first = [...byName.values()];
+  await keepOrRepeat(trx, first, answers);
+  return new Set(first);
+}
+
+/** Returns the reason why the mailbox cannot send now. */
+function refusedBy(asked: Asking, mailbox: MailboxRow | undefined): ServiceError | null {
+  const { caller, mailboxId } = asked;
+  if (!isMailboxOf(caller.organizationId, mailbox)) {
+    return new ResourceNotFoundError('mailbox', mailboxId);
+  }
+  return pausedError(mailbox);
+}
+
+/** Returns the error of a paused mailbox; null otherwise. */
+export function pausedError({ id, status }: MailboxRow): ConflictError | null {
+  if (status !== 'paused') return null;
+  return new ConflictError('mailbox', `${id} is paused: resume it (svc mailboxes resume ${id})`);
+}
+
+async function ofOpenMailboxes(
+  trx: Db,
+  placed: readonly Placed[],
+  answers: Answers,
+): Promise<Placed[]> {
+  const ids = new Set(placed.map(({ asked }) => asked.mailboxId));
+  const rows = await findMailboxes(trx, [...ids]);
+  const mailboxes = new Map(rows.map((row) => [row.id, row]));
+  return placed.filter(({ asked }) => {
+    const error = refusedBy(asked, mailboxes.get(asked.mailboxId));
+    if (error) answers.set(asked, { error });
+    return !error;
+  });
+}
+
+async function withRecipients(
+  app: App,
+  trx: Db,
+  placed: readonly Placed[],
+  answers: Answers,
+): Promise<Ready[]> {
+  const mails = placed.map(({ asked: { caller, mail } }) => ({
+    organizationId: caller.organizationId,
+    mail,
+  }));
+  const sifted = await siftRecipients(trx, mails);
+  return placed.flatMap((one, index): Ready[] => {
+    const left = sifted[index];
+    if (left && !left.isEmpty) return [{ ...one, sifted: left }];
+    const result = resultOf(app, one.asked.mail, left?.skipped ?? []);
+    answers.set(one.asked, { result, messageId: null });
+    return [];
+  });
+}
+
+async function withTheirDrafts(
+  trx: Db,
+  ready: readonly Ready[],
+  answers: Answers,
+): Promise<Ready[]> {
+  const drafts = ready.flatMap(({ asked }) => asked.mail.draft ?? []);
+  const held = await holdDrafts(trx, drafts);
+  const left: Ready[] = [];
+  for (const one of ready) {
+    const { draft } = one.asked.mail;
+    const error = draft && (await refusedDraft(trx, draft.id, held.get(draft.id)));
+    if (error) answers.set(one.asked, { error });
+    else left.push(one);
+  }
+  return left;
+}
+
+/** Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise. */
+async function refusedDraft(
+  trx: Db,
+  id: string,
+  state: string | undefined,
+): Promise<ConflictError | null> {
+  if (state === 'open') return null;
+  if (state === undefined) {
+    const text = `${id} was changed or sent meanwhile: read it again`;
+    return new ConflictError('draft', text);
+  }
+  return (await isProposed(trx, state)) ? proposedError(id, state) : null;
+}
+
+/** Returns the error of a draft whose proposal is open. */
+export function proposedError(id: string, actionId: string): ConflictError {
+  return new ConflictError('draft', `${id} is proposed: a person decides on ${actionId} first`);
+}
+
+/** Returns the fields common to every result. */
+function resultOf(app: App, mail: Mail, skippedRecipients: Sifted['skipped']): ReplyResult {
+  return {
+    actionId: null,
+    messageId: null,
+    threadId: mail.threadId,
+    status: 'skipped',
+    waitReason: null,
+    reviewExpectedAt: null,
+    skippedRecipients,
+    createdAt: isoTime(app.clock.now()),
+  };
+}
+
+async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers): Promise<void> {
+  if (ready.length === 0) return;
+  const departing = ready.map(({ asked, ...rest }) => ({ ...asked, ...rest }));
+  const accepted = await acceptMails(app, trx, departing);
+  const gone = ready.flatMap((one, index): (Ready & Sent)[] => {
+    const sent = accepted[index] ?? unanswered();
+    if ('message' in sent) return [{ ...one, ...sent }];
+    answers.set(one.asked, sent);
+    return [];
+  });
+  for (const { asked } of gone) if (asked.mail.draft) await endDraft(trx, asked.mail.draft);
+  const doings = gone.map(({ asked: { caller, mailboxId, mail }, sifted, message, threadId }) => ({
+    ...{ caller, mailboxId, type: mail.type, messageId: message.id, threadId },
+    summary: summaryOf({ ...mail, ...sifted }),
+  }));
+  const actionIds = await storeActions(app, trx, doings);
+  for (const [index, { asked, sifted, message, threadId }] of gone.entries()) {
+    const result: ReplyResult = {
+      ...resultOf(app, asked.mail, sifted.skipped),
+      ...{ actionId: actionIds[index] ?? null, messageId: message.id, threadId, status: 'sent' },
+      waitReason: message.deliveries[0]?.scheduling?.waitReason ?? null,
+      createdAt: message.createdAt,
+    };
+    answers.set(asked, { result, messageId: message.id });
+  }
+}
+
+/** Stores the mail as a proposal; a refused one stores nothing. */
+async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer | Unfrozen> {
+  const { caller, mailboxId, mail, frozen } = asked;
+  if (!frozen) return { isUnfrozen: true };
+  const { type, threadId, draft } = mail;
+  const about = { mailboxId, type, threadId, summary: summaryOf(frozen.mail) };
+  try {
+    const proposal = await storeProposal(app, trx, caller, about, frozen);
+    const { action, reviewExpectedAt } = proposal;
+    if (draft) await proposeDraft(trx, draft, action.id);
+    const result: ReplyResult = {
+      ...resultOf(app, mail, sifted.skipped),
+      ...{ actionId: action.id, status: 'proposed', createdAt: action.createdAt },
+      reviewExpectedAt: isoTime(reviewExpectedAt),
+    };
+    return { result, messageId: null };
+  } catch (error) {
+    if (error instanceof ServiceError) return { error };
+    throw error;
+  }
+}
+
+/**
+ * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message empties its
+ * answer, as for any send.
+ */
+async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers): Promise<void> {
+  for (const { asked } of fresh) {
+    const { claim } = asked;
+    const answer = answers.get(asked);
+    if (!claim || !answer) continue;
+    if (!('result' in answer)) await deleteIdempotencyKey(trx, claim);
+    else {
+      const response = JSON.stringify(answer.result);
+      await setKeptResponse(trx, { ...claim, message_id: answer.messageId ?? '', response });
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Authors and last editors of notes and drafts.
+import type { Caller } from '../../core/api/route.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import type { Author } from './schema.ts';
+
+type Kind = Author['kind'];
+
+/** The author and editor columns of notes and drafts. The editor columns are null before the first change. */
+export interface AuthoredRow {
+  author_kind: Kind;
+  author_id: string | null;
+  author_name: string | null;
+  editor_kind: Kind | null;
+  editor_id: string | null;
+  editor_name: string | null;
+}
+
+/** Names the caller as an author. A person acts with a key of their own or at the command line. */
+function nameOf({ keyId, keyName, owner }: Caller): Author {
+  const kind = owner === 'person' ? 'user' : 'key';
+  return { kind, id: keyId, displayName: keyId === null ? 'operator' : keyName };
+}
+
+/** Returns the columns of a row that the caller creates. */
+export function authoredBy(caller: Caller): AuthoredRow {
+  const { kind, id, displayName } = nameOf(caller);
+  return {
+    ...{ author_kind: kind, author_id: id, author_name: displayName },
+    ...{ editor_kind: null, editor_id: null, editor_name: null },
+  };
+}
+
+/** Returns the columns that a change by the caller sets. */
+export function editedBy(caller: Caller) {
+  const { kind, id, displayName } = nameOf(caller);
+  return { editor_kind: kind, editor_id: id, editor_name: displayName };
+}
+
+/** Returns author and last editor in the form of the API. */
+export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Author | null } {
+  const { author_kind, author_id, author_name, editor_kind, editor_id, editor_name } = row;
+  return {
+    author: { kind: author_kind, id: author_id, displayName: author_name },
+    editedBy: editor_kind && { kind: editor_kind, id: editor_id, displayName: editor_name },
+  };
+}
+
+/**
+ * Restricts a key that may only propose to rows that it wrote and that nobody else changed.
+ * @throws ForbiddenError
+ */
+export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {
+  if (caller.sendMode === 'send') return;
+  const isOwn = row.author_id === caller.keyId && row.author_kind === 'key';
+  const isItsAlone = row.editor_kind === null || row.editor_id === caller.keyId;
+  if (isOwn && isItsAlone) return;
+  throw new ForbiddenError(
+    `A key whose mail waits for approval changes only its own ${noun}s that nobody ` +
+      `else has changed: create another ${noun}`,
+  );
+}

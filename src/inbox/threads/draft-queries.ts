@@ -1,0 +1,209 @@
+// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions. A
+// proposed draft keeps the id of its action, and cannot be sent again while that action is open.
+import { type Kysely, sql } from 'kysely';
+import {
+  change,
+  type Db,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { lockerOf } from '../../platform/store/locks.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+import type { AuthoredRow } from './authors.ts';
+
+export interface DraftRow extends AuthoredRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  thread_id: string | null;
+  in_reply_to_message_id: string | null;
+  /** `open`, or the id of the action that proposes to send the draft. */
+  state: string;
+  /** Bytes of its texts and files. */
+  byte_count: number;
+  created_at: number;
+  updated_at: number;
+  /** JSON with `to`, `cc` and `bcc`. */
+  recipients: string;
+  subject: string | null;
+  text: string | null;
+  html: string | null;
+}
+
+/** A file of a draft; `n` from 1. */
+export interface DraftFileRow {
+  draft_id: string;
+  n: number;
+  filename: string;
+  content_type: string | null;
+  content_id: string | null;
+  size: number;
+  /** Base64. */
+  content: string;
+}
+
+interface DraftTables {
+  drafts: DraftRow;
+  draft_files: DraftFileRow;
+}
+
+export const drafts = rowsOf<DraftRow>('drafts', 'draft');
+
+/** A draft in a list. Its texts are null if they are larger than the limit of the list. */
+export type ListedDraft = Omit<DraftRow, 'organization_id'>;
+
+/** Returns drafts older than the id `before`, newest first. Texts of a draft over `mostBytes` are null. */
+export function selectDrafts(
+  db: Db,
+  mailboxId: string,
+  before: string | undefined,
+  { limit, mostBytes }: { limit: number; mostBytes: number },
+): Promise<ListedDraft[]> {
+  const ofSmall = (column: string) =>
+    sql<string | null>`case when byte_count <= ${mostBytes} then ${sql.ref(column)} end`.as(column);
+  return tables<DraftTables>(db)
+    .selectFrom('drafts')
+    .select(['id', 'mailbox_id', 'thread_id', 'in_reply_to_message_id', 'state', 'byte_count'])
+    .select(['author_kind', 'author_id', 'author_name', 'editor_kind', 'editor_id', 'editor_name'])
+    .select(['created_at', 'updated_at', 'recipients', 'subject'])
+    .select([ofSmall('text'), ofSmall('html')])
+    .where('mailbox_id', '=', mailboxId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .$castTo<ListedDraft>()
+    .execute();
+}
+
+/** Returns the count and the bytes of a mailbox's drafts, read from an index. */
+export async function measureDrafts(
+  db: Db,
+  mailboxId: string,
+): Promise<{ count: number; bytes: number }> {
+  const { count, bytes } = await tables<DraftTables>(db)
+    .selectFrom('drafts')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.sum<number>('byte_count').as('bytes'),
+    ])
+    .where('mailbox_id', '=', mailboxId)
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), bytes: Number(bytes ?? 0) };
+}
+
+/** A file without its bytes. */
+export type ListedFile = Omit<DraftFileRow, 'content' | 'content_id'>;
+
+/** Returns the files of these drafts in order, without their bytes. */
+export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<ListedFile[]> {
+  return tables<DraftTables>(db)
+    .selectFrom('draft_files')
+    .select(['draft_id', 'n', 'filename', 'content_type', 'size'])
+    .where(isOneOf(db, 'draft_id', idList(db, draftIds)))
+    .orderBy('draft_id')
+    .orderBy('n')
+    .execute();
+}
+
+/** Returns the files of a draft with their bytes; the bound on a mail's size limits them. */
+export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]> {
+  return tables<DraftTables>(db)
+    .selectFrom('draft_files')
+    .selectAll()
+    .where('draft_id', '=', draftId)
+    .orderBy('n')
+    .execute();
+}
+
+/** Replaces all files of the draft. The caller holds the draft. */
+export async function replaceDraftFiles(
+  db: Db,
+  draftId: string,
+  files: readonly DraftFileRow[],
+): Promise<void> {
+  const query = tables<DraftTables>(db);
+  await query.deleteFrom('draft_files').where('draft_id', '=', draftId).execute();
+  for (const file of files) await query.insertInto('draft_files').values(file).execute();
+}
+
+/** Identifies a draft and the version of it that was read. */
+export interface DraftRead {
+  id: string;
+  updatedAt: number;
+}
+
+const lockDrafts = lockerOf<DraftTables>('drafts');
+
+const selectRead = statement((db: Kysely<DraftTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+  db
+    .selectFrom('drafts')
+    .select(['id', 'updated_at', 'state'])
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/**
+ * Locks drafts and returns their states by id. Drafts that changed since the read, or are gone, are left out.
+ */
+export async function holdDrafts(
+  db: Db,
+  read: readonly DraftRead[],
+): Promise<Map<string, DraftRow['state']>> {
+  if (read.length === 0) return new Map();
+  const ids = read.map(({ id }) => id);
+  await lockDrafts(db, ids);
+  const rows = await selectRead(db, { ids: idList(db, ids) });
+  const updatedAt = new Map(read.map((one) => [one.id, one.updatedAt]));
+  const unchanged = rows.filter((row) => row.updated_at === updatedAt.get(row.id));
+  return new Map(unchanged.map((row) => [row.id, row.state]));
+}
+
+const deleteRead = change((db: Kysely<DraftTables>, parameter: ParameterOf<DraftRead>) =>
+  db
+    .deleteFrom('drafts')
+    .where('id', '=', parameter('id'))
+    .where('updated_at', '=', parameter('updatedAt')),
+);
+
+/** Deletes the draft. Returns false if it changed since the read or is gone. */
+export async function endDraft(db: Db, draft: DraftRead): Promise<boolean> {
+  return (await deleteRead(db, draft)) > 0;
+}
+
+/** Deletes the drafts of a thread that answer a message. */
+export async function deleteAnswering(trx: Db, threadId: string, messageId: string): Promise<void> {
+  const answering = tables<DraftTables>(trx)
+    .selectFrom('drafts')
+    .select('id')
+    .where('thread_id', '=', threadId)
+    .where('in_reply_to_message_id', '=', messageId);
+  const ids = (await answering.execute()).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await lockDrafts(trx, ids);
+  await tables<DraftTables>(trx)
+    .deleteFrom('drafts')
+    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .execute();
+}
+
+/** Deletes the drafts of a mailbox. The caller holds the mailbox. */
+export async function deleteDraftsOf(trx: Db, mailboxId: string): Promise<void> {
+  await tables<DraftTables>(trx).deleteFrom('drafts').where('mailbox_id', '=', mailboxId).execute();
+}
+
+/** Marks the draft as proposed by the action. Returns false if it changed since the read or is gone. */
+export async function proposeDraft(
+  db: Db,
+  { id, updatedAt }: DraftRead,
+  actionId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DraftTables>(db)
+    .updateTable('drafts')
+    .set({ state: actionId })
+    .where('id', '=', id)
+    .where('updated_at', '=', updatedAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

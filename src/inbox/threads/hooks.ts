@@ -1,0 +1,44 @@
+// The hooks of threads for lower folders (`ThreadHooks` in app.ts), which do not import threads.
+import type { ThreadHooks } from '../../core/app.ts';
+import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import { deleteAnswering } from './draft-queries.ts';
+import {
+  deleteThread,
+  deleteThreadMessage,
+  findPosition,
+  findThread,
+  findThreadMessages,
+  hasDrafts,
+} from './queries.ts';
+import { firstSubject, restateThread } from './restate.ts';
+import { takeIn } from './take-in.ts';
+
+export const threadHooks: ThreadHooks = {
+  takeIn,
+  async positionOf(db, messageId) {
+    return (await findPosition(db, messageId))?.position ?? null;
+  },
+  async forget(app, trx, messageId) {
+    const [found] = await findThreadMessages(trx, [messageId]);
+    if (!found) return null;
+    const before = await findThread(trx, found.thread_id);
+    if (!before) return null;
+    await lockMailboxes(trx, [before.mailbox_id]);
+    // The thread may have been merged into another one meanwhile.
+    const [placed] = await findThreadMessages(trx, [messageId]);
+    if (!placed) return null;
+    await deleteThreadMessage(trx, messageId);
+    const { thread_id: threadId, event_id: eventId } = placed;
+    const mailboxId = before.mailbox_id;
+    const thread = await findThread(trx, threadId);
+    if (!thread) return { mailboxId, threadId, isThreadGone: true, eventId };
+    await deleteAnswering(trx, threadId, messageId);
+    const isThreadGone = thread.message_count <= 1 && !(await hasDrafts(trx, threadId));
+    if (isThreadGone) await deleteThread(trx, threadId);
+    else {
+      const subject = await firstSubject(trx, threadId);
+      await restateThread(trx, threadId, app.clock.now(), { subject });
+    }
+    return { mailboxId, threadId, isThreadGone, eventId };
+  },
+};

@@ -1,0 +1,210 @@
+// SQL for the lists of threads and of their messages. One index leads from the mailbox through folder, read
+// and starred to activity. A list without one of these filters merges the sorted ranges of all its values, so
+// a page costs its own rows. Snoozed and labelled threads have their own indexes.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { CursorPosition } from '../../core/api/cursor.ts';
+import { type Db, idList, isOneOf, tables } from '../../platform/store/db.ts';
+import { mergedRanges } from '../../platform/store/merged-ranges.ts';
+import type { Folder } from './folders.ts';
+import type { ThreadMessageRow } from './queries.ts';
+
+export interface ThreadFilter {
+  mailboxId: string;
+  folders: readonly Folder[];
+  /** The label folded for comparison. */
+  label?: string | undefined;
+  unread?: boolean | undefined;
+  starred?: boolean | undefined;
+  snoozed?: boolean | undefined;
+  /** Bounds of the last activity, ms since 1970, both exclusive. */
+  after?: number | undefined;
+  before?: number | undefined;
+  now: number;
+}
+
+/** A thread in a list, with the cursor position after it. */
+export interface ListedThread extends CursorPosition {}
+
+type Condition = RawBuilder<SqlBool>;
+
+function allOf(conditions: readonly Condition[]): Condition {
+  return sql.join(conditions, sql` and `);
+}
+
+/** Conditions on the sort columns, in the index that is walked. */
+function within(
+  { after, before }: ThreadFilter,
+  place: CursorPosition | null,
+  at: RawBuilder<unknown>,
+  id: RawBuilder<unknown>,
+): Condition[] {
+  return [
+    ...(after === undefined ? [] : [sql<SqlBool>`${at} > ${after}`]),
+    ...(before === undefined ? [] : [sql<SqlBool>`${at} < ${before}`]),
+    ...(place === null ? [] : [sql<SqlBool>`(${at}, ${id}) < (${place.at}, ${place.id})`]),
+  ];
+}
+
+function flag(column: string, value: boolean | undefined): Condition[] {
+  return value === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} = ${Number(value)}`];
+}
+
+function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
+  if (snoozed === undefined) return [];
+  // An expression that no index matches: few threads are snoozed, and their index has another order.
+  return snoozed
+    ? [sql<SqlBool>`coalesce(snoozed_until, 0) > ${now}`]
+    : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
+}
+
+/** Conditions for each row that another index returns. */
+function rest(filter: ThreadFilter): Condition[] {
+  return [
+    sql<SqlBool>`folder in (${sql.join(filter.folders)})`,
+    ...flag('is_read', filter.unread === undefined ? undefined : !filter.unread),
+    ...flag('is_starred', filter.starred),
+    ...snoozedIs(filter),
+  ];
+}
+
+function shelves(filter: ThreadFilter, place: CursorPosition | null): RawBuilder<unknown>[] {
+  const { mailboxId, folders, unread, starred } = filter;
+  const both = [false, true];
+  const limits = within(filter, place, sql.ref('last_activity_at'), sql.ref('id'));
+  return folders.flatMap((folder) =>
+    (unread === undefined ? both : [!unread]).flatMap((isRead) =>
+      (starred === undefined ? both : [starred]).map((isStarred) => {
+        const condition = allOf([
+          sql`mailbox_id = ${mailboxId}`,
+          sql`folder = ${folder}`,
+          sql`is_read = ${Number(isRead)}`,
+          sql`is_starred = ${Number(isStarred)}`,
+          ...limits,
+          ...snoozedIs(filter),
+        ]);
+        return sql`select id, last_activity_at as at from threads where ${condition}`;
+      }),
+    ),
+  );
+}
+
+function rangesOf(filter: ThreadFilter, place: CursorPosition | null): RawBuilder<unknown>[] {
+  const { mailboxId, label, snoozed } = filter;
+  if (label !== undefined) {
+    const limits = within(filter, place, sql.ref('l.last_activity_at'), sql.ref('l.thread_id'));
+    const condition = allOf([
+      sql`l.mailbox_id = ${mailboxId}`,
+      sql`l.folded = ${label}`,
+      ...limits,
+      ...rest(filter),
+    ]);
+    return [
+      sql`select l.thread_id as id, l.last_activity_at as at
+        from thread_labels l cross join threads t
+        where t.id = l.thread_id and ${condition}`,
+    ];
+  }
+  if (snoozed === true) {
+    const condition = allOf([
+      sql`mailbox_id = ${mailboxId}`,
+      sql`snoozed_until is not null`,
+      ...within(filter, place, sql.ref('last_activity_at'), sql.ref('id')),
+      ...rest(filter),
+    ]);
+    return [sql`select id, last_activity_at as at from threads where ${condition}`];
+  }
+  return shelves(filter, place);
+}
+
+/** Returns one page of threads after `place`, most recent activity first. */
+export async function listThreadIds(
+  db: Db,
+  filter: ThreadFilter,
+  place: CursorPosition | null,
+  limit: number,
+): Promise<ListedThread[]> {
+  const order = sql`order by at desc, id desc`;
+  const page = mergedRanges(db, rangesOf(filter, place), order, { limit, offset: 0 });
+  return (await sql<ListedThread>`${page}`.execute(db)).rows;
+}
+
+interface MessageTables {
+  thread_messages: ThreadMessageRow;
+  threads: { id: string; mailbox_id: string };
+}
+
+/** Returns the messages of a thread after `place`, oldest first. */
+export function listMessageRows(
+  db: Db,
+  threadId: string,
+  place: CursorPosition | null,
+  limit: number,
+): Promise<ThreadMessageRow[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('thread_messages')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .$if(place !== null, (query) =>
+      query.where(sql<SqlBool>`(at, message_id) > (${place?.at}, ${place?.id})`),
+    )
+    .orderBy('at')
+    .orderBy('message_id')
+    .limit(limit)
+    .execute();
+}
+
+/** Counts the messages that precede this message in its thread. */
+export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadMessageRow) {
+  const { count } = await tables<MessageTables>(db)
+    .selectFrom('thread_messages')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('thread_id', '=', thread_id)
+    .where(sql<SqlBool>`(at, message_id) < (${at}, ${message_id})`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** A thread with the message that matched the search. */
+export interface Hit extends ListedThread {
+  messageId: string;
+}
+
+/** Returns those of these messages whose threads match the filter, with the threads. */
+export async function hitsAmong(
+  db: Db,
+  filter: ThreadFilter,
+  messageIds: readonly string[],
+): Promise<Hit[]> {
+  if (messageIds.length === 0) return [];
+  const labelled =
+    filter.label === undefined
+      ? []
+      : [
+          sql<SqlBool>`exists (select 1 from thread_labels l where l.thread_id = t.id
+            and l.folded = ${filter.label})`,
+        ];
+  const condition = allOf([
+    isOneOf(db, 'm.message_id', idList(db, messageIds)),
+    // The concatenation keeps the planner off the mailbox index: it must start from each message's thread.
+    sql`t.mailbox_id || '' = ${filter.mailboxId}`,
+    ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
+    ...rest(filter),
+    ...labelled,
+  ]);
+  const { rows } = await sql<Hit>`
+    select t.id, t.last_activity_at as at, m.message_id as "messageId"
+    from thread_messages m join threads t on t.id = m.thread_id where ${condition}`.execute(db);
+  return rows;
+}
+
+/** The messages of these threads. */
+export async function messagesOfThreads(
+  db: Db,
+  threadIds: readonly string[],
+): Promise<Pick<ThreadMessageRow, 'message_id' | 'thread_id'>[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('thread_messages')
+    .select(['message_id', 'thread_id'])
+    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .execute();
+}

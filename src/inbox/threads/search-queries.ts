@@ -1,0 +1,107 @@
+// The full text of messages in threads (`thread_search`; src/platform/store/full-text defines its storage), and the
+// messages that still wait for it (`thread_search_waiting`). Both rows go with their message.
+import type { Kysely } from 'kysely';
+import {
+  bulkInsert,
+  type Db,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+} from '../../platform/store/db.ts';
+import type { DocumentWords } from '../../platform/store/full-text/document.ts';
+import { fullTextOf } from '../../platform/store/full-text/full-text.ts';
+import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
+import { lockerOf } from '../../platform/store/locks.ts';
+
+const documents = fullTextOf('thread_search', 'message_id');
+
+/** A message with the words that find it. */
+export interface Findable {
+  mailboxId: string;
+  messageId: string;
+  words: DocumentWords;
+}
+
+/** Indexes messages, in the transaction that puts them into threads. */
+export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
+  const entries = messages.map(({ mailboxId, messageId, words }) => {
+    return { scope: mailboxId, key: messageId, words };
+  });
+  await documents.index(db, entries);
+}
+
+/** A message without indexed words. */
+export interface WaitingRow {
+  message_id: string;
+  mailbox_id: string;
+}
+
+interface WaitingTables {
+  thread_search_waiting: WaitingRow;
+}
+
+export const insertWaiting = bulkInsert<WaitingTables>('thread_search_waiting', [
+  'message_id',
+  'mailbox_id',
+] satisfies (keyof WaitingRow)[]);
+
+const firstWaiting = statement(
+  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ limit: number }>) =>
+    db
+      .selectFrom('thread_search_waiting')
+      .selectAll()
+      .orderBy('message_id')
+      .limit(parameter('limit')),
+);
+
+/** Returns the oldest messages that are still to be indexed. */
+export function selectWaiting(db: Db, limit: number): Promise<WaitingRow[]> {
+  return firstWaiting(db, { limit });
+}
+
+const lockWaiting = lockerOf<WaitingTables>('thread_search_waiting', { id: 'message_id' });
+
+const removeWaiting = statement(
+  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .deleteFrom('thread_search_waiting')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .returningAll(),
+);
+
+/**
+ * Deletes these from the waiting messages. Returns those that still waited; the transaction must index them.
+ */
+export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
+  await lockWaiting(db, ids);
+  return removeWaiting(db, { ids: idList(db, ids) });
+}
+
+/**
+ * Rewrites a part of the index without the words of deleted documents. Returns true when none are left.
+ * SQLite only.
+ */
+export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
+  return documents.merge(trx, isBegun);
+}
+
+/** Returns up to `limit` matching messages of a mailbox, unordered. */
+export function findDocuments(
+  db: Db,
+  mailboxId: string,
+  query: FullTextQuery,
+  limit: number,
+): Promise<string[]> {
+  return documents.find(db, { scope: mailboxId, query }, limit);
+}
+
+/** Returns the matching ones of these messages. */
+export function matchingDocuments(
+  db: Db,
+  mailboxId: string,
+  query: FullTextQuery,
+  messageIds: readonly string[],
+): Promise<Set<string>> {
+  return documents.matching(db, { scope: mailboxId, query }, messageIds);
+}

@@ -1,0 +1,103 @@
+// Full-text search of threads (`q`). Matches of rare words are all found and sorted. For frequent words the
+// list is walked until a page is full. This bounds the cost of a page:
+//
+//   messages found | way                                                     | a page may be short
+//   ---------------+---------------------------------------------------------+--------------------
+//   below 1,000    | all of them, to their threads, in the order of the list | no
+//   more           | the list, 200 threads at a time, each checked for words | after 5,000 threads
+import type { CursorPosition } from '../../core/api/cursor.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
+import {
+  hitsAmong,
+  type ListedThread,
+  listThreadIds,
+  messagesOfThreads,
+  type ThreadFilter,
+} from './list-queries.ts';
+import { findDocuments, matchingDocuments } from './search-queries.ts';
+
+const mostSorted = 1_000;
+const atOnce = 200;
+const mostWalked = 5_000;
+
+/** A page, and the position after it; `next` is null at the end. */
+export interface FoundThreads {
+  shown: ListedThread[];
+  next: CursorPosition | null;
+}
+
+function isBehind(one: CursorPosition, place: CursorPosition): boolean {
+  return one.at === place.at ? one.id < place.id : one.at < place.at;
+}
+
+/** Cuts a page from a list that was read one row further than the page. */
+export function pageOfListed(listed: readonly ListedThread[], limit: number): FoundThreads {
+  const shown = listed.slice(0, limit);
+  return { shown, next: listed.length > limit ? (shown.at(-1) ?? null) : null };
+}
+
+async function sorted(
+  db: Db,
+  filter: ThreadFilter,
+  messageIds: readonly string[],
+  place: CursorPosition | null,
+  limit: number,
+): Promise<FoundThreads> {
+  const byId = new Map((await hitsAmong(db, filter, messageIds)).map((hit) => [hit.id, hit]));
+  const behind = [...byId.values()]
+    .filter((hit) => place === null || isBehind(hit, place))
+    .sort((a, b) => (isBehind(a, b) ? 1 : -1));
+  return pageOfListed(behind, limit);
+}
+
+/** Returns those of these threads that contain the words. */
+async function matching(
+  db: Db,
+  { mailboxId }: ThreadFilter,
+  query: FullTextQuery,
+  listed: readonly ListedThread[],
+): Promise<ListedThread[]> {
+  const messages = await messagesOfThreads(
+    db,
+    listed.map(({ id }) => id),
+  );
+  const ids = messages.map(({ message_id }) => message_id);
+  const found = await matchingDocuments(db, mailboxId, query, ids);
+  const threadIds = new Set(
+    messages.flatMap(({ message_id, thread_id }) => (found.has(message_id) ? thread_id : [])),
+  );
+  return listed.filter(({ id }) => threadIds.has(id));
+}
+
+async function walked(
+  db: Db,
+  filter: ThreadFilter,
+  query: FullTextQuery,
+  from: CursorPosition | null,
+  limit: number,
+): Promise<FoundThreads> {
+  const found: ListedThread[] = [];
+  let place = from;
+  for (let looked = 0; looked < mostWalked; looked += atOnce) {
+    const listed = await listThreadIds(db, filter, place, atOnce);
+    found.push(...(await matching(db, filter, query, listed)));
+    place = listed.at(-1) ?? place;
+    if (found.length > limit || listed.length < atOnce) return pageOfListed(found, limit);
+  }
+  return { shown: found, next: place };
+}
+
+/** Returns a page of threads in which one message matches the whole query. */
+export async function searchThreads(
+  db: Db,
+  filter: ThreadFilter,
+  query: FullTextQuery,
+  place: CursorPosition | null,
+  limit: number,
+): Promise<FoundThreads> {
+  const ids = await findDocuments(db, filter.mailboxId, query, mostSorted);
+  return ids.length < mostSorted
+    ? sorted(db, filter, ids, place, limit)
+    : walked(db, filter, query, place, limit);
+}

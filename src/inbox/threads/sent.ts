@@ -1,0 +1,196 @@
+// Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of the message
+// that it answers, or a new one.
+import type { App } from '../../core/app.ts';
+import { recordEvents, told } from '../../history/events/record.ts';
+import { mailboxMessageSent } from '../../identity/mailboxes/events.ts';
+import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
+import type { Message } from '../../outbound/messages/schema.ts';
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { threadKeys } from './keys.ts';
+import { findLabelled, moveLabels } from './label-queries.ts';
+import { type Kept, keepPlaces } from './place.ts';
+import {
+  findThreads,
+  growThread,
+  insertThreadMessages,
+  insertThreads,
+  newestOf,
+  type ThreadRow,
+} from './queries.ts';
+import { restateThread, sentPreview } from './restate.ts';
+import { insertWaiting } from './search-queries.ts';
+
+/** An accepted message of a mailbox, with its stored rows. */
+export interface SentMail {
+  mailboxId: string;
+  /** Null begins a new thread. */
+  threadId: string | null;
+  /** Set for an answer to a received message of that thread. */
+  isAnswer?: boolean;
+  message: MessageRow;
+  recipients: readonly RecipientRow[];
+  /** Payload of `mailbox.message.sent`. */
+  presented: Message;
+  /** The written content as plain text. */
+  text: string | null;
+  hasAttachments: boolean;
+}
+
+function newThread(app: App, sent: SentMail): ThreadRow {
+  const { mailboxId, message, text, hasAttachments } = sent;
+  return {
+    id: app.newId('thread'),
+    organization_id: message.organization_id,
+    mailbox_id: mailboxId,
+    folder: 'sent',
+    is_read: 1,
+    is_starred: 0,
+    last_activity_at: message.created_at,
+    snoozed_until: null,
+    priority: message.priority ?? 'normal',
+    message_count: 1,
+    attachment_count: Number(hasAttachments),
+    from_address: message.from_email,
+    from_name: message.from_name,
+    subject: message.subject,
+    preview: sentPreview(text),
+    created_at: message.created_at,
+    updated_at: app.clock.now(),
+  };
+}
+
+/** Returns the last correspondent who is not us, or our own address if nobody else wrote. */
+async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
+  const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
+  const { from_email, from_name } = message;
+  return isOurs
+    ? { fromAddress: from_email, fromName: from_name }
+    : { fromAddress: thread.from_address, fromName: thread.from_name };
+}
+
+/** Adds the mail to its thread. `isLabelled` also updates the label rows, which repeat the last activity. */
+async function grow(
+  app: App,
+  trx: Db,
+  { thread, sent }: Placed,
+  isLabelled: boolean,
+): Promise<void> {
+  const { message, text, hasAttachments } = sent;
+  const now = app.clock.now();
+  const folder = thread.folder === 'drafts' ? 'sent' : thread.folder;
+  // A thread that began with a draft has no summary yet.
+  if (message.created_at < thread.last_activity_at || thread.message_count === 0) {
+    const last_activity_at = Math.max(message.created_at, thread.last_activity_at);
+    await restateThread(trx, thread.id, now, {
+      folder,
+      last_activity_at,
+      ...(thread.message_count === 0 && { subject: message.subject }),
+    });
+    return;
+  }
+  await growThread(trx, {
+    id: thread.id,
+    at: message.created_at,
+    now,
+    folder,
+    isRead: thread.is_read,
+    snoozedUntil: thread.snoozed_until,
+    attachments: Number(hasAttachments),
+    ...(await authorOf(trx, thread, sent)),
+    preview: sentPreview(text),
+  });
+  if (isLabelled) await moveLabels(trx, thread.id, message.created_at);
+}
+
+/** Returns the threads that these mails name. @throws ResourceNotFoundError. */
+async function knownThreads(
+  trx: Db,
+  mails: readonly SentMail[],
+): Promise<ReadonlyMap<string | null, ThreadRow>> {
+  const rows = await findThreads(
+    trx,
+    mails.flatMap(({ threadId }) => threadId ?? []),
+  );
+  const known = new Map(rows.map((row) => [row.id, row]));
+  for (const { threadId, mailboxId } of mails) {
+    if (threadId === null || known.get(threadId)?.mailbox_id === mailboxId) continue;
+    throw new ResourceNotFoundError('thread', threadId);
+  }
+  return known;
+}
+
+/** A mail with its thread. */
+interface Placed {
+  sent: SentMail;
+  thread: ThreadRow;
+  isNew: boolean;
+  /** Id of the event that reports the message. */
+  eventId: string;
+}
+
+async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+  if (placed.length === 0) return;
+  const ids = placed.map(({ thread }) => thread.id);
+  const labelled = await findLabelled(trx, ids);
+  for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
+}
+
+function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
+  const keys = threadKeys(message, recipients);
+  return { mailboxId, keys, at: message.created_at, isSpam: false, threadId: thread.id };
+}
+
+async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+  const byOrganization = Map.groupBy(placed, ({ thread }) => thread.organization_id);
+  for (const [organizationId, own] of byOrganization) {
+    const events = own.map(({ sent: { mailboxId, presented }, thread, eventId: id }) => {
+      const data = { mailboxId, threadId: thread.id, message: presented };
+      return { subject: mailboxId, event: { ...told(mailboxMessageSent, data), id } };
+    });
+    await recordEvents(app, trx, organizationId, events);
+  }
+}
+
+/**
+ * Puts accepted messages into threads, each into a different one, and publishes their events. Runs after the
+ * inserts of the accept because it waits for the mailbox locks. Returns the ids of the threads, in order.
+ * @throws ResourceNotFoundError (thread).
+ */
+export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {
+  await lockMailboxes(trx, [...new Set(mails.map(({ mailboxId }) => mailboxId))]);
+  const known = await knownThreads(trx, mails);
+  const placed = mails.map((sent): Placed => {
+    const thread = known.get(sent.threadId);
+    const eventId = app.newId('event');
+    return { sent, thread: thread ?? newThread(app, sent), isNew: !thread, eventId };
+  });
+  await insertThreads(
+    trx,
+    placed.flatMap(({ thread, isNew }) => (isNew ? thread : [])),
+  );
+  await insertThreadMessages(
+    trx,
+    placed.map(({ sent: { message, hasAttachments }, thread, eventId }) => ({
+      message_id: message.id,
+      thread_id: thread.id,
+      at: message.created_at,
+      kind: 'sent',
+      has_attachments: Number(hasAttachments),
+      event_id: eventId,
+    })),
+  );
+  await growAll(
+    app,
+    trx,
+    placed.filter(({ isNew }) => !isNew),
+  );
+  await keepPlaces(trx, placed.map(seekerOf));
+  await insertWaiting(
+    trx,
+    mails.map(({ message, mailboxId }) => ({ message_id: message.id, mailbox_id: mailboxId })),
+  );
+  await tell(app, trx, placed);
+  return placed.map(({ thread }) => thread.id);
+}

@@ -1,0 +1,288 @@
+// Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
+// sent.ts; the moves between folders are in docs/states.md.
+import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { searchInTime } from '../../core/api/filtered-page.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { changesOf, type Details } from '../../history/audit/audit.ts';
+import { record } from '../../history/events/record.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { parseQuery } from '../../platform/store/full-text/query.ts';
+import { storeAction } from '../approvals/actions.ts';
+import { type Folder, folders } from './folders.ts';
+import { indexWaiting } from './indexer.ts';
+import { findLabels } from './label-queries.ts';
+import { listThreadIds, type ThreadFilter } from './list-queries.ts';
+import {
+  findDrafted,
+  findThread,
+  findThreads,
+  type ThreadChange,
+  type ThreadRow,
+  threads,
+} from './queries.ts';
+import { holdMessages, removeMessages } from './remove.ts';
+import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
+import { pageOfListed, searchThreads } from './search.ts';
+
+/** Returns a thread of an existing mailbox. @throws ResourceNotFoundError (mailbox, thread). */
+export async function getThreadRow(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<ThreadRow> {
+  await getMailboxRow(db, organizationId, mailboxId);
+  const row = await findThread(db, id);
+  if (row?.mailbox_id !== mailboxId) throw new ResourceNotFoundError('thread', id);
+  return row;
+}
+
+/** Returns the row and locks it until the transaction ends. @throws ResourceNotFoundError. */
+export async function holdThread(
+  trx: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<ThreadRow> {
+  await lockMailboxes(trx, [mailboxId]);
+  return getThreadRow(trx, organizationId, mailboxId, id);
+}
+
+/** Returns the thread in the form of the API, without the content of its messages. */
+export function toStanding(row: ThreadRow, labels: readonly string[]): ThreadStanding {
+  return {
+    id: row.id,
+    folder: row.folder,
+    priority: row.priority,
+    labels: [...labels],
+    read: row.is_read === 1,
+    starred: row.is_starred === 1,
+    snoozedUntil: isoTime(row.snoozed_until),
+  };
+}
+
+function toThread(row: ThreadRow, labels: readonly string[], hasDraft: boolean): Thread {
+  const { from_address: address } = row;
+  return {
+    ...toStanding(row, labels),
+    subject: row.subject,
+    preview: row.preview,
+    from: address === null ? null : { address, displayName: row.from_name },
+    messageCount: row.message_count,
+    hasAttachments: row.attachment_count > 0,
+    hasDraft,
+    lastActivityAt: isoTime(row.last_activity_at),
+  };
+}
+
+/** Presents threads in the order of the ids, without deleted ones. */
+async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
+  if (ids.length === 0) return [];
+  const rows = new Map((await findThreads(db, ids)).map((row) => [row.id, row]));
+  const labels = Map.groupBy(await findLabels(db, ids), ({ thread_id }) => thread_id);
+  const drafted = await findDrafted(db, ids);
+  return ids.flatMap((id) => {
+    const row = rows.get(id);
+    const own = (labels.get(id) ?? []).map(({ label }) => label);
+    return row ? toThread(row, own, drafted.has(id)) : [];
+  });
+}
+
+/** Returns a thread. @throws ResourceNotFoundError. */
+export async function getThread(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  id: string,
+): Promise<Thread> {
+  const { db } = app.store;
+  await getThreadRow(db, organizationId, mailboxId, id);
+  const [thread] = await presentThreads(db, [id]);
+  if (!thread) throw new ResourceNotFoundError('thread', id);
+  return thread;
+}
+
+const unlisted: readonly Folder[] = ['spam', 'trash'];
+
+/** Folds a label for comparison. */
+export function foldLabel(label: string): string {
+  return label.trim().normalize('NFC').toUpperCase().toLowerCase();
+}
+
+function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter {
+  const { folder, label, unread, starred, snoozed, after, before } = query;
+  return {
+    mailboxId,
+    folders: folder ? [folder] : folders.filter((one) => !unlisted.includes(one)),
+    label: label === undefined ? undefined : foldLabel(label),
+    ...{ unread, starred, snoozed, after, before },
+    now: app.clock.now(),
+  };
+}
+
+/**
+ * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead of the
+ * cursor, and its activity never decreases: a walk lists each at most once.
+ * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
+ */
+export async function listThreads(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  { limit, cursor, ...query }: ListThreads,
+): Promise<CursorPage<Thread>> {
+  const { db } = app.store;
+  await getMailboxRow(db, organizationId, mailboxId);
+  const { folder, label, unread, starred, snoozed, after, before, q } = query;
+  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before, q];
+  const place = cursor === undefined ? null : readCursor(scope, cursor);
+  const filter = filterOf(app, mailboxId, { limit, ...query });
+  if (q !== undefined) await indexWaiting(app);
+  const { shown, next } =
+    q === undefined
+      ? pageOfListed(await listThreadIds(db, filter, place, limit + 1), limit)
+      : await searchInTime(app.store, organizationId, 'q', (aside) =>
+          searchThreads(aside, filter, parseQuery(q), place, limit),
+        );
+  const ids = shown.map(({ id }) => id);
+  const items = await presentThreads(db, ids);
+  return { items, nextCursor: next && cursorAfter(scope, next) };
+}
+
+function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange {
+  const { read, starred, folder, priority, snoozedUntil } = wanted;
+  if (typeof snoozedUntil === 'number' && snoozedUntil <= app.clock.now()) {
+    throw ValidationError.of('snoozedUntil', 'must be in the future');
+  }
+  const isAway = unlisted.includes(folder ?? row.folder);
+  return {
+    ...(read !== undefined && { is_read: Number(read) }),
+    ...(starred !== undefined && { is_starred: Number(starred) }),
+    ...(folder !== undefined && { folder }),
+    ...(priority !== undefined && { priority }),
+    ...(snoozedUntil !== undefined && { snoozed_until: snoozedUntil }),
+    // A thread in spam or trash must not come back when its snooze ends.
+    ...(isAway && { snoozed_until: null }),
+  };
+}
+
+/** Records a move or a snooze by a key as an action in the mailbox. */
+async function moveAction(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  { id, mailbox_id }: ThreadRow,
+  { folder, snoozedUntil }: Details,
+): Promise<void> {
+  if (folder === undefined && snoozedUntil === undefined) return;
+  const summary = {
+    ...(folder !== undefined && { folder }),
+    ...(snoozedUntil !== undefined && { snoozedUntil }),
+  };
+  const about = { mailboxId: mailbox_id, type: 'move', messageId: null, threadId: id } as const;
+  await storeAction(app, trx, caller, { ...about, summary });
+}
+
+/** Changes a thread that the transaction holds, and audits a real change. Returns it as changed. */
+async function changeThread(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: ThreadRow,
+  change: ThreadChange,
+): Promise<Thread> {
+  const { id } = row;
+  const [before] = await presentThreads(trx, [id]);
+  const updated_at = app.clock.now();
+  await threads.update(trx, caller.organizationId, id, { ...change, updated_at });
+  const [after] = await presentThreads(trx, [id]);
+  if (!before || !after) throw new ResourceNotFoundError('thread', id);
+  const details = changesOf(before, after);
+  if (Object.keys(details).length > 0) {
+    await record(app, trx, caller, { subject: id, action: 'thread.updated', details });
+    await moveAction(app, trx, caller, row, details);
+  }
+  return after;
+}
+
+/** Changes the given fields. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
+export async function updateThread(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  id: string,
+  wanted: UpdateThread,
+): Promise<Thread> {
+  return app.store.write(async (trx) => {
+    const row = await holdThread(trx, caller.organizationId, mailboxId, id);
+    return changeThread(app, trx, caller, row, changeOf(app, row, wanted));
+  });
+}
+
+/** The effect of one transaction of a deletion. */
+interface Removal {
+  state: 'moved' | 'begun' | 'gone';
+  /** Count of messages removed so far. */
+  messages: number;
+}
+
+/** Moves a thread to `trash`, or removes its next messages; `before` counts those already removed. */
+function removeSome(
+  app: App,
+  caller: Caller,
+  { mailboxId, id, before }: { mailboxId: string; id: string; before: number },
+): Promise<Removal> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    // The order of locks: messages before their mailbox.
+    const seen = await getThreadRow(trx, organizationId, mailboxId, id);
+    const ids = seen.folder === 'trash' ? await holdMessages(trx, id) : [];
+    const row = await holdThread(trx, organizationId, mailboxId, id);
+    if (row.folder !== 'trash') {
+      await changeThread(app, trx, caller, row, { folder: 'trash', snoozed_until: null });
+      return { state: 'moved', messages: 0 };
+    }
+    const isGone = await removeMessages(app, trx, id, ids);
+    if (!isGone) return { state: 'begun', messages: ids.length };
+    const details = { mailboxId, messages: before + ids.length };
+    await record(app, trx, caller, { subject: id, action: 'thread.deleted', details });
+    await moveAction(app, trx, caller, row, { folder: { before: row.folder, after: null } });
+    return { state: 'gone', messages: ids.length };
+  });
+}
+
+/**
+ * Moves a thread to `trash`, or deletes one that is there with its messages. A repeated request finishes a
+ * deletion that was interrupted.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteThread(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  id: string,
+): Promise<Deleted> {
+  let messages = 0;
+  for (;;) {
+    const removal = await removeSome(app, caller, { mailboxId, id, before: messages });
+    messages += removal.messages;
+    if (removal.state === 'moved') {
+      return {
+        success: true,
+        message: `Thread ${id} is in trash; delete it again to delete it for good`,
+      };
+    }
+    if (removal.state === 'gone') {
+      return {
+        success: true,
+        message: `Thread ${id} is deleted for good, with ${messages} messages`,
+      };
+    }
+  }
+}

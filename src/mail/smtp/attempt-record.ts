@@ -1,0 +1,181 @@
+// The record of one delivery attempt: which recipients have an outcome, which are pending, and the replies of
+// every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and does not choose the
+// next host.
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { type Verdict, worstVerdict } from './destination.ts';
+import type { AttemptTrace, ErrorCode, Outcome, RemoteReply, SmtpFault } from './outcome.ts';
+import type { Peer } from './pool-request.ts';
+import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
+import type { RecipientAnswer } from './transaction.ts';
+import { joinTranscripts } from './transcript.ts';
+
+/** An Outcome without the trace. */
+type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
+type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
+
+/** Reply codes about our credentials (RFC 4954 6). */
+const authCodes: readonly (number | null)[] = [530, 534, 535, 538];
+
+/**
+ * Returns true if the server may have accepted the message: after the dot, only a refusal proves that it did
+ * not.
+ */
+function mayHaveBeenTaken({ kind, reply }: Fault): boolean {
+  return reply.verb === 'dot' && kind !== 'refused';
+}
+
+function concludeFault({ kind, reply }: Fault): Conclusion {
+  const codes: Record<Exclude<SmtpFault['kind'], 'refused'>, ErrorCode> = {
+    connection: 'connection',
+    protocol: 'protocol',
+    tls: 'policy',
+    auth: 'auth-failed',
+  };
+  if (kind !== 'refused') return { kind: 'deferred', errorCode: codes[kind], reply };
+  const errorCode = classifyReply(reply).errorCode;
+  return { kind: 'deferred', errorCode: errorCode === 'unknown' ? 'connection' : errorCode, reply };
+}
+
+function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boolean): Conclusion {
+  const code = reply.code ?? 0;
+  if (reply.verb === 'dot' && code === 250) return { kind: 'sent', reply };
+  if (isRelay && authCodes.includes(code)) {
+    return { kind: 'deferred', errorCode: 'auth-failed', reply };
+  }
+  const errorCode = classifyReply(reply).errorCode;
+  // This refusal is about the number of recipients, not about this one: the next attempt sends fewer at once
+  // (RFC 5321 4.5.3.1.10).
+  const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
+  return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
+}
+
+export class AttemptRecord {
+  readonly #clock: Clock;
+  readonly #isRelay: boolean;
+  readonly #outcomes: (Outcome | null)[];
+  /** Indices of the recipients without an outcome. */
+  #pending: number[];
+  /** Start on both clocks: wall time is shown, elapsed time is measured. */
+  #begun: { at: number; elapsed: number } | null = null;
+  #peer: { host: string | null; address: string | null } = { host: null, address: null };
+  #fault: Fault | null = null;
+  readonly #verdicts: Verdict[] = [];
+  readonly #transcripts: string[] = [];
+
+  constructor(recipients: number, isRelay: boolean, clock: Clock) {
+    this.#clock = clock;
+    this.#isRelay = isRelay;
+    this.#outcomes = new Array<Outcome | null>(recipients).fill(null);
+    this.#pending = this.#outcomes.map((_, index) => index);
+  }
+
+  /** Indices of the recipients for which another host may be tried. */
+  get pending(): readonly number[] {
+    return this.#pending;
+  }
+
+  /**
+   * Starts the clock at the first host. The wait for a free connection before it does not count as time of
+   * the attempt.
+   */
+  begin(): void {
+    this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
+  }
+
+  /** Milliseconds since the attempt turned to its first host. */
+  get tookMs(): number {
+    return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
+  }
+
+  /** Adds further lines for the attempt history. */
+  addNotes(notes: readonly string[]): void {
+    for (const note of notes) this.#transcripts.push(`* ${note}\n`);
+  }
+
+  /** Records a verdict that rules out a host, such as a DNS answer or a demand on its TLS. */
+  addVerdict(host: string | null, verdict: Verdict): void {
+    this.#peer = { host, address: null };
+    this.#verdicts.push(verdict);
+    this.#transcripts.push(`* ${verdict.reply.text}\n`);
+  }
+
+  /** Records that no session with this address could be opened. */
+  addFault(peer: Peer | null, fault: Fault, transcript: string): void {
+    if (peer) this.#peer = peer;
+    this.#transcripts.push(transcript);
+    this.#keepFault(fault);
+  }
+
+  /** Records the answers to the pending recipients, in their order. */
+  addAnswers(
+    answers: readonly RecipientAnswer[],
+    peer: Peer,
+    tls: string | null,
+    transcript: string,
+  ): void {
+    this.#peer = peer;
+    this.#transcripts.push(transcript);
+    const trace = this.#trace(tls);
+    const left: number[] = [];
+    for (const [position, index] of this.#pending.entries()) {
+      const answer = answers[position];
+      const conclusion = answer ? this.#conclude(answer, answers.length > 1) : null;
+      if (conclusion) this.#outcomes[index] = { ...conclusion, trace };
+      else left.push(index);
+    }
+    this.#pending = left;
+  }
+
+  /**
+   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a verdict ends
+   * their delivery.
+   */
+  finish(): Outcome[] {
+    const trace = this.#trace(null);
+    const verdict = worstVerdict(this.#verdicts);
+    const rest: Conclusion = this.#fault
+      ? concludeFault(this.#fault)
+      : (verdict ?? concludeNothing());
+    return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
+  }
+
+  /** Returns null if another host may still accept the message. */
+  #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
+    if (answer.kind === 'replied')
+      return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);
+    const { reply } = answer;
+    if (answer.kind === 'refused-here') {
+      return { kind: 'failed', errorCode: answer.errorCode, reply };
+    }
+    const fault = { kind: answer.fault, reply };
+    if (mayHaveBeenTaken(fault)) return concludeFault(fault);
+    this.#keepFault(fault);
+    return null;
+  }
+
+  /** Keeps a refusal by a server rather than a failed connection: its text tells more. */
+  #keepFault(fault: Fault): void {
+    if (this.#fault?.kind === 'refused' && fault.kind !== 'refused') return;
+    this.#fault = fault;
+  }
+
+  #trace(tls: string | null): AttemptTrace {
+    return {
+      ...this.#peer,
+      tls,
+      startedAt: this.#begun?.at ?? this.#clock.now(),
+      durationMs: Math.round(this.tookMs),
+      transcript: joinTranscripts(this.#transcripts),
+    };
+  }
+}
+
+/** The conclusion if time ran out before the first host was tried. */
+function concludeNothing(): Conclusion {
+  const text = 'no host was tried in time';
+  return {
+    kind: 'deferred',
+    errorCode: 'connection',
+    reply: { code: null, enhancedCode: '4.4.7', text, verb: 'connect' },
+  };
+}

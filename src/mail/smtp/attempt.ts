@@ -1,0 +1,249 @@
+// One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a session
+// of the pool, until every recipient has an answer. The replies of each host are kept by attempt-record.ts.
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { AttemptRecord } from './attempt-record.ts';
+import type { Opening } from './open.ts';
+import { type Outcome, SmtpFault } from './outcome.ts';
+import { closingFault, type SmtpPool } from './pool.ts';
+import type { Lease, Peer } from './pool-request.ts';
+import type { NetworkRoute } from './route.ts';
+import type { SlowAddresses } from './slow-addresses.ts';
+import type { RecipientAnswer, SmtpMail } from './transaction.ts';
+import type { HostSecurity, Way } from './way.ts';
+
+/** One message for recipients that share a route; in direct mode, the recipients of one domain. */
+export interface TransportJob extends SmtpMail {
+  route: NetworkRoute;
+  /** The organization that sends the message. */
+  organizationId: string;
+}
+
+/** Dependencies that all attempts of a transport share. */
+export interface AttemptMeans {
+  clock: Clock;
+  pool: SmtpPool;
+  slowAddresses: SlowAddresses;
+  openAt(way: Way, peer: Peer, security: HostSecurity): Promise<Opening>;
+  /** Aborted at shutdown: no further host or address is then tried. */
+  shutdown: AbortSignal;
+}
+
+/**
+ * Time after the first host at which no further host or address is started; a running one keeps its own
+ * limits. Allows four hosts that do not accept a connection, or two that accept it and stay silent.
+ */
+const tryHostsMs = 120_000;
+/** Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for one. */
+const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
+const longestSlowWaitMs = 30_000;
+const maxAddresses = 20;
+
+/*
+ * result at a host                             | next step
+ * ---------------------------------------------+---------------------------------------------------------
+ * it must not be used, or gives no session     | the next host
+ * an idle session of the pool was dead         | the same host, once per attempt, on a new connection
+ * the connection was lost before the dot       | the next host; with only one host, the same host again,
+ *                                              | once per attempt, on a new connection
+ * answers                                      | the next host for recipients without an answer; if all
+ *                                              | have one, the end
+ *
+ * After 120 s, 20 addresses or the shutdown no further host is tried: recipients without an answer are
+ * deferred.
+ */
+export class Attempt {
+  readonly #job: TransportJob;
+  readonly #way: Way;
+  readonly #means: AttemptMeans;
+  readonly #record: AttemptRecord;
+  #addressesLeft = maxAddresses;
+  /** True if a connection was lost before the server can have accepted the message. */
+  #isLost = false;
+  /** True once a host was tried a second time; it is not tried a third time. */
+  #isRepeated = false;
+
+  constructor(job: TransportJob, way: Way, means: AttemptMeans) {
+    this.#job = job;
+    this.#way = way;
+    this.#means = means;
+    this.#record = new AttemptRecord(job.recipients.length, way.isRelay, means.clock);
+  }
+
+  /** Returns one outcome per recipient, in the order of `job.recipients`. */
+  async run(): Promise<Outcome[]> {
+    const { hosts } = this.#way;
+    const record = this.#record;
+    for (const index of hosts.keys()) {
+      if (record.pending.length === 0 || this.#addressesLeft <= 0) break;
+      if (index > 0 && this.#isOver()) break;
+      await this.#tryHost(index, false);
+    }
+    // With several hosts, the next host already was the second connection.
+    const isOnlyHost = hosts.length === 1 && record.pending.length > 0;
+    const mayRepeat = this.#isLost && !this.#isRepeated && !this.#means.shutdown.aborted;
+    if (isOnlyHost && mayRepeat) await this.#tryHost(0, true);
+    return record.finish();
+  }
+
+  #isOver(): boolean {
+    return this.#record.tookMs > tryHostsMs || this.#means.shutdown.aborted;
+  }
+
+  async #tryHost(index: number, isFresh: boolean): Promise<void> {
+    const record = this.#record;
+    const host = this.#way.hosts[index]?.name ?? '';
+    const demanded = await this.#way.securityOf(host);
+    if (demanded.verdict) return record.addVerdict(host, demanded.verdict);
+    const { security } = demanded;
+    if (!isFresh) record.addNotes(security.notes);
+    const lease = await this.#means.pool.acquire({
+      ...(await this.#placesAt(host)),
+      organizationId: this.#job.organizationId,
+      keys: await keysOf(this.#way, index, security),
+      isFresh,
+      open: () => this.#openHost(host, security),
+    });
+    if (lease === null) return record.addFault(null, closingFault(), '');
+    if ('isLate' in lease) return record.addFault(null, slowFault(host), '');
+    if ('verdict' in lease) return record.addVerdict(host, lease.verdict);
+    if ('opening' in lease) {
+      const { fault, transcript } = lease.opening;
+      if (fault.isLoss) this.#isLost = true;
+      return record.addFault(lease.peer, fault, transcript);
+    }
+    const wasAlive = await this.#deliverOver(lease);
+    if (wasAlive) return;
+    this.#isRepeated = true;
+    return this.#tryHost(index, true);
+  }
+
+  /**
+   * Returns the destination that counts connections to the host: its own lane, or the one shared by all hosts
+   * behind the same slow address.
+   */
+  async #placesAt(host: string) {
+    const way = this.#way;
+    const { slowAddresses } = this.#means;
+    const usual = { destination: way.lane, limits: way.limits };
+    if (way.isRelay || slowAddresses.isEmpty) return usual;
+    const found = await way.addressesOf(host);
+    const slow = found.verdict ? null : slowAddresses.slowest(found.addresses);
+    if (slow === null) return usual;
+    return {
+      destination: `slow ${slow} ${way.port}`,
+      limits: slowAddressLimits,
+      longestWaitMs: longestSlowWaitMs,
+    };
+  }
+
+  /**
+   * Returns a session with the first address of the host that gives one, or the failure at the last address.
+   */
+  async #openHost(host: string, security: HostSecurity) {
+    this.#record.begin();
+    const found = await this.#way.addressesOf(host);
+    if (found.verdict) return found;
+    const [first, ...others] = found.addresses;
+    let tried = await this.#openAddress({ host, address: first }, security);
+    for (const address of others) {
+      const { opening, peer } = tried;
+      if (opening.session || opening.fault.kind === 'auth') break;
+      if (this.#addressesLeft <= 0 || this.#isOver()) break;
+      this.#record.addFault(peer, opening.fault, opening.transcript);
+      tried = await this.#openAddress({ host, address }, security);
+    }
+    return tried;
+  }
+
+  async #openAddress(peer: Peer, security: HostSecurity) {
+    this.#addressesLeft -= 1;
+    const begunAt = this.#means.clock.elapsed();
+    const opening = await this.#means.openAt(this.#way, peer, security);
+    if (!opening.session) this.#learn(peer, begunAt, false);
+    return { opening, peer };
+  }
+
+  /** Returns false if nothing was sent because the server had closed the idle session. */
+  async #deliverOver({ session, peer, isReused, lendOn, release }: Lease): Promise<boolean> {
+    const record = this.#record;
+    record.begin();
+    const begunAt = this.#means.clock.elapsed();
+    const { answers, tls, transcript } = await this.#deliverAndRelease(session, lendOn, release);
+    this.#learn(
+      peer,
+      begunAt,
+      answers.some(({ kind }) => kind === 'replied'),
+    );
+    if (isReused && isStale(answers)) return false;
+    if (isLostBeforeDot(answers)) this.#isLost = true;
+    record.addAnswers(answers, peer, tls, transcript.text);
+    return true;
+  }
+
+  /** Releases the connection on every path: an unreleased one would take a place from the pool for ever. */
+  async #deliverAndRelease(
+    session: Lease['session'],
+    lendOn: Lease['lendOn'],
+    release: Lease['release'],
+  ) {
+    try {
+      const mail = mailFor(this.#job, this.#way, this.#record.pending);
+      const answering = session.deliver(mail, lendOn);
+      const { tls, transcript } = session;
+      return { answers: await answering, tls, transcript };
+    } finally {
+      release();
+    }
+  }
+
+  /** Skips relays: the operator chose the relay and accepts its speed. */
+  #learn({ address }: Peer, begunAt: number, isAnswered: boolean): void {
+    if (!this.#way.isRelay) this.#means.slowAddresses.learn(address, begunAt, isAnswered);
+  }
+}
+
+/**
+ * Returns the keys of sessions that serve the host at `index`. For the first host, sessions with hosts of
+ * equal preference serve too, if they were opened under the same demands as today's.
+ */
+async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecurity) {
+  const host = hosts[index];
+  const keys = [`${host?.name} ${own.label}`];
+  if (index > 0) return keys;
+  const others = hosts.filter((other) => other.preference === host?.preference && other !== host);
+  for (const { name } of others) {
+    const demanded = await securityOf(name);
+    if (!demanded.verdict) keys.push(`${name} ${demanded.security.label}`);
+  }
+  return keys;
+}
+
+function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpMail {
+  if (pending.length === job.recipients.length && !way.requireTls) return job;
+  const recipients = pending.map((index) => job.recipients[index] ?? '');
+  return { ...job, recipients, requireTls: way.requireTls };
+}
+
+/** Returns true if the server had closed or forgotten the idle session: it saw nothing of this message. */
+function isStale(answers: readonly RecipientAnswer[]): boolean {
+  return answers.every(({ kind, reply }) => {
+    return kind === 'fault' && (reply.verb === 'MAIL' || reply.verb === 'RSET');
+  });
+}
+
+/**
+ * Returns true if the connection was closed or reset before the dot: no server can have accepted the message,
+ * and another connection may work.
+ */
+function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
+  return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
+}
+
+/**
+ * The fault after too long a wait for a slow address: a later retry is better than a wait that blocks other
+ * deliveries.
+ */
+function slowFault(host: string): SmtpFault {
+  const text = `${host} keeps us waiting, and all connections that it gets are in use`;
+  return SmtpFault.of('connection', 'connect', text, '4.4.1');
+}

@@ -1,0 +1,157 @@
+// From a recipient domain to the hosts and addresses that accept its mail (RFC 5321 5.1, 7505). Queries the
+// DNS and decides; opens no connection.
+import { isIP } from 'node:net';
+import { type Dns, DnsError, type MxAnswer } from '../../platform/net/dns.ts';
+import { isPublicAddress } from '../../platform/net/network-address.ts';
+import type { Random } from '../../platform/runtime/random.ts';
+import type { ErrorCode, RemoteReply } from './outcome.ts';
+
+/** A conclusion reached without a connection; becomes an Outcome with the trace of the attempt. */
+export interface Verdict {
+  kind: 'deferred' | 'bounced' | 'failed';
+  errorCode: ErrorCode;
+  reply: RemoteReply;
+}
+
+/** One mail host, in the order of attempts; `preference` as in the MX record. */
+export interface MailHost {
+  name: string;
+  preference: number;
+}
+
+/** `isAuthenticated`: validated by DNSSEC, according to the resolver. */
+export type MailHosts =
+  | { hosts: readonly MailHost[]; isAuthenticated: boolean; verdict: null }
+  | { verdict: Verdict };
+/** At least one address; a host without any yields a verdict instead. */
+export type Addresses = readonly [string, ...string[]];
+export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
+
+/** Limits on hosts, and on addresses of one host. Only an attack needs more. */
+const maxHosts = 10;
+const maxAddressesPerHost = 6;
+
+/** Builds a verdict without a server; `text` is shown as an answer of the DNS. */
+export function verdict(
+  kind: Verdict['kind'],
+  errorCode: ErrorCode,
+  enhancedCode: string,
+  text: string,
+): { verdict: Verdict } {
+  return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
+}
+
+/** Turns a failed look-up into a verdict: `missing` if the DNS states that the name does not exist. */
+function judge(error: unknown, missing: { verdict: Verdict }): { verdict: Verdict } {
+  if (!(error instanceof DnsError)) throw error;
+  // A loop of CNAMEs is often a mistake under repair, so the mail waits.
+  if (error.temporary || error.kind === 'loop') {
+    return verdict('deferred', 'connection', '4.4.3', `the DNS gives no answer: ${error.message}`);
+  }
+  if (error.kind === 'not-found' || error.kind === 'no-data') return missing;
+  return verdict('bounced', 'invalid-domain', '5.4.4', error.message);
+}
+
+/** Shuffles, so that load spreads over equal hosts. */
+function shuffle<T>(items: readonly T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, at: random.float() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+/**
+ * Returns the MX records; an empty list if the name exists without any. That list counts as authenticated if
+ * the addresses of the name are: in a signed zone an existing MX record cannot be denied.
+ */
+async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
+  try {
+    return await dns.mx(domain);
+  } catch (error) {
+    if (error instanceof DnsError && error.kind === 'no-data')
+      return { records: [], nullMx: false, authenticated: true };
+    throw error;
+  }
+}
+
+/**
+ * Returns at most 10 hosts of a domain by MX preference, in random order within one preference. Returns the
+ * domain itself if it has no MX record (RFC 5321 5.1). Never rejects because of a DNS answer.
+ */
+export async function findMailHosts(dns: Dns, random: Random, domain: string): Promise<MailHosts> {
+  try {
+    const { records, nullMx, authenticated: isAuthenticated } = await findMx(dns, domain);
+    if (nullMx) {
+      const text = `${domain} accepts no mail: it publishes a null MX`;
+      return verdict('bounced', 'invalid-domain', '5.1.10', text);
+    }
+    if (records.length === 0) {
+      return { hosts: [{ name: domain, preference: 0 }], isAuthenticated, verdict: null };
+    }
+    const hosts = shuffle(records, random)
+      .sort((a, b) => a.preference - b.preference)
+      .map(({ exchange, preference }) => ({ name: exchange.toLowerCase(), preference }));
+    const named = new Map(hosts.toReversed().map((host) => [host.name, host]));
+    const unique = hosts.filter((host) => named.get(host.name) === host);
+    return { hosts: unique.slice(0, maxHosts), isAuthenticated, verdict: null };
+  } catch (error) {
+    const text = `the domain ${domain} does not exist`;
+    return judge(error, verdict('bounced', 'invalid-domain', '5.1.2', text));
+  }
+}
+
+function isUsable(address: string, allowPrivate: boolean): boolean {
+  return allowPrivate || isPublicAddress(address);
+}
+
+/**
+ * Returns the addresses of one mail host, IPv4 first, in random order within a family. Leaves out private
+ * ones unless `allowPrivate`; if no other is left, the verdict is a permanent failure.
+ */
+export async function findAddresses(
+  dns: Dns,
+  random: Random,
+  host: string,
+  allowPrivate: boolean,
+): Promise<HostAddresses> {
+  // An MX record names a host, never an address (RFC 5321 5.1).
+  if (isIP(host) !== 0) {
+    return verdict('bounced', 'invalid-domain', '5.4.4', `the MX ${host} is not a host name`);
+  }
+  try {
+    const { ipv4, ipv6 } = await dns.addresses(host);
+    const found = [...shuffle(ipv4, random), ...shuffle(ipv6, random)];
+    const [first, ...more] = found.filter((address) => isUsable(address, allowPrivate));
+    if (first !== undefined) {
+      return { addresses: [first, ...more.slice(0, maxAddressesPerHost - 1)], verdict: null };
+    }
+    const text = `${host} resolves to a private address (${found[0]}), to which no mail is delivered`;
+    return verdict('failed', 'policy', '5.7.1', text);
+  } catch (error) {
+    const text = `the host ${host} has no address`;
+    return judge(error, verdict('bounced', 'invalid-domain', '5.4.4', text));
+  }
+}
+
+/** Returns the addresses of a host named in the configuration, private ones included. */
+export async function findNamedAddresses(
+  dns: Dns,
+  random: Random,
+  host: string,
+): Promise<HostAddresses> {
+  if (isIP(host) !== 0) return { addresses: [host], verdict: null };
+  if (host === 'localhost') return { addresses: ['127.0.0.1', '::1'], verdict: null };
+  const found = await findAddresses(dns, random, host, true);
+  // An unresolvable relay is the operator's mistake, not the recipient's.
+  if (!found.verdict || found.verdict.kind === 'deferred') return found;
+  const { reply } = found.verdict;
+  const text = `relay: ${reply.text}`;
+  return verdict('deferred', 'connection', '4.4.3', text);
+}
+
+const weight = { deferred: 3, failed: 2, bounced: 1 } as const;
+
+/** Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent one. */
+export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
+  return verdicts.toSorted((a, b) => weight[b.kind] - weight[a.kind])[0] ?? null;
+}

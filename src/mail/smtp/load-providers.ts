@@ -1,0 +1,35 @@
+// Provider rules as data: reads the rules shipped with the service and the operator's own file.
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../../platform/errors.ts';
+import { loadYaml } from '../../platform/runtime/on-demand.ts';
+import { createProviders, type Providers } from './providers.ts';
+import { type Provider, parseProviders } from './providers-schema.ts';
+
+const shipped = new URL('./providers.yaml', import.meta.url);
+
+/**
+ * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped one with its name.
+ * @throws ConfigError naming the file, the entry and the expected form
+ */
+export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {
+  const own = file === null ? [] : readProviders(file);
+  const names = new Set(own.map(({ name }) => name));
+  const ours = readProviders(shipped).filter(({ name }) => !names.has(name));
+  const all = [...own, ...ours];
+  const given = all.find(({ name }) => name === 'default');
+  if (!given) throw new ConfigError('The provider rules lack an entry named default');
+  const fallback = names.has('default') ? given : { ...given, connections: connectionsPerDomain };
+  return createProviders({ all, fallback });
+}
+
+function readProviders(file: string | URL): Provider[] {
+  let content: unknown;
+  try {
+    content = loadYaml().parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
+  }
+  const parsed = parseProviders(content);
+  if (Array.isArray(parsed)) return parsed;
+  throw new ConfigError(`delivery.providersFile: ${file}: ${parsed.problem}`);
+}

@@ -1,0 +1,78 @@
+// One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the choice of
+// the next request.
+import type { FairShare } from '../../platform/runtime/fair-share.ts';
+import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
+import type { SmtpSession } from './session.ts';
+
+/** An open connection. */
+export interface Entry {
+  session: SmtpSession;
+  peer: Peer;
+  destination: Destination;
+  key: string;
+  /** Number of current leases: two while the next message begins behind the previous one. */
+  users: number;
+  /** The organization that took the last lease; null while the session is idle. */
+  holder: string | null;
+  cancelIdle: () => void;
+}
+
+export type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
+
+export interface Waiter extends Wanted {
+  /** Position in order of arrival over all destinations; 0 goes before all others. */
+  ticket: number;
+  /** Grants a session or a slot; the place is already counted for the organization. */
+  grant: (granted: Entry | 'slot') => void;
+  refuse: () => void;
+}
+
+export interface Destination {
+  name: string;
+  limits: DestinationLimits;
+  /** Connections open or being opened. */
+  open: number;
+  /** Idle sessions, oldest first. */
+  idle: Entry[];
+  waiters: Waiter[];
+}
+
+/** Removes and returns an idle session that serves the request, or returns null. */
+export function takeIdle({ idle }: Destination, { keys, isFresh }: Wanted): Entry | null {
+  if (isFresh) return null;
+  // Prefers the session used last, so that the others reach their idle time and close.
+  const index = idle.findLastIndex((entry) => keys.includes(entry.key));
+  const [entry] = index === -1 ? [] : idle.splice(index, 1);
+  entry?.cancelIdle();
+  return entry ?? null;
+}
+
+/** Removes this idle session; returns false if it is not idle any more. */
+export function removeIdle({ idle }: Destination, entry: Entry): boolean {
+  const index = idle.indexOf(entry);
+  if (index === -1) return false;
+  idle.splice(index, 1);
+  entry.cancelIdle();
+  return true;
+}
+
+/**
+ * Returns the first waiting request whose organization may hold one more connection, or may take over that of
+ * `holder`.
+ */
+export function firstWaiter(
+  { waiters }: Destination,
+  inUse: FairShare,
+  holder: string | null = null,
+): Waiter | undefined {
+  return waiters.find(({ organizationId }) => inUse.mayHold(organizationId, 1, holder));
+}
+
+export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
+  waiters.splice(waiters.indexOf(waiter), 1);
+}
+
+/** Returns true if one more connection may be opened; closing one of the idle sessions makes room too. */
+export function hasRoom({ open, idle, limits }: Destination): boolean {
+  return open - Math.min(1, idle.length) < limits.connections;
+}

@@ -1,0 +1,371 @@
+// Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
+// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts holds the
+// state of one destination.
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { FairShare } from '../../platform/runtime/fair-share.ts';
+import type { Opening } from './open.ts';
+import { SmtpFault } from './outcome.ts';
+import {
+  type Destination,
+  type Entry,
+  firstWaiter,
+  hasRoom,
+  removeIdle,
+  removeWaiter,
+  takeIdle,
+  type Waiter,
+  type Wanted,
+} from './pool-destination.ts';
+import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
+import type { SmtpSession } from './session.ts';
+
+export interface PoolOptions {
+  clock: Clock;
+  /** Most connections over all destinations. */
+  maxConnections: number;
+  /** Idle time after which a session is closed. */
+  idleCloseMs?: number;
+}
+
+const defaultIdleCloseMs = 10_000;
+
+/*
+ * A slot for one connection is counted for its destination, in all, and (unless idle) for the organization
+ * whose mail uses it:
+ * free → opening (acquire) → busy (opened) → idle (all leases released, session good, no request waits)
+ * idle → busy (acquire with the same destination and key)
+ * busy → busy, with two leases (lendOn, if a request waits for the session)
+ * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
+ * A freed slot goes to the longest waiting request that limits and shares permit.
+ */
+export class SmtpPool {
+  readonly #clock: Clock;
+  readonly #maxConnections: number;
+  readonly #idleCloseMs: number;
+  readonly #destinations = new Map<string, Destination>();
+  readonly #inUse: FairShare;
+  readonly #busy = new Set<Entry>();
+  readonly #quitting = new Set<Promise<void>>();
+  #open = 0;
+  #waiting = 0;
+  /** The next ticket; 0 is reserved for requests that go before all others. */
+  #tickets = 1;
+  #isClosing: boolean = false;
+  #onEmpty: (() => void) | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#clock = options.clock;
+    this.#maxConnections = options.maxConnections;
+    this.#idleCloseMs = options.idleCloseMs ?? defaultIdleCloseMs;
+    this.#inUse = new FairShare(options.maxConnections);
+  }
+
+  /** Number of connections open or being opened, idle ones included. */
+  get connections(): number {
+    return this.#open;
+  }
+
+  /**
+   * True if a request waits although its destination has room: the total limit, or the share of its
+   * organization, holds it back.
+   */
+  get isPressed(): boolean {
+    if (this.#waiting === 0) return false;
+    for (const destination of this.#destinations.values()) {
+      if (destination.waiters.length > 0 && destination.open < destination.limits.connections)
+        return true;
+    }
+    return false;
+  }
+
+  /**
+   * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in order of
+   * arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the wait takes too
+   * long, and null once the pool closes.
+   */
+  async acquire<Failure extends object>(
+    request: SessionRequest<Failure>,
+  ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | Late | null> {
+    if (this.#isClosing) return null;
+    const destination = this.#destinationOf(request.destination, request.limits);
+    const granted = this.#takeNow(destination, request) ?? (await this.#wait(destination, request));
+    if (granted === 'closing') return null;
+    if (granted === 'late') return { isLate: true };
+    return granted === 'slot' ? this.#openInto(destination, request) : this.#lend(granted, true);
+  }
+
+  /**
+   * Sends QUIT on idle sessions and refuses waiting requests. Resolves once the busy sessions are released
+   * and closed too.
+   */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const destination of this.#destinations.values()) {
+      for (const entry of destination.idle.splice(0)) this.#retire(entry);
+      for (const waiter of destination.waiters.splice(0)) waiter.refuse();
+    }
+    if (this.#open > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+    }
+    await Promise.all(this.#quitting);
+  }
+
+  /** Cuts every busy session: its delivery ends with a fault. */
+  abort(): void {
+    for (const { session } of this.#busy) session.abort('given up at our shutdown');
+  }
+
+  #destinationOf(name: string, limits: DestinationLimits): Destination {
+    const known = this.#destinations.get(name);
+    if (known) {
+      const isRaised = limits.connections > known.limits.connections;
+      known.limits = limits;
+      if (isRaised) this.#grantFree();
+      return known;
+    }
+    const destination: Destination = { name, limits, open: 0, idle: [], waiters: [] };
+    this.#destinations.set(name, destination);
+    return destination;
+  }
+
+  /** Takes an idle session or a slot and counts it for the organization; returns null if none is free now. */
+  #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
+    const { organizationId } = wanted;
+    if (!this.#inUse.mayHold(organizationId)) return null;
+    const idle = takeIdle(destination, wanted);
+    if (!idle && !this.#takeSlot(destination)) return null;
+    this.#inUse.hold(organizationId);
+    if (!idle) return 'slot';
+    idle.holder = organizationId;
+    return idle;
+  }
+
+  /** Counts a slot for the destination. Closes an idle session for it if a limit requires that. */
+  #takeSlot(destination: Destination): boolean {
+    if (destination.open >= destination.limits.connections && !this.#evict(destination))
+      return false;
+    if (destination.open >= destination.limits.connections) return false;
+    if (this.#open >= this.#maxConnections && !this.#evict(this.#destinationWithOldestIdle())) {
+      return false;
+    }
+    // Eviction of the destination's only session has removed the destination.
+    this.#destinations.set(destination.name, destination);
+    destination.open += 1;
+    this.#open += 1;
+    return true;
+  }
+
+  #evict(destination: Destination | null): boolean {
+    const entry = destination?.idle.shift();
+    if (!entry) return false;
+    entry.cancelIdle();
+    this.#freeSlot(entry.destination);
+    this.#quit(entry.session);
+    return true;
+  }
+
+  /**
+   * Returns the first destination with an idle session. They are ordered by the time when a session last
+   * became idle, so the oldest such time comes first.
+   */
+  #destinationWithOldestIdle(): Destination | null {
+    for (const destination of this.#destinations.values())
+      if (destination.idle.length > 0) return destination;
+    return null;
+  }
+
+  #wait(
+    destination: Destination,
+    request: SessionRequest<unknown>,
+  ): Promise<Entry | 'slot' | 'closing' | 'late'> {
+    const { organizationId, keys, isFresh, longestWaitMs } = request;
+    return new Promise((resolve) => {
+      let cancel = () => {};
+      const end = (result: Entry | 'slot' | 'closing' | 'late') => {
+        cancel();
+        this.#waiting -= 1;
+        resolve(result);
+      };
+      const refuse = () => end('closing');
+      const waiter = { organizationId, keys, isFresh, ticket: 0, grant: end, refuse };
+      if (longestWaitMs !== undefined) {
+        cancel = this.#clock.after(longestWaitMs, () => {
+          removeWaiter(destination, waiter);
+          this.#forgetEmpty(destination);
+          end('late');
+        });
+      }
+      this.#waiting += 1;
+      if (isFresh) {
+        destination.waiters.unshift(waiter);
+        return;
+      }
+      waiter.ticket = this.#tickets;
+      this.#tickets += 1;
+      destination.waiters.push(waiter);
+    });
+  }
+
+  async #openInto<Failure extends object>(
+    destination: Destination,
+    request: SessionRequest<Failure>,
+  ) {
+    let entry: Entry | null = null;
+    try {
+      const opened = await request.open();
+      if (!('opening' in opened)) return opened;
+      const { opening, peer } = opened;
+      if (opening.session === null) return { opening, peer };
+      entry = {
+        session: opening.session,
+        peer,
+        destination,
+        key: request.keys[0] ?? '',
+        users: 0,
+        holder: request.organizationId,
+        cancelIdle: () => {},
+      };
+      return this.#lend(entry, false);
+    } finally {
+      if (!entry) {
+        this.#inUse.letGo(request.organizationId);
+        this.#giveUpSlot(destination);
+      }
+    }
+  }
+
+  #lend(entry: Entry, isReused: boolean): Lease {
+    this.#busy.add(entry);
+    entry.users += 1;
+    let isHeld = true;
+    const { session, peer } = entry;
+    return {
+      session,
+      peer,
+      isReused,
+      lendOn: () => this.#lendOn(entry),
+      release: () => {
+        if (isHeld) this.#release(entry);
+        isHeld = false;
+      },
+    };
+  }
+
+  #lendOn(entry: Entry): void {
+    if (this.#canGoOn(entry)) this.#handOver(entry);
+  }
+
+  /**
+   * Gives the session to the first waiting request of its destination, if it serves that one. Returns true if
+   * it did.
+   */
+  #handOver(entry: Entry): boolean {
+    const { destination, key, holder } = entry;
+    const next = firstWaiter(destination, this.#inUse, holder);
+    if (!next || next.isFresh || !next.keys.includes(key)) return false;
+    if (holder !== null) this.#inUse.letGo(holder);
+    this.#inUse.hold(next.organizationId);
+    entry.holder = next.organizationId;
+    removeWaiter(destination, next);
+    next.grant(entry);
+    if (holder !== next.organizationId) this.#grantFree();
+    return true;
+  }
+
+  #canGoOn({ session, destination }: Entry): boolean {
+    const { connections, messagesPerConnection } = destination.limits;
+    const isWanted = session.deliveries < messagesPerConnection && destination.open <= connections;
+    return isWanted && session.isOpen && !this.#isClosing;
+  }
+
+  #release(entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    this.#busy.delete(entry);
+    const isGood = this.#canGoOn(entry);
+    if (isGood && this.#handOver(entry)) return;
+    if (entry.holder !== null) this.#inUse.letGo(entry.holder);
+    entry.holder = null;
+    if (!isGood || firstWaiter(entry.destination, this.#inUse) || this.#isWaitedForElsewhere()) {
+      this.#retire(entry);
+    } else {
+      this.#keepIdle(entry);
+      this.#grantFree();
+    }
+  }
+
+  #keepIdle(entry: Entry): void {
+    const { session, destination } = entry;
+    destination.idle.push(entry);
+    entry.cancelIdle = this.#clock.after(this.#idleCloseMs, () => {
+      if (removeIdle(destination, entry)) this.#retire(entry);
+    });
+    session.onClosed(() => {
+      if (removeIdle(destination, entry)) this.#giveUpSlot(destination);
+    });
+    this.#destinations.delete(destination.name);
+    this.#destinations.set(destination.name, destination);
+  }
+
+  /** Closes a session without a holder and passes its slot on. */
+  #retire(entry: Entry): void {
+    entry.cancelIdle();
+    this.#quit(entry.session);
+    this.#giveUpSlot(entry.destination);
+  }
+
+  #quit(session: SmtpSession): void {
+    const done = session.quit().finally(() => this.#quitting.delete(done));
+    this.#quitting.add(done);
+  }
+
+  #freeSlot(destination: Destination): void {
+    destination.open -= 1;
+    this.#open -= 1;
+    this.#forgetEmpty(destination);
+  }
+
+  #forgetEmpty(destination: Destination): void {
+    if (destination.open === 0 && destination.waiters.length === 0)
+      this.#destinations.delete(destination.name);
+  }
+
+  #giveUpSlot(destination: Destination): void {
+    this.#freeSlot(destination);
+    if (this.#open === 0) this.#onEmpty?.();
+    this.#grantFree();
+  }
+
+  /** Grants places to waiting requests, oldest first, as far as limits and shares permit. */
+  #grantFree(): void {
+    while (this.#waiting > 0) {
+      const found = this.#nextWaiter();
+      const taken = found && this.#takeNow(found.destination, found.waiter);
+      if (!taken) return;
+      removeWaiter(found.destination, found.waiter);
+      found.waiter.grant(taken);
+    }
+  }
+
+  #nextWaiter(): { destination: Destination; waiter: Waiter } | null {
+    let best: { destination: Destination; waiter: Waiter } | null = null;
+    for (const destination of this.#destinations.values()) {
+      if (destination.waiters.length === 0 || !hasRoom(destination)) continue;
+      const waiter = firstWaiter(destination, this.#inUse);
+      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { destination, waiter };
+    }
+    return best;
+  }
+
+  #isWaitedForElsewhere(): boolean {
+    if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
+    return this.#nextWaiter() !== null;
+  }
+}
+
+/** The fault of a delivery when the pool closes. */
+export function closingFault(): SmtpFault {
+  return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
+}

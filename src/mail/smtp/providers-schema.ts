@@ -1,0 +1,22 @@
+// Schema of a provider file (src/mail/smtp/providers.yaml) and its parser.
+import { z } from 'zod';
+
+const provider = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'may have only lower-case letters, digits and dashes'),
+  mx: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'is not the end of a host name')),
+  connections: z.int().min(1).max(1_000),
+  messagesPerConnection: z.int().min(1).max(10_000),
+  perMinute: z.number().positive().nullable(),
+  requireTls: z.boolean(),
+});
+
+/** The rules of one provider. */
+export type Provider = z.output<typeof provider>;
+
+/** Returns the entries of a provider file, or the problem found in them. */
+export function parseProviders(content: unknown): Provider[] | { problem: string } {
+  const result = z.array(provider).safeParse(content);
+  return result.success ? result.data : { problem: z.prettifyError(result.error) };
+}

@@ -1,0 +1,174 @@
+// Chooses the route of a recipient: simulator, our own listener, capture, a relay, or the MX
+// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses give outcomes on demand, in
+// every mode, without a network. Pure: opens no connection, queries no DNS.
+import { ConfigError } from '../../platform/errors.ts';
+import { domainOf } from '../../platform/net/address.ts';
+
+/** Outcomes with a simulator address. `deferred` is deferred once, then delivered. */
+const simulatorOutcomes = ['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const;
+export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
+
+const domain = '@simulator.test';
+
+/** Returns the outcome that a simulator address asks for; null for other addresses. */
+export function simulatedOutcome(email: string): SimulatedOutcome | null {
+  const folded = email.toLowerCase();
+  if (!folded.endsWith(domain)) return null;
+  const [name] = folded.slice(0, -domain.length).split('+');
+  return simulatorOutcomes.find((outcome) => outcome === name) ?? null;
+}
+
+/** A smarthost and how to connect to it. */
+export interface RelayRoute {
+  kind: 'relay';
+  host: string;
+  port: number;
+  /** TLS from the first byte. */
+  secure: boolean;
+  requireTls: boolean;
+  username: string | null;
+  password: string | null;
+}
+
+export interface DirectRoute {
+  kind: 'direct';
+  domain: string;
+  port: number;
+  allowPrivateAddresses: boolean;
+  /** Requires TLS with a certificate that proves the MX. */
+  requireTls: boolean;
+}
+
+export interface LocalRoute {
+  kind: 'local';
+  host: string;
+  port: number;
+}
+
+/** Mail kept on this machine; `by` is the deciding key, as in `config.yaml`. */
+export interface CaptureRoute {
+  kind: 'capture';
+  by: CapturedBy;
+}
+
+export type CapturedBy = 'delivery.mode' | 'delivery.allow' | `delivery.routes.${number}`;
+
+/** Routes that need a connection. */
+export type NetworkRoute = RelayRoute | DirectRoute | LocalRoute;
+
+export type Route = NetworkRoute | CaptureRoute | { kind: 'simulator'; outcome: SimulatedOutcome };
+
+type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
+
+/** The part of `config.delivery` that decides the route. */
+export interface RouteConfig {
+  mode: 'capture' | 'relay' | 'direct';
+  relay: RelayAccess;
+  direct: { port: number; allowPrivateAddresses: boolean };
+  routes: readonly RouteRule[];
+  allow: readonly string[];
+}
+
+/** `match` is a domain, `*.domain` (its subdomains) or `*`, in lower case. */
+type RouteRule =
+  | { match: string; via: 'capture' }
+  | { match: string; via: 'direct'; requireTls?: boolean }
+  | ({ match: string; via: 'relay' } & RelayAccess);
+
+/** `isLocal`: the address belongs to a mailbox of this installation. */
+export type ChooseRoute = (email: string, isLocal: boolean) => Route;
+
+/** The part of a route that does not depend on the recipient. */
+type Via =
+  | { via: 'capture'; by: CapturedBy }
+  | { via: 'direct'; requireTls: boolean }
+  | { via: 'relay'; route: RelayRoute };
+
+function matchesDomain(pattern: string, domain: string): boolean {
+  if (pattern === '*') return true;
+  return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
+}
+
+function matchesRecipient(pattern: string, email: string, domain: string): boolean {
+  return pattern.includes('@') ? pattern === email : matchesDomain(pattern, domain);
+}
+
+function relayRoute(access: RelayAccess, key: string): RelayRoute {
+  const { host, port, secure, requireTls, username, password } = access;
+  if (host === null) throw new ConfigError(`${key}.host: expected the host name of a relay`);
+  return { kind: 'relay', host, port, secure, requireTls, username, password };
+}
+
+function viaOf(rule: RouteRule, index: number, relay: RelayAccess): Via {
+  if (rule.via === 'capture') return { via: 'capture', by: `delivery.routes.${index}` };
+  if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
+  return rule.host === null
+    ? { via: 'relay', route: relayRoute(relay, 'delivery.relay') }
+    : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
+}
+
+const notAllowed: Via = { via: 'capture', by: 'delivery.allow' };
+
+function modeVia(config: RouteConfig): Via {
+  if (config.mode === 'capture') return { via: 'capture', by: 'delivery.mode' };
+  if (config.mode === 'direct') return { via: 'direct', requireTls: false };
+  return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
+}
+
+/** Returns the address to dial: a listener bound to every address is reached over loopback. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/**
+ * Builds the choice for this configuration. Addresses come in the form of parseAddress (src/platform/net/address.ts).
+ *
+ * Order of precedence: a simulator address, then `allow` (captures recipients not in it), then the first
+ * matching route, then the mode. Two kinds of mail go to our own `listener`: captured mail for a local
+ * mailbox, and all mail that would leave the machine for `hostedDomain`, which needs no DNS.
+ * @throws ConfigError if a relay lacks a host
+ */
+export function createRouter(
+  config: RouteConfig,
+  listener: { host: string; port: number },
+  hostedDomain: string,
+): ChooseRoute {
+  const defaultWay = modeVia(config);
+  const rules = config.routes.map((rule, index) => ({
+    match: rule.match,
+    way: viaOf(rule, index, config.relay),
+  }));
+  const localRoute: LocalRoute = {
+    kind: 'local',
+    host: reachable(listener.host),
+    port: listener.port,
+  };
+
+  const isAllowed = (email: string, domain: string) =>
+    config.allow.length === 0 ||
+    config.allow.some((pattern) => matchesRecipient(pattern, email, domain));
+
+  return (email, isLocal) => {
+    const outcome = simulatedOutcome(email);
+    if (outcome) return { kind: 'simulator', outcome };
+    const folded = email.toLowerCase();
+    const domain = domainOf(folded);
+    const rule = rules.find(({ match }) => matchesDomain(match, domain));
+    const way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : notAllowed;
+    if (way.via !== 'capture' && domain === hostedDomain) return localRoute;
+    if (way.via === 'relay') return way.route;
+    if (way.via === 'direct') {
+      const { port, allowPrivateAddresses } = config.direct;
+      return { kind: 'direct', domain, port, allowPrivateAddresses, requireTls: way.requireTls };
+    }
+    return isLocal ? localRoute : { kind: 'capture', by: way.by };
+  };
+}
+
+/** Returns a key: recipients of one message with equal keys can share an SMTP transaction. */
+export function routeKey(route: Route): string {
+  if (route.kind === 'relay') return `relay ${route.host}:${route.port} ${route.username ?? ''}`;
+  if (route.kind === 'capture') return `capture ${route.by}`;
+  return route.kind === 'direct' ? `direct ${route.domain}` : route.kind;
+}

@@ -1,0 +1,117 @@
+// Carries one message to the responsible server and returns the outcome of each recipient. Tries hosts in
+// order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
+import { connect } from 'node:net';
+import type { Connector } from '../../platform/net/dial.ts';
+import type { Dns } from '../../platform/net/dns.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import type { Random } from '../../platform/runtime/random.ts';
+import { Attempt, type AttemptMeans, type TransportJob } from './attempt.ts';
+import { AttemptRecord } from './attempt-record.ts';
+import { createMtaSts, type StsLog } from './mta-sts.ts';
+import type { KeptPolicies } from './mta-sts-fetch.ts';
+import { openSession } from './open.ts';
+import type { Outcome } from './outcome.ts';
+import { SmtpPool } from './pool.ts';
+import { SlowAddresses } from './slow-addresses.ts';
+import type { SmtpTimeouts } from './timeouts.ts';
+import { findWay, type LaneRules } from './way.ts';
+
+/** The part of `config.delivery` that the transport needs. */
+export interface TransportConfig {
+  /** Our name in EHLO. */
+  hostname: string;
+  maxConnections: number;
+  maxConnectionsPerDomain: number;
+}
+
+/** The parts of the App that the transport uses, and its own settings. */
+export interface TransportOptions {
+  dns: Dns;
+  clock: Clock;
+  random: Random;
+  /** Opens sockets; default net.connect. */
+  connect: Connector | undefined;
+  config: { delivery: TransportConfig };
+  timeouts?: Partial<SmtpTimeouts>;
+  /** Logs MTA-STS policies. */
+  log?: StsLog;
+  /** Keeps MTA-STS policies over a restart. */
+  policies?: KeptPolicies;
+  /** Lane rules. By default each set of mail hosts is a lane with `maxConnectionsPerDomain` connections. */
+  lanes?: LaneRules;
+}
+
+export interface Transport {
+  /**
+   * Returns one outcome per recipient, in the order of `job.recipients`. Never rejects because of the
+   * network.
+   */
+  deliver(job: TransportJob): Promise<Outcome[]>;
+  /** Number of open connections, idle ones included. */
+  readonly connections: number;
+  /** Refuses new jobs, lets running ones finish for `graceMs` (default 0), then cuts them. */
+  close(graceMs?: number): Promise<void>;
+}
+
+const messagesPerConnection = 100;
+
+/*
+ * open → closing (close): waiting and new attempts get a fault, running ones continue
+ * closing → cut (after `graceMs`): sessions end with a fault, policy fetches are aborted
+ */
+/** Creates a transport with its own pool of sessions. */
+export function createTransport(options: TransportOptions): Transport {
+  const { clock, connect: connector = connect } = options;
+  const config = options.config.delivery;
+  const cutting = new AbortController();
+  const pool = new SmtpPool({ clock, maxConnections: config.maxConnections });
+  const sources = {
+    ...options,
+    sts: createMtaSts({ ...options, connector }),
+    lanes: options.lanes,
+    limits: { connections: config.maxConnectionsPerDomain, messagesPerConnection },
+  };
+  const means: AttemptMeans = {
+    clock,
+    pool,
+    slowAddresses: new SlowAddresses(clock),
+    shutdown: cutting.signal,
+    openAt: (way, peer, security) =>
+      openSession({
+        ...peer,
+        ...way.protectionAt(peer.address, security),
+        port: way.port,
+        helloName: config.hostname,
+        clock,
+        connector,
+        signal: cutting.signal,
+        isPressed: () => pool.isPressed,
+        ...(options.timeouts && { timeouts: options.timeouts }),
+      }),
+  };
+
+  return {
+    async deliver(job) {
+      const way = await findWay(job.route, sources);
+      if ('lane' in way) return new Attempt(job, way, means).run();
+      const record = new AttemptRecord(job.recipients.length, false, clock);
+      record.addVerdict(null, way);
+      return record.finish();
+    },
+    get connections() {
+      return pool.connections;
+    },
+    async close(graceMs = 0) {
+      const cut = () => {
+        cutting.abort();
+        sources.sts.close();
+        pool.abort();
+      };
+      const closed = pool.close();
+      if (graceMs <= 0) cut();
+      const cancel = clock.after(graceMs, cut);
+      await closed;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,238 @@
+// The way of a route: its hosts in order, their addresses, credentials and lane, and the security that a host
+// must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else the demand of the route
+// or provider, else opportunistic TLS. Decides only: transport.ts opens connections, dane.ts looks up
+// records, mta-sts.ts policies.
+import { createHash } from 'node:crypto';
+import type { Dns } from '../../platform/net/dns.ts';
+import { isPublicAddress } from '../../platform/net/network-address.ts';
+import type { Random } from '../../platform/runtime/random.ts';
+import { type DaneReference, findDane } from './dane.ts';
+import {
+  findAddresses,
+  findMailHosts,
+  findNamedAddresses,
+  type HostAddresses,
+  type MailHost,
+  type Verdict,
+  verdict,
+} from './destination.ts';
+import type { MtaSts, StsPolicy } from './mta-sts.ts';
+import type { Credentials, OpenOptions, TlsMode } from './open.ts';
+import type { DestinationLimits } from './pool-request.ts';
+import type { LaneRule } from './providers.ts';
+import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
+
+/** The security of sessions with one host; sessions with equal `label` may be shared. */
+export interface HostSecurity {
+  tls: 'opportunistic' | 'required';
+  verifyCertificate: boolean;
+  dane: DaneReference | null;
+  label: string;
+  /** Findings for the attempt history that do not prevent delivery. */
+  notes: readonly string[];
+}
+
+type SecurityAnswer = { security: HostSecurity; verdict: null } | { verdict: Verdict };
+
+/** Demands on every host of the way. */
+interface WaySecurity {
+  domain: string;
+  port: number;
+  /** True if the MX answer that named the hosts was authenticated (AD). */
+  isMxAuthenticated: boolean;
+  sts: StsPolicy | null;
+  /** `proven`: TLS with a certificate for the host's name. `encrypted`: TLS with any certificate. */
+  demand: 'proven' | 'encrypted' | 'none';
+}
+
+/**
+ * Returns the security that `host` must have, or the verdict that it must not be used. DANE alone decides if
+ * the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461 2).
+ */
+async function securityOf(dns: Dns, host: string, way: WaySecurity): Promise<SecurityAnswer> {
+  const dane = await daneOf(dns, host, way);
+  if (dane.kind === 'failed') return refuse(`the TLSA records of ${host}: ${dane.why}`);
+  if (dane.kind === 'usable') return allow(byDane(dane.reference));
+  const { sts, domain, demand } = way;
+  const isCovered = sts === null || sts.mode === 'none' || sts.covers(host);
+  if (sts?.mode === 'enforce' && !isCovered) {
+    return refuse(`the MTA-STS policy of ${domain} (enforce) does not list the MX ${host}`);
+  }
+  const notes =
+    sts?.mode === 'testing' && !isCovered
+      ? [`MTA-STS: the policy of ${domain} (testing) does not list the MX ${host}`]
+      : [];
+  const mustProve = demand === 'proven' || sts?.mode === 'enforce';
+  const mustEncrypt = mustProve || demand === 'encrypted' || dane.kind === 'unusable';
+  return allow({
+    tls: mustEncrypt ? 'required' : 'opportunistic',
+    verifyCertificate: mustProve,
+    dane: null,
+    label: mustProve ? 'proven' : mustEncrypt ? 'encrypted' : '',
+    notes,
+  });
+}
+
+function allow(security: HostSecurity): SecurityAnswer {
+  return { security, verdict: null };
+}
+
+function refuse(text: string): SecurityAnswer {
+  return verdict('deferred', 'policy', '4.7.5', text);
+}
+
+/** Looks up TLSA records only if DNSSEC authenticates every answer on the way (RFC 7672 2.1). */
+async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
+  if (!isMxAuthenticated) return { kind: 'none' } as const;
+  // A host without an address is skipped later, when its addresses are looked up; that answer is cached.
+  const isSecure = await dns.addresses(host).then(
+    ({ authenticated }) => authenticated,
+    () => false,
+  );
+  return isSecure ? findDane(dns, { host, port, domain }) : ({ kind: 'none' } as const);
+}
+
+function byDane(dane: DaneReference): HostSecurity {
+  const hash = createHash('sha256').update(dane.names.join(' '));
+  for (const { usage, selector, matchingType, certificate } of dane.records) {
+    hash.update(` ${usage} ${selector} ${matchingType} `).update(certificate);
+  }
+  const label = `dane ${hash.digest('base64url')}`;
+  return { tls: 'required', verifyCertificate: false, dane, label, notes: [] };
+}
+
+/** The security of a connection to one address. */
+type Protection = Pick<
+  OpenOptions,
+  'tls' | 'verifyCertificate' | 'dane' | 'allowClearAuth' | 'auth'
+>;
+
+/** Assigns destinations to lanes, with their limits. */
+export interface LaneRules {
+  /** Returns the rule for a set of mail hosts, or null if none applies. */
+  ruleFor(hosts: readonly MailHost[]): LaneRule | null;
+  /** Called each time the way of a recipient domain was found. */
+  learn(domain: string, lane: string, hosts: readonly MailHost[]): void;
+}
+
+export interface Way {
+  /** Connections with the same lane share its limits (smtp/pool.ts). */
+  lane: string;
+  limits: DestinationLimits;
+  port: number;
+  hosts: readonly MailHost[];
+  /** True for a relay: 530 or 535 then mean that our credentials are wrong, not that the recipient is. */
+  isRelay: boolean;
+  /** Adds REQUIRETLS to the message if the server offers it. */
+  requireTls: boolean;
+  securityOf(host: string): Promise<SecurityAnswer>;
+  addressesOf(host: string): Promise<HostAddresses>;
+  protectionAt(address: string, security: HostSecurity): Protection;
+}
+
+interface WaySources {
+  dns: Dns;
+  random: Random;
+  sts: MtaSts;
+  lanes: LaneRules | undefined;
+  /** Limits if no rule applies. */
+  limits: DestinationLimits;
+}
+
+/**
+ * Demands on a server named in the configuration: none by its name, because `protectionAt` decides by its
+ * address.
+ */
+const noDemands: SecurityAnswer = {
+  security: { tls: 'opportunistic', verifyCertificate: false, dane: null, label: '', notes: [] },
+  verdict: null,
+};
+
+/** Returns the way of a route: its hosts, limits and security. Returns a verdict if the DNS gives no hosts. */
+export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
+  if (route.kind === 'direct') return directWay(route, sources);
+  return route.kind === 'relay' ? relayWay(route, sources) : localWay(route, sources);
+}
+
+async function directWay(route: DirectRoute, sources: WaySources): Promise<Way | Verdict> {
+  const { dns, random, lanes } = sources;
+  const { domain, port, allowPrivateAddresses, requireTls } = route;
+  const found = await findMailHosts(dns, random, domain);
+  if (found.verdict) return found.verdict;
+  const { hosts, isAuthenticated } = found;
+  const rule = lanes?.ruleFor(hosts) ?? null;
+  const lane = rule?.lane ?? laneOf(hosts, port);
+  lanes?.learn(domain, lane, hosts);
+  const sts = await sources.sts.policyOf(domain, allowPrivateAddresses);
+  const demand = requireTls ? 'proven' : rule?.requireTls ? 'encrypted' : 'none';
+  const security = { domain, port, isMxAuthenticated: isAuthenticated, sts, demand } as const;
+  return {
+    lane,
+    limits: rule ?? sources.limits,
+    port,
+    hosts,
+    isRelay: false,
+    requireTls,
+    securityOf: (host) => securityOf(dns, host, security),
+    addressesOf: (host) => findAddresses(dns, random, host, allowPrivateAddresses),
+    protectionAt: (_, { tls, verifyCertificate, dane }) => ({
+      tls,
+      verifyCertificate,
+      allowClearAuth: false,
+      ...(dane && { dane }),
+    }),
+  };
+}
+
+/** Returns one lane for all domains with the same MX hosts, independent of their names. */
+function laneOf(hosts: readonly MailHost[], port: number): string {
+  const names = hosts.map(({ name }) => name).sort();
+  return `mx ${names.join(' ')} ${port}`;
+}
+
+function relayWay(route: RelayRoute, { dns, random, limits }: WaySources): Way {
+  const { host, port, username, password } = route;
+  const auth = username !== null && password !== null ? { username, password } : null;
+  return {
+    lane: `relay ${host}:${port} ${route.secure} ${route.requireTls} ${username ?? ''}`,
+    limits,
+    port,
+    hosts: [{ name: host, preference: 0 }],
+    isRelay: true,
+    requireTls: route.requireTls,
+    securityOf: async () => noDemands,
+    addressesOf: () => findNamedAddresses(dns, random, host),
+    protectionAt: (address) => protectRelay(route, auth, address),
+  };
+}
+
+/**
+ * Returns the protection of a connection to a relay. Across the Internet credentials require TLS with a
+ * proven certificate, and so does TLS demanded by the configuration. On our own network (loopback, private
+ * addresses) neither is required, because most certificates there are self-signed.
+ */
+function protectRelay(route: RelayRoute, auth: Credentials | null, address: string): Protection {
+  const isPublic = isPublicAddress(address);
+  const mustEncrypt = route.requireTls || (isPublic && auth !== null);
+  const encrypted: TlsMode = mustEncrypt ? 'required' : 'opportunistic';
+  return {
+    tls: route.secure ? 'implicit' : encrypted,
+    verifyCertificate: isPublic && (route.secure || mustEncrypt),
+    allowClearAuth: !isPublic && !route.requireTls,
+    ...(auth && { auth }),
+  };
+}
+
+function localWay({ host, port }: LocalRoute, { dns, random, limits }: WaySources): Way {
+  return {
+    lane: `local ${host}:${port}`,
+    limits,
+    port,
+    hosts: [{ name: host, preference: 0 }],
+    isRelay: false,
+    requireTls: false,
+    securityOf: async () => noDemands,
+    addressesOf: () => findNamedAddresses(dns, random, host),
+    protectionAt: () => ({ tls: 'none', verifyCertificate: false, allowClearAuth: false }),
+  };
+}

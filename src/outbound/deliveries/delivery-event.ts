@@ -1,0 +1,38 @@
+// Steps of one recipient in the timeline of its message. Written by src/history/events.
+
+import type { MessageEvent, MessageEventType } from '../../history/events/record.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import type { DeliveryRow } from './queries.ts';
+import type { MessageStatus } from './status.ts';
+
+type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
+
+/** Builds a step. `status` is that of the message after it, `timestamp` in ms since 1970. */
+export function deliveryEvent(
+  row: Told,
+  eventType: MessageEventType,
+  status: MessageStatus,
+  timestamp: number,
+  details: Readonly<Record<string, unknown>> = {},
+): MessageEvent {
+  return {
+    organizationId: row.organization_id,
+    messageId: row.message_id,
+    recipientId: row.recipient_id,
+    eventType,
+    status,
+    timestamp,
+    metadata: { recipient: row.email, deliveryId: row.id, ...details },
+  };
+}
+
+/** Builds the end of a delivery that was never attempted, with its reason. */
+export function unsentEvent(
+  row: Told,
+  end: Pick<DeliveryRow, 'error_code'> & Partial<Pick<DeliveryRow, 'error_details'>>,
+  status: MessageStatus,
+  timestamp: number,
+): MessageEvent {
+  const why = fromJson<Record<string, unknown>>(end.error_details ?? null);
+  return deliveryEvent(row, 'failed', status, timestamp, { errorCode: end.error_code, ...why });
+}

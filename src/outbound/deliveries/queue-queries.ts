@@ -1,0 +1,284 @@
+// SQL on `deliveries` to view the queue and change it by hand: pages, counts, walks, and changes that leave
+// claimed deliveries alone. The states are at the head of queries.ts; a lane named `held <hold id>` is a hold
+// (src/outbound/queue/desk/holds.ts).
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Db,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import type { Postponement } from './claim-queries.ts';
+import type { DeliveryRow, DeliveryTables } from './queries.ts';
+import type { WaitReason } from './status.ts';
+
+export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
+export type QueueState = (typeof queueStates)[number];
+
+/** Selects entries; undefined matches any. */
+export interface QueueFilter {
+  organizationId?: string | undefined;
+  domain?: string | undefined;
+  waitReason?: WaitReason | undefined;
+  lane?: string | undefined;
+}
+
+/** The two halves in which the queue is read, each in the order of its index: by turn, then by time. */
+export type QueueHalf = 'ready' | 'due';
+
+/** Part of a half: a state, or all of it. */
+export interface QueuePart {
+  half: QueueHalf;
+  state: QueueState | null;
+  /** The lanes that are holds. */
+  heldStops: readonly string[];
+}
+
+function entriesOf(db: Db, half: QueueHalf) {
+  const q = tables<DeliveryTables>(db).selectFrom('deliveries');
+  return half === 'ready'
+    ? q.where('turn', 'is not', null)
+    : q.where('turn', 'is', null).where('due_at', 'is not', null);
+}
+
+function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
+  const { organizationId, domain, waitReason, lane } = filter;
+  return entriesOf(db, half)
+    .$if(organizationId !== undefined, (q) => q.where('organization_id', '=', organizationId ?? ''))
+    .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
+    .$if(waitReason !== undefined, (q) => q.where('wait_reason', '=', waitReason ?? 'retry'))
+    .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''));
+}
+
+function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilter) {
+  const held = isOneOf(db, 'lane', idList(db, heldStops));
+  return filtered(db, half, filter)
+    .$if(state === 'waiting', (q) => q.where('lane', 'is', null).where('claimed_by', 'is', null))
+    .$if(state === 'claimed', (q) => q.where('claimed_by', 'is not', null))
+    .$if(state === 'held', (q) => q.where(held))
+    .$if(state === 'in-lane', (q) =>
+      q.where('lane', 'is not', null).where(sql<SqlBool>`not ${held}`),
+    );
+}
+
+/** Returns a range of a part, next to go first. */
+export function selectQueue(
+  db: Db,
+  part: QueuePart,
+  filter: QueueFilter,
+  range: { limit: number; offset: number },
+): Promise<DeliveryRow[]> {
+  return partOf(db, part, filter)
+    .selectAll()
+    .orderBy(part.half === 'ready' ? 'turn' : 'due_at')
+    .orderBy('id')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countQueue(db: Db, part: QueuePart, filter: QueueFilter): Promise<number> {
+  const { count } = await partOf(db, part, filter)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Finds the delivery with this id, or those of the message with this id, including ended ones. */
+export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> {
+  return tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(id.startsWith('dlv_') ? 'id' : 'message_id', '=', id)
+    .orderBy('id')
+    .execute();
+}
+
+/** Number of entries by state. */
+export type QueueCounts = Record<QueueState, number>;
+
+/** Counts from index entries alone, each state up to `most`. */
+export async function countStates(
+  db: Db,
+  heldStops: readonly string[],
+  most: number,
+): Promise<QueueCounts> {
+  const held = isOneOf(db, 'lane', idList(db, heldStops));
+  const upTo = (condition: RawBuilder<SqlBool>) =>
+    sql`(select count(*) from (select 1 from deliveries where ${condition} limit ${most}) a)`;
+  const { rows } = await sql<QueueCounts>`select
+    ${upTo(sql`turn is not null`)} as ready,
+    ${upTo(sql`turn is null and due_at is not null and lane is null and claimed_by is null`)} as waiting,
+    ${upTo(sql`lane is not null and not ${held}`)} as "in-lane",
+    ${upTo(sql`lane is not null and ${held}`)} as held,
+    ${upTo(sql`claimed_by is not null`)} as claimed`.execute(db);
+  return rows[0] ?? { ready: 0, waiting: 0, 'in-lane': 0, held: 0, claimed: 0 };
+}
+
+/** Counts the deliveries that wait in each of these lanes. Empty lanes are absent. */
+export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select(['lane', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('lane', 'is not', null)
+    .where(isOneOf(db, 'lane', idList(db, lanes)))
+    .groupBy('lane')
+    .execute();
+  return new Map(rows.map(({ lane, count }) => [lane ?? '', count]));
+}
+
+/** Counts the deliveries with an earlier turn, up to `most`. */
+export async function countBefore(db: Db, turn: number, most: number): Promise<number> {
+  const before = tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('turn', '<', turn)
+    .limit(most)
+    .as('before');
+  const { count } = await tables<DeliveryTables>(db)
+    .selectFrom(before)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The fields of an entry that turns and events need. */
+export type QueueRow = Pick<
+  DeliveryRow,
+  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
+>;
+
+/** An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows this order. */
+export interface WalkRow extends QueueRow {
+  at: number;
+}
+
+export interface Walk {
+  half: QueueHalf;
+  filter: QueueFilter;
+  /** Lanes to leave out. */
+  exceptStops: readonly string[];
+  /** Includes deliveries whose scheduled time is still to come. */
+  withScheduled: boolean;
+  /** The last entry of the batch before. */
+  after: Pick<WalkRow, 'id' | 'at'> | null;
+  /** Entries later than this were added after the walk began. */
+  until: number;
+}
+
+/** Returns the next unclaimed entries of a walk over a half of the queue. */
+export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
+  const { half, filter, exceptStops, withScheduled, after, until } = walk;
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const excepted = isOneOf(db, 'lane', idList(db, exceptStops));
+  const rows = await filtered(db, half, filter)
+    .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
+    .select('status')
+    .select(`${order} as at`)
+    .where('claimed_by', 'is', null)
+    .where(order, '<=', until)
+    .$if(exceptStops.length > 0, (q) =>
+      q.where((where) => where.or([where('lane', 'is', null), sql<SqlBool>`not ${excepted}`])),
+    )
+    .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'))
+    .$if(after !== null, (q) =>
+      q
+        .where(order, '>=', after?.at ?? 0)
+        .where((where) =>
+          where.or([where(order, '>', after?.at ?? 0), where('id', '>', after?.id ?? '')]),
+        ),
+    )
+    .orderBy(order)
+    .orderBy('id')
+    // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
+    .limit(sql.lit(limit))
+    .execute();
+  return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
+}
+
+/** Returns the last turn or time of a half, or null if it is empty. Reads one index entry. */
+export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const row = await entriesOf(db, half)
+    .select(`${order} as at`)
+    .orderBy(order, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+type TurnGift = { id: string; turn: number; now: number };
+
+const giveTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnGift>) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn: parameter('turn'), due_at: parameter('now'), lane: null, wait_reason: null })
+    .where('id', '=', parameter('id'))
+    .where('turn', 'is', null)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has ended. */
+export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
+  return (await giveTurn(db, gift)).length > 0;
+}
+
+const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      turn: null,
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** Holds an entry. Returns false if it is claimed or has ended. */
+export async function holdDelivery(db: Db, holding: Postponement): Promise<boolean> {
+  return (await putAside(db, holding)).length > 0;
+}
+
+/** Columns of an entry that ends without an attempt. */
+export type UnclaimedEnd = Pick<
+  DeliveryRow,
+  'status' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'updated_at'
+> &
+  Partial<Pick<DeliveryRow, 'queued_at' | 'error_details'>>;
+
+/** Ends an entry. Returns false if it is claimed or has ended. */
+export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({ ...end, turn: null, due_at: null, lane: null, wait_reason: null })
+    .where('id', '=', id)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends an entry as failed, cancelled. Returns false if it is claimed or has ended. */
+export function cancelDelivery(
+  db: Db,
+  id: string,
+  errorMessage: string,
+  now: number,
+): Promise<boolean> {
+  return endUnclaimed(db, id, {
+    status: 'failed',
+    failed_at: now,
+    terminal_at: now,
+    error_code: 'cancelled',
+    error_message: errorMessage,
+    updated_at: now,
+  });
+}

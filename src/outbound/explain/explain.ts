@@ -1,0 +1,278 @@
+// Explains the state of a message in sentences: for each recipient the last event, the next one and its time,
+// the command that helps, and the server's own words. The sentences themselves are in explain-words.ts.
+
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
+import { countBefore } from '../deliveries/queue-queries.ts';
+import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
+import { getMessageRow } from '../messages/messages.ts';
+import { findRecipients } from '../messages/queries.ts';
+import type { Attempt } from '../messages/schema.ts';
+import { stateOf } from '../queue/desk/queue.ts';
+import type { QueueEntry } from '../queue/desk/queue-schema.ts';
+import type { HoldRow } from '../queue/hold-queries.ts';
+import { findHoldOn, organizationOfShare } from '../queue/stops.ts';
+import {
+  type ErrorWords,
+  errorWords,
+  type Facts,
+  type Help,
+  outcomeWords,
+  stateWords,
+  statusWords,
+  waitWords,
+} from './explain-words.ts';
+import { timeInWords } from './time-words.ts';
+
+const mostCountedAhead = 10_000;
+
+/** The words of a server, or of a bounce that came by mail (`verb` `DSN`). */
+export interface ServerWords {
+  code: number | null;
+  enhancedCode: string | null;
+  reply: string;
+  verb: string;
+  host: string | null;
+  address: string | null;
+}
+
+export interface RecipientExplanation {
+  recipientId: string;
+  deliveryId: string;
+  kind: 'to' | 'cc' | 'bcc' | null;
+  email: string;
+  status: MessageStatus;
+  state: QueueEntry['state'];
+  happened: string;
+  happenedAt: string;
+  /**
+   * The `waitReason` of the delivery; null if it does not wait, or was not checked since it began to wait.
+   */
+  waitReason: WaitReason | null;
+  /** Reason why it waits; null if it does not. */
+  because: string | null;
+  /** The next step, by the service or by the reader; null if nothing is left to do. */
+  next: string | null;
+  nextAt: string | null;
+  help: Help | null;
+  /** The last words of a server; null if none was asked. */
+  said: ServerWords | null;
+  errorCode: string | null;
+  attemptCount: number;
+  /** The latest attempts with the words of the servers, the oldest first. */
+  attempts: Attempt[];
+}
+
+export interface MessageExplanation {
+  messageId: string;
+  subject: string | null;
+  status: MessageStatus;
+  createdAt: string;
+  summary: string;
+  recipients: RecipientExplanation[];
+}
+
+/** Explains a message to people. @throws ResourceNotFoundError. */
+export async function explainMessage(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<MessageExplanation> {
+  const { db } = app.store;
+  const message = await getMessageRow(db, caller.organizationId, id);
+  const rows = await findDeliveries(db, [id]);
+  const kinds = new Map((await findRecipients(db, [id])).map((row) => [row.id, row.kind]));
+  const recipients: RecipientExplanation[] = [];
+  for (const row of rows) {
+    const explained = await explainDelivery(app, row);
+    recipients.push({ ...explained, kind: kinds.get(row.recipient_id) ?? null });
+  }
+  return {
+    messageId: id,
+    subject: message.subject,
+    status: message.status,
+    createdAt: isoTime(message.created_at),
+    summary: summaryOf(message.direction, rows),
+    recipients,
+  };
+}
+
+function summaryOf(direction: 'inbound' | 'outbound', rows: readonly DeliveryRow[]): string {
+  if (direction === 'inbound') return 'The message was received: there is nothing to deliver.';
+  const counts = [...Map.groupBy(rows, ({ status }) => status)].map(
+    ([status, { length }]) => `${length} ${status}`,
+  );
+  return `${rows.length} recipient${rows.length === 1 ? '' : 's'}: ${counts.join(', ')}.`;
+}
+
+async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExplanation> {
+  const now = app.clock.now();
+  const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
+  const last = attempts.at(-1);
+  const hold = row.due_at === null ? null : await findHoldOn(app.store.db, row);
+  const ahead = row.turn === null ? 0 : await countBefore(app.store.db, row.turn, mostCountedAhead);
+  const nextAtMs = nextTimeOf(app, row, hold);
+  const known = factsOf(row, last, { now, hold, ahead, nextAtMs });
+  const plan = planOf(row, hold);
+  return {
+    recipientId: row.recipient_id,
+    deliveryId: row.id,
+    kind: null,
+    email: row.email,
+    status: row.status,
+    state: stateOf(row),
+    happened: fill(happenedWords(row, last), known),
+    happenedAt: isoTime(row.terminal_at ?? row.last_attempt_at ?? row.created_at),
+    waitReason: row.due_at === null ? null : row.wait_reason,
+    because: plan.because && fill(plan.because, known),
+    next: plan.next && fill(plan.next, known),
+    nextAt: isoTime(nextAtMs),
+    help: plan.help && { purpose: plan.help.purpose, command: fillCommand(plan.help, known) },
+    said: saidOf(row, last),
+    errorCode: row.error_code,
+    attemptCount: row.attempt_count,
+    attempts,
+  };
+}
+
+function saidOf(row: DeliveryRow, last: Attempt | undefined): ServerWords | null {
+  const details = fromJson<Partial<ServerWords & { mx: string | null }>>(row.error_details);
+  if (details?.reply !== undefined && details.verb !== undefined) {
+    const { code = null, enhancedCode = null, reply, verb, mx = null, address = null } = details;
+    return { code, enhancedCode, reply, verb, host: mx, address };
+  }
+  if (!last) return null;
+  const { code, enhancedCode, reply, verb, host, address } = last;
+  return { code, enhancedCode, reply, verb, host, address };
+}
+
+/** Returns the latest time of the next step; null if it is unknown. */
+function nextTimeOf(app: App, row: DeliveryRow, hold: HoldRow | null): number | null {
+  if (isUnconfirmed(row)) {
+    const { assumeDeliveredAfterMinutes } = app.config.delivery.relay;
+    return (row.sent_at ?? 0) + assumeDeliveredAfterMinutes * 60_000;
+  }
+  return hold || row.turn !== null || row.claimed_by !== null ? null : row.due_at;
+}
+
+function isUnconfirmed({ status, terminal_at }: DeliveryRow): boolean {
+  return status === 'sent' && terminal_at === null;
+}
+
+function errorWordsOf(code: string | null): ErrorWords | null {
+  if (code === null) return null;
+  return (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
+}
+
+/** Returns the template of the sentence about the last event. */
+function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
+  const { status, error_code } = row;
+  if (status === 'failed' && error_code !== null) {
+    const isOurs = row.attempt_count === 0 || error_code === 'cancelled';
+    return isOurs ? outcomeWords.notSent : outcomeWords.givenUp;
+  }
+  if (status === 'bounced' && error_code !== null) return bouncedWords(row, last);
+  if (last?.outcome === 'deferred') {
+    if (last.host === null && error_code === 'unknown') return outcomeWords.interrupted;
+    return error_code === 'connection' ? outcomeWords.unreached : outcomeWords.deferred;
+  }
+  const isCaptured = last?.outcome === 'sent' && last.host === null;
+  return isCaptured && status === 'delivered' ? capturedWords(last) : statusWords[status];
+}
+
+/**
+ * Returns the words for a captured mail. Captures by an earlier version have no `capturedBy`: nearly all came
+ * from the mode.
+ */
+function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
+  if (capturedBy === 'delivery.mode') return outcomeWords.captured;
+  if (capturedBy === 'delivery.allow') return outcomeWords.notAllowed;
+  return outcomeWords.capturedByRoute;
+}
+
+function bouncedWords({ sent_at }: DeliveryRow, last: Attempt | undefined): string {
+  if (sent_at !== null) return outcomeWords.returned;
+  return last?.verb === 'dns' ? outcomeWords.unknownToDns : outcomeWords.bounced;
+}
+
+interface Plan {
+  because: string | null;
+  next: string | null;
+  help: Help | null;
+}
+
+/** Returns the templates of the next step. */
+function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
+  const done: Plan = { because: null, next: null, help: null };
+  if (row.due_at === null) {
+    if (isUnconfirmed(row)) return { ...done, ...stateWords.unconfirmed };
+    const words = row.status === 'failed' || row.status === 'bounced' ? row.error_code : null;
+    const error = errorWordsOf(words);
+    return error ? { ...done, next: error.advice, help: error.help } : done;
+  }
+  if (row.claimed_by !== null) return { ...done, ...stateWords.claimed };
+  if (hold) return { ...done, ...stateWords.held };
+  if (row.turn !== null) return { ...done, ...stateWords.ready };
+  if (organizationOfShare(row.lane) !== null) return stateWords.shared;
+  const isScheduled = row.status === 'scheduled';
+  if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
+  if (row.wait_reason !== null) return waitWords[row.wait_reason];
+  return { ...done, ...(isScheduled ? stateWords.scheduled : stateWords.waiting) };
+}
+
+interface Moment {
+  now: number;
+  hold: HoldRow | null;
+  ahead: number;
+  nextAtMs: number | null;
+}
+
+function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): Facts {
+  const { now, hold, ahead, nextAtMs } = moment;
+  const { attempt_count: attempts } = row;
+  const known = {
+    host: last?.host ?? `The server of ${row.domain}`,
+    verb: last?.verb === 'dot' ? 'the end of the message' : (last?.verb ?? 'connect'),
+    domain: row.domain,
+    email: row.email,
+    senderDomain: row.sender_domain,
+    organization: row.organization_id,
+    message: row.message_id,
+    delivery: row.id,
+    attempts: String(attempts),
+    attemptsMade: `${attempts} attempt${attempts === 1 ? '' : 's'}`,
+    nextAttempt: String(attempts + 1),
+    due: timeInWords(nextAtMs ?? row.claimed_at ?? row.due_at ?? now, now),
+    expires: timeInWords(row.expires_at, now),
+    ahead: aheadInWords(ahead),
+    hold: hold ? [hold.id, hold.note].filter((part) => part !== null).join(': ') : '',
+    holdId: hold?.id ?? '',
+    captor: last?.capturedBy ?? '',
+    waitReason: row.wait_reason ?? 'none yet',
+  };
+  const means = errorWordsOf(row.error_code)?.means ?? errorWords.unknown.means;
+  return { ...known, means: fill(means, { ...known, means: '' }) };
+}
+
+function aheadInWords(count: number): string {
+  if (count === 0) return 'no other is before it';
+  if (count === 1) return '1 other is before it';
+  return count >= mostCountedAhead
+    ? `${mostCountedAhead} others or more are before it`
+    : `${count} others are before it`;
+}
+
+function fill(words: string, known: Facts): string {
+  return words.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => known[name]);
+}
+
+/** Fills a command. Quotes addresses for the shell, as they come from strangers. */
+function fillCommand({ command }: Help, known: Facts): string {
+  return command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => {
+    const word = known[name];
+    return /^[\w.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  });
+}

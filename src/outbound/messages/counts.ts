@@ -1,0 +1,163 @@
+// Message counts of an organization, which give the total of a list. Each change of a status is noted in its
+// own transaction (queries.ts) and written at the end of it. Only dates between the boundaries of ten seconds
+// need a count of single messages.
+
+import type { Db } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import type { MessageStatus } from '../deliveries/status.ts';
+import {
+  addDayCounts,
+  addSlotCounts,
+  type DayCountRow,
+  type SlotCountRow,
+  sumDayCounts,
+  sumSlotCounts,
+} from './count-queries.ts';
+import { countMessages, type MessageFilter } from './list-queries.ts';
+import { isSearch } from './term-queries.ts';
+
+export const dayMs = 86_400_000;
+const slotMs = 10_000;
+
+/** The columns of a message that decide its counts. */
+export interface Counted {
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  status: MessageStatus;
+  created_at: number;
+}
+
+/** Returns the last multiple of `step` at or before `at`. */
+function floorTo(step: number, at: number): number {
+  return at - (at % step);
+}
+
+/** Returns the first multiple of `step` at or after `at`. */
+function ceilTo(step: number, at: number): number {
+  return floorTo(step, at + step - 1);
+}
+
+/** Adds to the counts of a day, at the end of the transaction. */
+function addToDay(trx: Db, row: DayCountRow): void {
+  const days = lastly(trx, 'message_counts', () => new CountChanges(addDayCounts));
+  const { organization_id, direction, status, day } = row;
+  days.add(`${organization_id} ${direction} ${status} ${day}`, row);
+}
+
+function addToSlot(trx: Db, row: SlotCountRow): void {
+  const slots = lastly(trx, 'message_slots', () => new CountChanges(addSlotCounts));
+  const { organization_id, direction, slot } = row;
+  slots.add(`${organization_id} ${direction} ${slot}`, row);
+}
+
+/** Groups neighbours with the same counter. Most batches are one run, so few keys are built. */
+function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
+  const runs: { first: Counted; count: number }[] = [];
+  for (const message of messages) {
+    const run = runs.at(-1);
+    if (run && isAlike(run.first, message, step)) run.count++;
+    else runs.push({ first: message, count: 1 });
+  }
+  return runs;
+}
+
+function isAlike(one: Counted, other: Counted, step: number): boolean {
+  return (
+    one.organization_id === other.organization_id &&
+    one.status === other.status &&
+    one.direction === other.direction &&
+    floorTo(step, one.created_at) === floorTo(step, other.created_at)
+  );
+}
+
+function daysOf(messages: readonly Counted[]): DayCountRow[] {
+  return runsOf(messages, dayMs).map(({ first, count }) => {
+    const { organization_id, direction, status, created_at } = first;
+    return { organization_id, direction, status, day: floorTo(dayMs, created_at), count };
+  });
+}
+
+/** Adds stored messages to the counts (`by` 1), or takes deleted ones off (-1). */
+export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
+  for (const row of daysOf(messages)) addToDay(trx, { ...row, count: by * row.count });
+  for (const { first, count } of runsOf(messages, slotMs)) {
+    const { organization_id, direction, created_at } = first;
+    const slot = floorTo(slotMs, created_at);
+    addToSlot(trx, { organization_id, direction, slot, count: by * count });
+  }
+}
+
+/** Moves these messages in the counts from their previous status to `to`. */
+export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
+  noteMoves(trx, daysOf(messages), to);
+}
+
+/** Moves `count` messages of each row in the counts from its status to `to`. */
+export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
+  for (const row of from) {
+    addToDay(trx, { ...row, count: -row.count });
+    addToDay(trx, { ...row, status: to });
+  }
+}
+
+/** Tells whether no counter covers the filter. */
+function isCountedOneByOne(filter: MessageFilter): boolean {
+  return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
+}
+
+/**
+ * Tells whether a page or its total gets slower as the store grows. With a status and dates, the days that
+ * the dates cut are counted message by message.
+ */
+export function growsWithStore(filter: MessageFilter): boolean {
+  const { status, createdFrom, createdTo } = filter;
+  const isCut = createdFrom !== undefined || createdTo !== undefined;
+  return isCountedOneByOne(filter) || (status !== undefined && isCut);
+}
+
+/**
+ * Counts the matching messages. Counters answer most of it. Single messages are counted for a conversation, a
+ * contact or a search; with a status, within the days that the dates cut; with dates alone, within the ten
+ * seconds that they cut.
+ */
+export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
+  if (isCountedOneByOne(filter)) return countMessages(db, filter);
+  const { createdFrom, createdTo, ...scope } = filter;
+  if (createdFrom === undefined && createdTo === undefined) return sumDayCounts(db, scope);
+  const first = Math.max(0, createdFrom ?? 0);
+  const end = createdTo === undefined ? undefined : Math.max(0, createdTo + 1);
+  const firstDay = ceilTo(dayMs, first);
+  if (end === undefined) {
+    const later = await sumDayCounts(db, { ...scope, from: firstDay });
+    return later + (await countWithinDay(db, filter, first, firstDay));
+  }
+  const endDay = floorTo(dayMs, end);
+  if (endDay < firstDay) return countWithinDay(db, filter, first, end);
+  return (
+    (await countWithinDay(db, filter, first, firstDay)) +
+    (await sumDayCounts(db, { ...scope, from: firstDay, to: endDay })) +
+    (await countWithinDay(db, filter, endDay, end))
+  );
+}
+
+/** Counts from `from` to before `to`, both within one day. */
+async function countWithinDay(
+  db: Db,
+  filter: MessageFilter,
+  from: number,
+  to: number,
+): Promise<number> {
+  if (from >= to) return 0;
+  const oneByOne = (first: number, end: number) =>
+    first < end ? countMessages(db, { ...filter, createdFrom: first, createdTo: end - 1 }) : 0;
+  if (filter.status !== undefined) return oneByOne(from, to);
+  const firstSlot = ceilTo(slotMs, from);
+  const endSlot = floorTo(slotMs, to);
+  if (endSlot < firstSlot) return oneByOne(from, to);
+  const { organizationId, direction } = filter;
+  return (
+    (await oneByOne(from, firstSlot)) +
+    (await sumSlotCounts(db, { organizationId, direction, from: firstSlot, to: endSlot })) +
+    (await oneByOne(endSlot, to))
+  );
+}

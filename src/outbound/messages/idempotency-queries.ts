@@ -1,0 +1,121 @@
+// All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no decisions.
+import type { Kysely } from 'kysely';
+import { change, type Db, engineOf, type ParameterOf, tables } from '../../platform/store/db.ts';
+
+export interface IdempotencyRow {
+  organization_id: string;
+  claim_key: string;
+  fingerprint: string;
+  message_id: string;
+  response: string;
+  created_at: number;
+}
+
+interface IdempotencyTables {
+  idempotency_claims: IdempotencyRow;
+}
+
+/**
+ * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a transaction
+ * that inserts the same key. Callers sort the keys, so that two batches cannot deadlock.
+ */
+export async function insertIdempotencyKeys(
+  db: Db,
+  rows: readonly IdempotencyRow[],
+): Promise<Set<string>> {
+  const inserted = await tables<IdempotencyTables>(db)
+    .insertInto('idempotency_claims')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['organization_id', 'claim_key'])
+    .execute();
+  return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
+}
+
+/** Joins organization and key into one name. Ids contain no space. */
+export function idempotencyName(organizationId: string, key: string): string {
+  return `${organizationId} ${key}`;
+}
+
+export function findIdempotencyKeys(
+  db: Db,
+  keys: readonly { organizationId: string; key: string }[],
+): Promise<IdempotencyRow[]> {
+  return tables<IdempotencyTables>(db)
+    .selectFrom('idempotency_claims')
+    .selectAll()
+    .where((where) =>
+      where.or(
+        keys.map(({ organizationId, key }) =>
+          where.and({ organization_id: organizationId, claim_key: key }),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Deletes up to `limit` keys from before `before`. The limit keeps transactions short. */
+export async function deleteIdempotencyKeysBefore(
+  db: Db,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const old = tables<IdempotencyTables>(db)
+    .selectFrom('idempotency_claims')
+    .select(['organization_id', 'claim_key'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+    // Skips rows that another daemon is deleting.
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
+  const rows = await old.execute();
+  for (const row of rows) {
+    await tables<IdempotencyTables>(db)
+      .deleteFrom('idempotency_claims')
+      .where('organization_id', '=', row.organization_id)
+      .where('claim_key', '=', row.claim_key)
+      .execute();
+  }
+  return rows.length;
+}
+
+type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
+
+const setResponse = change((db: Kysely<IdempotencyTables>, parameter: ParameterOf<Response>) =>
+  db
+    .updateTable('idempotency_claims')
+    .set({ response: parameter('response'), message_id: parameter('message_id') })
+    .where('organization_id', '=', parameter('organization_id'))
+    .where('claim_key', '=', parameter('claim_key')),
+);
+
+/** Stores the answer of a kept key, and the id of its message if the request made one. */
+export async function setKeptResponse(db: Db, made: Response): Promise<void> {
+  await setResponse(db, made);
+}
+
+/** Releases the key of a request that made nothing. */
+export async function deleteIdempotencyKey(
+  db: Db,
+  { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
+): Promise<void> {
+  await tables<IdempotencyTables>(db)
+    .deleteFrom('idempotency_claims')
+    .where('organization_id', '=', organization_id)
+    .where('claim_key', '=', claim_key)
+    .execute();
+}
+
+/** Erases the answer of a deleted message, so that a replay cannot show its fields again. */
+export async function forgetKeptResponse(
+  db: Db,
+  organizationId: string,
+  messageId: string,
+): Promise<void> {
+  await tables<IdempotencyTables>(db)
+    .updateTable('idempotency_claims')
+    .set({ response: '' })
+    .where('organization_id', '=', organizationId)
+    .where('message_id', '=', messageId)
+    .execute();
+}

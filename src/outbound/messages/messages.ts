@@ -1,0 +1,207 @@
+// Reads and deletes messages (specification 4.1). A message of another organization counts as not found.
+
+import { readFilteredPage } from '../../core/api/filtered-page.ts';
+import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { requestErasure } from '../../history/erasures/request.ts';
+import { deleteEventRows, listEventRows } from '../../history/events/queries.ts';
+import { record } from '../../history/events/record.ts';
+import { insertUnsubscribeAddresses } from '../../people/unsubscribe-groups/queries.ts';
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import type { Db, Store } from '../../platform/store/db.ts';
+import { overwriting } from '../../platform/store/overwriting.ts';
+import { forgetMessage } from '../../webhooks/body.ts';
+import {
+  findDeliveries,
+  findLeavable,
+  findListedDeliveries,
+  lockDeliveriesOf,
+} from '../deliveries/queries.ts';
+import { growsWithStore, totalOf } from './counts.ts';
+import { forgetKeptResponse } from './idempotency-queries.ts';
+import { listMessageIds, type MessageFilter } from './list-queries.ts';
+import { presentDelivery, presentEvent, presentMessage } from './present.ts';
+import {
+  deleteMessageRow,
+  findListedMessages,
+  findMessageRow,
+  findRecipients,
+  type ListedMessageRow,
+  lockMessages,
+  type MessageRow,
+} from './queries.ts';
+import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
+
+const mostEvents = 1_000;
+
+/** Returns the row of a message of this organization. @throws ResourceNotFoundError */
+export async function getMessageRow(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<MessageRow> {
+  const row = await findMessageRow(db, id);
+  if (row?.organization_id !== organizationId) throw new ResourceNotFoundError('message', id);
+  return row;
+}
+
+function grouped<T extends { message_id: string }>(rows: readonly T[]): Map<string, T[]> {
+  return Map.groupBy(rows, (row) => row.message_id);
+}
+
+/** Adds recipients and deliveries to messages, in the order of the rows. */
+async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Message[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const recipients = grouped(await findRecipients(db, ids));
+  const deliveries = grouped(await findListedDeliveries(db, ids));
+  return rows.map((row) =>
+    presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? []),
+  );
+}
+
+/** Returns the ids of a page. Queries without a counter run beside the event loop. */
+async function pageOfMessages(
+  store: Store,
+  filter: MessageFilter,
+  { page, limit }: PageRequest,
+): Promise<{ ids: string[]; total: number | null }> {
+  const rows = (db: Db) => listMessageIds(db, filter, limit, (page - 1) * limit);
+  if (!growsWithStore(filter)) {
+    return { ids: await rows(store.db), total: await totalOf(store.db, filter) };
+  }
+  const names = ['recipient', 'sender', 'subject', 'tag', 'contactId', 'conversationId'] as const;
+  const field = names.find((name) => filter[name] !== undefined) ?? 'status';
+  const total = (db: Db) => totalOf(db, filter);
+  const found = await readFilteredPage(store, {
+    ...{ organizationId: filter.organizationId, field, rows, total },
+  });
+  return { ids: found.rows, total: found.total };
+}
+
+/** Returns one page of the organization's messages, newest first. */
+export async function listMessages(
+  app: App,
+  caller: Caller,
+  query: ListMessagesQuery,
+): Promise<Page<Message>> {
+  const { db } = app.store;
+  const filter = {
+    organizationId: caller.organizationId,
+    direction: query.direction,
+    status: query.status,
+    conversationId: query.conversationId,
+    contactId: query.contactId,
+    createdFrom: query.startDate,
+    createdTo: query.endDate,
+    recipient: query.recipient,
+    sender: query.sender,
+    subject: query.subject,
+    tag: query.tag,
+  };
+  const { ids, total } = await pageOfMessages(app.store, filter, query);
+  const rows = new Map((await findListedMessages(db, ids)).map((row) => [row.id, row]));
+  const items = await withParts(
+    db,
+    ids.flatMap((id) => rows.get(id) ?? []),
+  );
+  return toPage(items, total, query);
+}
+
+/** Returns the messages of this organization among `ids`, by id. */
+export async function findMessages(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, Message>> {
+  const rows = await findListedMessages(db, ids);
+  const own = rows.filter((row) => row.organization_id === organizationId);
+  return new Map((await withParts(db, own)).map((message) => [message.id, message]));
+}
+
+/** @throws ResourceNotFoundError */
+export async function getMessage(app: App, caller: Caller, id: string): Promise<Message> {
+  const message = (await findMessages(app.store.db, caller.organizationId, [id])).get(id);
+  if (!message) throw new ResourceNotFoundError('message', id);
+  return message;
+}
+
+/** Returns the id of the message sent last. @throws ResourceNotFoundError before the first */
+export async function lastSentId({ store }: App, { organizationId }: Caller): Promise<string> {
+  const [id] = await listMessageIds(store.db, { organizationId, direction: 'outbound' }, 1, 0);
+  if (id === undefined) throw new ResourceNotFoundError('message', '@last');
+  return id;
+}
+
+/** Returns the newest 1,000 events of the timeline, oldest first. @throws ResourceNotFoundError */
+export async function listMessageEvents(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<TimelineEvent[]> {
+  await getMessageRow(app.store.db, caller.organizationId, id);
+  return (await listEventRows(app.store.db, id, mostEvents)).map(presentEvent);
+}
+
+/** Returns status, attempts and schedule of each recipient. @throws ResourceNotFoundError */
+export async function listMessageDeliveries(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<Delivery[]> {
+  await getMessageRow(app.store.db, caller.organizationId, id);
+  return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
+}
+
+/** Deletes a message with all dependent rows. Returns false if it is gone already. */
+export function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
+  return overwriting(trx, () => removeWhole(app, trx, id));
+}
+
+async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
+  await lockDeliveriesOf(trx, [id]);
+  const row = await findMessageRow(trx, id);
+  if (!row) return false;
+  const leavable = await findLeavable(trx, [id]);
+  await lockMessages(trx, [id]);
+  const place = await app.hooks.threads.forget(app, trx, id);
+  if (!(await deleteMessageRow(trx, row))) return false;
+  // Recipients of the deleted mail keep it: its unsubscribe addresses must work for ever.
+  await insertUnsubscribeAddresses(
+    trx,
+    leavable.map(({ id: delivery_id, email: address, ...owned }) => ({
+      delivery_id,
+      address,
+      ...owned,
+    })),
+  );
+  const posted = await forgetMessage(app, trx, id);
+  if (place || posted > 0) {
+    const { organization_id: organizationId } = row;
+    await requestErasure(app, trx, { organizationId, id, kind: 'message', about: place });
+  }
+  await deleteEventRows(trx, id);
+  await forgetKeptResponse(trx, row.organization_id, id);
+  return true;
+}
+
+/**
+ * Deletes for good: rows, timeline, and content and blobs that no other message shares. Unsent deliveries are
+ * never sent. An attempt that is on the wire now cannot be recalled.
+ * @throws ResourceNotFoundError
+ */
+export async function deleteMessage(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  await app.store.write(async (trx) => {
+    const row = await getMessageRow(trx, caller.organizationId, id);
+    if (!(await removeMessage(app, trx, id))) throw new ResourceNotFoundError('message', id);
+    const { direction, status } = row;
+    const details = { direction, status };
+    await record(app, trx, caller, { subject: id, action: 'message.deleted', details });
+  });
+  return { success: true, message: `Message ${id} was deleted` };
+}

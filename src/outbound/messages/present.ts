@@ -1,0 +1,113 @@
+// Turns rows into the objects of the API. Pure: the accept path builds its 201 answer from the rows that it
+// is about to insert, so that both answers are the same by construction.
+
+import type { EventRow } from '../../history/events/queries.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import type { ListedMessageRow, RecipientRow } from './queries.ts';
+import type { Attempt, Delivery, Message, TimelineEvent } from './schema.ts';
+
+const currency = 'USD';
+const noCost = '0';
+
+/** Presents one delivery with its attempt history (specification 2.2). */
+export function presentDelivery(row: DeliveryRow): Delivery {
+  const isWaiting = row.due_at !== null;
+  const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
+  const by = attempts.at(-1)?.capturedBy;
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    recipientId: row.recipient_id,
+    channel: 'email',
+    status: row.status,
+    attemptCount: row.attempt_count,
+    maxAttempts: row.max_attempts,
+    queuedAt: isoTime(row.queued_at),
+    claimedAt: isoTime(row.claimed_at),
+    lastAttemptAt: isoTime(row.last_attempt_at),
+    nextRetryAt: row.wait_reason === 'retry' ? isoTime(row.due_at) : null,
+    sentAt: isoTime(row.sent_at),
+    deliveredAt: isoTime(row.delivered_at),
+    readAt: isoTime(row.read_at),
+    failedAt: isoTime(row.failed_at),
+    terminalAt: isoTime(row.terminal_at),
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+    errorDetails: fromJson<unknown>(row.error_details),
+    cost: noCost,
+    currency,
+    idempotencyKey: null,
+    metadata: by === undefined ? null : { captured: { by } },
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    scheduling: isWaiting
+      ? {
+          dueAt: isoTime(row.claimed_by === null ? row.due_at : row.claimed_at),
+          expiresAt: isoTime(row.expires_at),
+          waitReason: row.wait_reason,
+        }
+      : null,
+    attempts,
+  };
+}
+
+/** Presents a message. `recipients` and `deliveries` are the rows of this message only. */
+export function presentMessage(
+  row: ListedMessageRow,
+  recipients: readonly RecipientRow[],
+  deliveries: readonly DeliveryRow[],
+): Message {
+  const statusOf = new Map(deliveries.map((one) => [one.recipient_id, one.status]));
+  const party = ({ email, name, contact_id }: RecipientRow) => ({
+    email,
+    name,
+    contactId: contact_id,
+  });
+  const partiesOf = (kind: RecipientRow['kind']) =>
+    recipients.filter((one) => one.kind === kind).map(party);
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    channel: 'email',
+    direction: row.direction,
+    status: row.status,
+    conversationId: row.conversation_id,
+    campaignRunId: row.campaign_run_id,
+    unsubscribeGroupId: deliveries[0]?.unsubscribe_group_id ?? null,
+    subject: row.subject,
+    from: { email: row.from_email, name: row.from_name },
+    replyTo: fromJson<string[]>(row.reply_to),
+    to: partiesOf('to'),
+    cc: partiesOf('cc'),
+    bcc: partiesOf('bcc'),
+    recipients: recipients.map((one) => ({
+      id: one.id,
+      kind: one.kind,
+      ...party(one),
+      status: statusOf.get(one.id) ?? row.status,
+    })),
+    deliveries: deliveries.map(presentDelivery),
+    templateId: row.template_id,
+    tags: fromJson<string[]>(row.tags) ?? [],
+    metadata: fromJson<Message['metadata']>(row.metadata) ?? {},
+    tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
+    scheduledFor: isoTime(row.scheduled_for),
+    origin: fromJson<Message['origin']>(row.origin),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+/** Presents a row of the timeline. */
+export function presentEvent(row: EventRow): TimelineEvent {
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    eventType: row.event_type,
+    status: row.status,
+    timestamp: isoTime(row.timestamp),
+    metadata: fromJson<Record<string, unknown>>(row.metadata) ?? {},
+  };
+}

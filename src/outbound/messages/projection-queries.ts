@@ -1,0 +1,305 @@
+// All SQL on `email_projections`: the parsed fields of received mail, and the queue of mail to parse. The
+// states of a row are in projection.ts.
+import { type Kysely, sql } from 'kysely';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { lockerOf } from '../../platform/store/locks.ts';
+
+/** Fields found by parsing. Lists are JSON. */
+export interface FoundRow {
+  is_auto_reply: number;
+  auto_reply_reason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
+  list_id: string | null;
+  list_unsubscribe_url: string | null;
+  list_unsubscribe_email: string | null;
+  preview: string | null;
+  has_quoted_content: number;
+  parsing_errors: string | null;
+  list_headers: string | null;
+  attachments: string | null;
+  new_content: string | null;
+  quoted_content: string | null;
+  text: string | null;
+  html: string | null;
+}
+
+interface StateRow {
+  message_id: string;
+  due_at: number | null;
+  tries: number;
+  parsed_at: number | null;
+}
+
+interface ProjectionTables {
+  email_projections: StateRow & FoundRow;
+}
+
+/** Row leased to this daemon for parsing. */
+export type TakenProjection = Pick<StateRow, 'message_id' | 'tries'>;
+
+const insertRows = bulkInsert<ProjectionTables>('email_projections', [
+  'message_id',
+  'due_at',
+  'tries',
+]);
+
+/** Queues messages for parsing from their `created_at` on. Runs in the transaction that stores them. */
+export function insertWaiting(
+  db: Db,
+  messages: readonly { id: string; created_at: number }[],
+): Promise<void> {
+  const rows = messages.map(({ id, created_at }) => ({
+    message_id: id,
+    due_at: created_at,
+    tries: 0,
+  }));
+  return insertRows(db, rows);
+}
+
+type Due = Pick<StateRow, 'tries'> & { due_at: number };
+
+const selectFirstDue = statement((db: Kysely<ProjectionTables>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['due_at', 'tries'])
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(1)
+    .$castTo<Due>(),
+);
+
+/** Returns the row that is due first, or undefined. Hot: runs after every change of the store. */
+export async function firstDueProjection(db: Db): Promise<Due | undefined> {
+  return (await selectFirstDue(db, {}))[0];
+}
+
+interface Taking {
+  now: number;
+  leaseUntil: number;
+  limit: number;
+  /** Selects rows that had a try before, or rows without one. */
+  isBegun: boolean;
+}
+
+/** Leases due rows until `leaseUntil`. The lease counts as a try even if the daemon crashes within it. */
+export async function takeProjections(
+  db: Db,
+  { now, leaseUntil, limit, isBegun }: Taking,
+): Promise<TakenProjection[]> {
+  const q = tables<ProjectionTables>(db);
+  let due = q
+    .selectFrom('email_projections')
+    .select('message_id')
+    .where('due_at', '<=', now)
+    .where('tries', isBegun ? '>' : '=', 0)
+    .orderBy('due_at')
+    .limit(limit);
+  // Skips rows that another daemon is leasing.
+  if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
+  const ids = (await due.execute()).map(({ message_id }) => message_id);
+  if (ids.length === 0) return [];
+  return q
+    .updateTable('email_projections')
+    .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .returning(['message_id', 'tries'])
+    .execute();
+}
+
+/** Hands back leased rows left unparsed for a reason outside the mail. Their try does not count. */
+export async function handBackProjections(
+  db: Db,
+  ids: readonly string[],
+  dueAt: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await lockRows(db, ids);
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set((set) => ({ due_at: dueAt, tries: set('tries', '-', 1) }))
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('due_at', 'is not', null)
+    .execute();
+}
+
+/** Ends all leases. Only for the sole daemon of a store, when it starts. */
+export async function releaseProjections(db: Db, now: number): Promise<void> {
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set({ due_at: now })
+    .where('due_at', '>', now)
+    .execute();
+}
+
+/** Marks parsed rows as done. */
+export async function closeProjections(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await lockRows(db, ids);
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set({ due_at: null })
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('parsed_at', 'is not', null)
+    .execute();
+}
+
+const lockRows = lockerOf<ProjectionTables>('email_projections', { id: 'message_id' });
+
+const foundColumns = [
+  'is_auto_reply',
+  'auto_reply_reason',
+  'list_id',
+  'list_unsubscribe_url',
+  'list_unsubscribe_email',
+  'preview',
+  'has_quoted_content',
+  'parsing_errors',
+  'list_headers',
+  'attachments',
+  'new_content',
+  'quoted_content',
+  'text',
+  'html',
+] as const satisfies readonly (keyof FoundRow)[];
+
+type Found = FoundRow & { id: string; at: number };
+
+function filling(isClosed: boolean) {
+  return change((db: Kysely<ProjectionTables>, parameter: ParameterOf<Found>) =>
+    db
+      .updateTable('email_projections')
+      .set({
+        parsed_at: parameter('at'),
+        ...Object.fromEntries(foundColumns.map((column) => [column, parameter(column)])),
+        ...(isClosed && { due_at: null }),
+      })
+      .where('message_id', '=', parameter('id'))
+      .where('parsed_at', 'is', null),
+  );
+}
+
+const fill = filling(false);
+const fillAndClose = filling(true);
+
+/**
+ * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes` also marks
+ * the row as done, as `closeProjections` does.
+ */
+export async function fillProjection(
+  db: Db,
+  id: string,
+  found: FoundRow,
+  { at, closes }: { at: number; closes: boolean },
+): Promise<boolean> {
+  return (await (closes ? fillAndClose : fill)(db, { ...found, id, at })) > 0;
+}
+
+/** Inserts a row outside the queue for a message without one. The caller has locked the message. */
+export async function insertAsked(db: Db, id: string): Promise<void> {
+  await tables<ProjectionTables>(db)
+    .insertInto('email_projections')
+    // The other columns are null.
+    .values({ message_id: id, tries: 0 } as StateRow & FoundRow)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Counts a failed try and returns the total. Returns 0 if the message is parsed, or gone. */
+export async function countTry(db: Db, id: string): Promise<number> {
+  const row = await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set((set) => ({ tries: set('tries', '+', 1) }))
+    .where('message_id', '=', id)
+    .where('parsed_at', 'is', null)
+    .returning('tries')
+    .executeTakeFirst();
+  return row?.tries ?? 0;
+}
+
+const selectFound = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
+    db
+      .selectFrom('email_projections')
+      .select([...foundColumns])
+      .where('message_id', '=', parameter('id'))
+      .where('parsed_at', 'is not', null),
+);
+
+/** Returns the parsed fields, or undefined before the message is parsed. */
+export async function findFound(db: Db, id: string): Promise<FoundRow | undefined> {
+  return (await selectFound(db, { id }))[0];
+}
+
+interface Starts {
+  ids: unknown;
+  characters: number;
+}
+
+const startOf = (characters: number) =>
+  sql<string | null>`substr(coalesce(text, new_content), 1, ${characters})`.as('text');
+
+const selectTextStarts = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['message_id', startOf(parameter('characters'))])
+    .where(isOneOf(db, 'message_id', parameter('ids'))),
+);
+
+/** Returns the first `characters` of the text of these messages, by id. Leaves out messages without text. */
+export async function findFoundTextStarts(
+  db: Db,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string>> {
+  const rows = await selectTextStarts(db, { ids: idList(db, ids), characters });
+  return new Map(
+    rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]])),
+  );
+}
+
+const selectBriefs = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['message_id', 'preview', 'attachments'])
+    .select(
+      sql<string | null>`substr(new_content, 1, ${parameter('characters')})`.as('new_content'),
+    )
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('parsed_at', 'is not', null),
+);
+
+type Brief = Pick<FoundRow, 'preview' | 'attachments' | 'new_content'>;
+
+/** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
+export async function findBriefs(
+  db: Db,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, Brief>> {
+  const rows = await selectBriefs(db, { ids: idList(db, ids), characters });
+  return new Map(rows.map(({ message_id, ...brief }) => [message_id, brief]));
+}
+
+const selectParsed = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('email_projections')
+      .select('message_id')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .where('parsed_at', 'is not', null),
+);
+
+/** Returns the ids of the messages that `findFound` would find. */
+export async function findParsed(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await selectParsed(db, { ids: idList(db, ids) });
+  return new Set(rows.map(({ message_id }) => message_id));
+}

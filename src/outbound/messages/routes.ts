@@ -1,0 +1,74 @@
+// The message operations of specification 4.1, except sending (src/outbound/sending/routes.ts).
+import { z } from 'zod';
+import { area } from '../../core/api/area.ts';
+import { pageOf } from '../../core/api/pagination.ts';
+import { deleted } from '../../core/api/resource-schema.ts';
+import { getEmailProjection } from './email-projection.ts';
+import {
+  deleteMessage,
+  getMessage,
+  listMessageDeliveries,
+  listMessageEvents,
+  listMessages,
+} from './messages.ts';
+import {
+  delivery,
+  emailProjection,
+  emailQuery,
+  listMessagesQuery,
+  message,
+  messageEvent,
+  messageId,
+} from './schema.ts';
+
+const at = area('messages', {
+  about: 'Sending messages and following them: statuses, deliveries, timelines',
+});
+const path = '/v1/messages';
+const params = z.strictObject({ id: messageId });
+
+export const messageRoutes = {
+  list: at.get(path, {
+    name: 'listMessages',
+    summary: 'List messages, newest first',
+    query: listMessagesQuery,
+    output: pageOf(message),
+    run: (app, { caller, query }) => listMessages(app, caller, query),
+  }),
+  get: at.get(`${path}/{id}`, {
+    name: 'getMessage',
+    summary: 'Get a message with its recipients and deliveries',
+    params,
+    output: message,
+    run: (app, { caller, params: { id } }) => getMessage(app, caller, id),
+  }),
+  delete: at.delete(`${path}/{id}`, {
+    name: 'deleteMessage',
+    summary: 'Delete a message for good; its unsent deliveries are cancelled',
+    params,
+    output: deleted,
+    run: (app, { caller, params: { id } }) => deleteMessage(app, caller, id),
+  }),
+  email: at.get(`${path}/{id}/email`, {
+    name: 'getMessageEmail',
+    summary: 'Get the email projection of a message',
+    params,
+    query: emailQuery,
+    output: emailProjection,
+    run: (app, { caller, params: { id }, query }) => getEmailProjection(app, caller, id, query),
+  }),
+  events: at.get(`${path}/{id}/events`, {
+    name: 'listMessageEvents',
+    summary: 'Get the timeline of a message, oldest first',
+    params,
+    output: z.array(messageEvent),
+    run: (app, { caller, params: { id } }) => listMessageEvents(app, caller, id),
+  }),
+  deliveries: at.get(`${path}/{id}/deliveries`, {
+    name: 'listMessageDeliveries',
+    summary: 'Get the delivery status of each recipient',
+    params,
+    output: z.array(delivery),
+    run: (app, { caller, params: { id } }) => listMessageDeliveries(app, caller, id),
+  }),
+};

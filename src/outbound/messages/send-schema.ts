@@ -1,0 +1,263 @@
+// Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a scheduled one, of
+// a batch. Text for a header field that holds CR, LF or NUL is refused here, with a 422 that names the field,
+// and never cleaned up silently. The shape of a stored message is in schema.ts.
+import { z } from 'zod';
+import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
+import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
+import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
+import { contactNoun } from '../../people/contacts/schema.ts';
+import { conversationNoun } from '../../people/conversations/schema.ts';
+import { isHeaderSafe } from '../../platform/net/address.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
+import { messageId, metadataValue } from './schema.ts';
+
+/** Most recipients of one message, over to, cc and bcc. */
+export const mostRecipients = 50;
+/** Most bytes of all attachments of one message, once encoded. */
+export const mostAttachmentsBytes = 40 * 1024 * 1024;
+const maxAttachments = 100;
+const maxHeaders = 50;
+const maxMetadata = 50;
+const maxTemplateData = 1_000;
+const maxBodyCharacters = 20 * 1024 * 1024;
+const maxHeaderValue = 998;
+
+const recipientEntry = z
+  .strictObject({
+    email: emailAddress.optional(),
+    contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
+    name: headerText(200).optional().meta({ description: 'Display name' }),
+  })
+  .refine((entry) => (entry.email === undefined) !== (entry.contactId === undefined), {
+    message: 'needs exactly one of email and contactId',
+  });
+
+/**
+ * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Works in steps, because one pattern for
+ * all of it would backtrack. Removes line breaks in runs of a thousand, because a run of millions can
+ * overflow the stack of the matcher.
+ */
+function isBase64(text: string): boolean {
+  const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]{1,1000}/g, '') : text;
+  const end = data.search(/[^A-Za-z0-9+/]/);
+  return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
+}
+
+const attachment = z.strictObject({
+  filename: headerText(255).min(1),
+  content: z
+    .string()
+    .refine(isBase64, 'must be base64')
+    .meta({ description: 'The file, base64 (RFC 4648 section 4)' }),
+  contentType: z
+    .string()
+    .max(255)
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
+    .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
+    .optional()
+    .meta({ description: 'Media type; default: by the file name' }),
+  contentId: z
+    .string()
+    .max(255)
+    .regex(/^[\w.@+-]+$/, 'may have only letters, digits and . _ @ + -')
+    .optional(),
+});
+
+/** Attachments of a mail. `boundedAttachments` limits their total size. */
+export const attachmentList = z.array(attachment).max(maxAttachments);
+
+const customHeaders = boundedMap(
+  z.record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe)),
+  maxHeaders,
+  `at most ${maxHeaders} headers`,
+).superRefine((headers, context) => {
+  const names = Object.keys(headers);
+  const seen = new Set<string>();
+  for (const name of names) {
+    const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
+    const message = isRefusedHeader(name) ?? twice;
+    if (message) context.addIssue({ code: 'custom', path: [name], message });
+    seen.add(name.toLowerCase());
+  }
+});
+
+/** Body of a mail. NUL is invalid in it (RFC 5322 4.1), and PostgreSQL cannot store it. */
+export const bodyText = z
+  .string()
+  .max(maxBodyCharacters)
+  .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
+
+/** Refuses fields of features that do not exist yet by name, instead of ignoring them. */
+const notYet = (what: string) => `${what} is not available in this version`;
+
+const emailContent = z
+  .strictObject({
+    subject: headerText(998).optional(),
+    html: bodyText.optional(),
+    text: bodyText.optional().meta({
+      description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
+    }),
+    replyTo: z.array(emailAddress).min(1).max(10).optional(),
+    templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
+    templateSlug: z.string().min(1).max(100).optional(),
+    templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
+    attachments: attachmentList.optional(),
+    headers: customHeaders.optional(),
+    tracking: z
+      .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
+      .optional()
+      .meta({
+        description:
+          'Whether opens and clicks are tracked; default: the setting of the organization. ' +
+          'Mail without HTML is not tracked. A tracked message goes alone to each recipient',
+      }),
+    unsubscribeGroupId: z.string().max(40).optional(),
+    footer: z
+      .strictObject({ enabled: z.boolean() })
+      .refine((footer) => !footer.enabled, notYet('The brand footer'))
+      .optional(),
+    inReplyToMessageId: messageId.optional(),
+    priority: z.enum(['high', 'normal', 'low']).optional(),
+  })
+  .superRefine(oneContentSource)
+  .superRefine(oneWayToLeave)
+  .superRefine(boundedAttachments);
+
+type EmailFields = {
+  [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;
+} & { templateData?: unknown };
+
+/** Checks rules 1 to 3 of specification 4.2. */
+function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message });
+  if (email.templateId !== undefined || email.templateSlug !== undefined) {
+    if (email.templateId !== undefined && email.templateSlug !== undefined) {
+      refuse('templateSlug', 'must not be given together with templateId');
+    }
+    for (const field of ['subject', 'html', 'text'] as const) {
+      if (email[field] !== undefined) refuse(field, 'must be omitted with a template');
+    }
+    return;
+  }
+  if (email.subject === undefined) refuse('subject', 'is required for inline content');
+  if (email.html === undefined && email.text === undefined) {
+    refuse('html', 'inline content needs html or text or both');
+  }
+  if (email.templateData !== undefined) refuse('templateData', 'needs a template');
+}
+
+/** Refuses own List-Unsubscribe fields beside a group: the service writes them (RFC 8058). */
+function oneWayToLeave(
+  {
+    unsubscribeGroupId,
+    headers = {},
+  }: { unsubscribeGroupId?: string | undefined; headers?: object | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (unsubscribeGroupId === undefined) return;
+  const own = Object.keys(headers).find((name) => /^list-unsubscribe(?:-post)?$/i.test(name));
+  if (own === undefined) return;
+  const message = `${own} is set by the service if there is an unsubscribeGroupId`;
+  context.addIssue({ code: 'custom', path: ['headers'], message });
+}
+
+/** Refuses attachments that together exceed the size of one mail. */
+export function boundedAttachments(
+  email: { attachments?: { content: string }[] | undefined },
+  context: z.RefinementCtx,
+): void {
+  const bytes = (email.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes > mostAttachmentsBytes) {
+    context.addIssue({
+      code: 'custom',
+      path: ['attachments'],
+      message: `may take ${mostAttachmentsBytes} bytes in all once encoded; these take ${bytes}`,
+    });
+  }
+}
+
+const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and bcc`;
+const recipients = <List extends z.ZodArray>(list: List) =>
+  list.max(mostRecipients, tooManyRecipients);
+
+/** Works with any default sender, because it goes to a mailbox of this service. */
+const sendExample = {
+  channel: 'email',
+  to: [{ email: 'inbox@sandbox.test' }],
+  email: { subject: 'Hello', text: 'It works.' },
+};
+
+/** The send payload (specification 4.2). */
+export const sendPayload = z
+  .strictObject({
+    channel: z.literal('email'),
+    to: recipients(z.array(recipientEntry).min(1, 'needs at least one recipient')),
+    cc: recipients(z.array(recipientEntry)).optional(),
+    bcc: recipients(z.array(recipientEntry)).optional(),
+    from: z
+      .strictObject({ email: emailAddress, name: headerText(200).optional() })
+      .optional()
+      .meta({ description: 'A verified sender, or any address of a verified domain' }),
+    email: emailContent,
+    conversationId: z
+      .string()
+      .regex(idPattern(conversationNoun), 'is not a conversation id')
+      .optional(),
+    tags: z.array(z.string().min(1).max(100)).max(10).optional(),
+    metadata: storedMap(
+      z.record(z.string().min(1).max(100), metadataValue),
+      maxMetadata,
+    ).optional(),
+  })
+  .superRefine(({ to, cc = [], bcc = [] }, context) => {
+    if (to.length + cc.length + bcc.length > mostRecipients) {
+      context.addIssue({
+        code: 'custom',
+        path: ['to'],
+        message: tooManyRecipients,
+      });
+    }
+  })
+  .meta({ id: 'SendPayload', examples: [sendExample] });
+
+export type SendPayload = z.output<typeof sendPayload>;
+
+/** The body of a scheduled send. Its idempotency key is in it (specification 4.8). */
+export const scheduledPayload = sendPayload
+  .safeExtend({
+    scheduledFor: z.iso
+      .datetime({
+        offset: true,
+        error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+      })
+      .transform((text) => Date.parse(text))
+      .meta({ description: 'Time of sending: not past, and within a year' }),
+    idempotencyKey: headerText(255)
+      .min(1)
+      .nullish()
+      .meta({ description: 'Repeating a request with the same key returns the original message' }),
+  })
+  .meta({
+    id: 'ScheduledPayload',
+    examples: [{ ...sendExample, scheduledFor: '2026-01-05T12:00:00.000Z' }],
+  });
+
+export type ScheduledPayload = z.output<typeof scheduledPayload>;
+
+/** Entry of a batch: documented as a send payload, but checked by itself later. */
+const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
+
+/** The body of a batch. A wrong entry fails alone and not the whole request. */
+export const batchPayload = z
+  .array(batchEntry)
+  .min(1, 'needs at least one entry')
+  .max(100, 'takes at most 100 entries')
+  .meta({
+    examples: [
+      [
+        sendExample,
+        { ...sendExample, email: { subject: 'Hello again', html: '<p>It works.</p>' } },
+      ],
+    ],
+  });

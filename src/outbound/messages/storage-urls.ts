@@ -1,0 +1,48 @@
+// Signed URLs for raw MIME, HTML and text (specification 4.1). They work without a key until they expire. The
+// token carries all data, so nothing is stored.
+import type { App } from '../../core/app.ts';
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+
+const defaultExpirySeconds = 3_600;
+
+export const storageParts = ['raw', 'html', 'text'] as const;
+export type StoragePart = (typeof storageParts)[number];
+
+/** Returns URLs for the parts of the message. `expiresInSeconds` defaults to an hour. */
+export function storageUrls(
+  app: App,
+  messageId: string,
+  expiresInSeconds: number | undefined,
+  content: { html: string | null; text: string | null },
+) {
+  const expiresAt = app.clock.now() + (expiresInSeconds ?? defaultExpirySeconds) * 1000;
+  const urlOf = (part: StoragePart) => {
+    const token = app.secrets.token('storage', `${messageId}.${part}.${expiresAt}`);
+    return `${app.publicUrl.current.replace(/\/$/, '')}/storage/${token}`;
+  };
+  return {
+    raw: urlOf('raw'),
+    html: content.html === null ? null : urlOf('html'),
+    text: content.text === null ? null : urlOf('text'),
+    expiresAt: isoTime(expiresAt),
+  };
+}
+
+/**
+ * Reads a token.
+ * @throws ResourceNotFoundError when it is forged or expired. Neither reveals whether the message exists.
+ */
+export function readStorageToken(
+  app: App,
+  token: string,
+): { messageId: string; part: StoragePart } {
+  const [messageId = '', partName, expiresAt] = (
+    app.secrets.verifyToken('storage', token) ?? ''
+  ).split('.');
+  const part = storageParts.find((one) => one === partName);
+  if (!part || !(Number(expiresAt) > app.clock.now())) {
+    throw new ResourceNotFoundError('storage', 'this link');
+  }
+  return { messageId, part };
+}

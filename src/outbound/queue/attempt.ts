@@ -1,0 +1,400 @@
+// One attempt for the claimed deliveries of a message: chooses the route of each recipient, hands the
+// deliveries that leave over the network to the carrier together, and reports each outcome. Never rejects: an
+// unexpected fault of ours defers the delivery, so that no mail is lost by it.
+import type { App } from '../../core/app.ts';
+import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
+import type { ComposeRequest } from '../../mail/mime/input.ts';
+import { loadProviders } from '../../mail/smtp/load-providers.ts';
+import type { AttemptTrace, Outcome, RemoteReply } from '../../mail/smtp/outcome.ts';
+import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
+import {
+  type CapturedBy,
+  type CaptureRoute,
+  type ChooseRoute,
+  createRouter,
+  type NetworkRoute,
+  type Route,
+  type RouteConfig,
+  routeKey,
+  type SimulatedOutcome,
+  simulatedOutcome,
+} from '../../mail/smtp/route.ts';
+import type { DsnRequest } from '../../mail/smtp/transaction.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { type ContentRow, findContents } from '../messages/content-queries.ts';
+import { leaveFields } from '../unsubscribe-links/header.ts';
+import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
+import { keptPolicies } from './carrier/kept-policies.ts';
+import { composeRequestOf, trackedRequestOf, withFields } from './carrier/request.ts';
+import type { ClaimedMessage, LaneChoice } from './claim.ts';
+import { isFault, type LaneSignal } from './lanes/lane.ts';
+import { Lanes } from './lanes/lanes.ts';
+import { Shares } from './lanes/shares.ts';
+import { beginOwnTransaction } from './own-transactions.ts';
+import { refusalTeller } from './relay-refusals.ts';
+import { marksOf, returnPathHost, transactionOf } from './return-path.ts';
+import type { Settlement } from './settle.ts';
+
+/** Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they end. */
+export type AttemptMessage = (
+  claimed: ClaimedMessage,
+  settle: (settlements: Settlement[]) => Promise<void>,
+) => Promise<void>;
+
+/** Attempts claimed messages; holds the SMTP connections. */
+export interface Attempter {
+  attempt: AttemptMessage;
+  /** The lanes that count its attempts. */
+  choice: LaneChoice;
+  close(): Promise<void>;
+}
+
+/** Outcome of an attempt before it is stored. */
+type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
+
+/** Parts that every attempt of one daemon shares. */
+interface Equipment {
+  app: App;
+  chooseRoute: ChooseRoute;
+  carrier: Carrier;
+  lanes: Lanes;
+  laneOf: LaneChoice['laneOf'];
+  tellRefusals: ReturnType<typeof refusalTeller>;
+}
+
+/** Creates the attempter of one daemon. Mail for local mailboxes goes to `listener`. */
+export function createAttempter(
+  app: App,
+  listener: { host: string; port: number },
+  openCarrier: OpenCarrier,
+): Attempter {
+  const { delivery, mailboxes } = app.config;
+  const chooseRoute = createRouter(delivery, listener, mailboxes.hostedDomain);
+  const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const lanes = new Lanes(app.clock, app.random, providers);
+  const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
+  const laneOf = (email: string): string | null => {
+    const route = chooseRoute(email, true);
+    if (route.kind === 'direct') return lanes.ofDomain(route.domain);
+    return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
+  };
+  const tellRefusals = refusalTeller(app);
+  const equipment = { app, chooseRoute, carrier, lanes, laneOf, tellRefusals };
+  const soleLane = soleLaneOf(delivery, lanes, laneOf);
+  return {
+    attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
+    choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
+    close: () => carrier.close(),
+  };
+}
+
+async function attemptMessage(
+  equipment: Equipment,
+  claimed: ClaimedMessage,
+  settle: (settlements: Settlement[]) => Promise<void>,
+): Promise<void> {
+  const { app, chooseRoute } = equipment;
+  const { message } = claimed;
+  const isSole = message.delivery_count === 1;
+  const isTracked = claimed.cuts != null;
+  const groups = await groupByDestination(app, claimed, chooseRoute);
+  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork));
+  const attemptGroup = async (group: Group) => {
+    const { route, deliveries } = group;
+    const endings = await endingsOf(equipment, group, carried).catch((error: unknown) => {
+      app.log.error({ err: error, messageId: message.id }, 'an attempt failed');
+      return deliveries.map(() => ourFault(app, route.kind));
+    });
+    const settlements = deliveries.map((delivery, index) => {
+      const ending = endings[index] ?? ourFault(app, route.kind);
+      const transaction = index === 0 ? null : begunBy(deliveries);
+      return { delivery, isSole, isTracked, fromEmail: message.from_email, transaction, ...ending };
+    });
+    tellLane(equipment, settlements);
+    await settle(settlements);
+  };
+  await Promise.all(groups.map(attemptGroup));
+}
+
+/** Gives all groups that leave over the network to the carrier. Returns the outcomes of each group. */
+async function carryGroups(
+  { app, carrier }: Equipment,
+  claimed: ClaimedMessage,
+  groups: readonly NetworkGroup[],
+): Promise<CarriedGroups> {
+  const { message } = claimed;
+  if (groups.length === 0) return new Map();
+  const envelopes = await Promise.all(
+    groups.map(async ({ route, deliveries }) => ({
+      route,
+      organizationId: message.organization_id,
+      ...(await marksOf(app, message, deliveries)),
+      recipients: deliveries.map(({ email }) => email),
+      ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
+    })),
+  );
+  const content = await contentOf(app, claimed);
+  const request = await composeRequestOf(app, { ...claimed, content });
+  const outcomes = !travelsAlone(claimed)
+    ? carrier.carry({ request, envelopes })
+    : carryAlone(app, carrier, claimed, { request, envelopes, groups });
+  for (const [index, { route, deliveries }] of groups.entries()) {
+    const [first] = deliveries;
+    const ended = outcomes[index];
+    if (route.kind !== 'local' || !first || !ended) continue;
+    const recipients = deliveries.map(({ email }) => email);
+    beginOwnTransaction(app, first.id, recipients, ended);
+  }
+  return new Map(groups.map((group, index) => [group, outcomes[index]]));
+}
+
+/** Returns the content of a message. Reads it if it was too large for the claim. */
+async function contentOf(
+  app: App,
+  { message, content }: ClaimedMessage,
+): Promise<ContentRow | null> {
+  const { content_id: id, raw_blob_id: blobId } = message;
+  if (content !== null || id === null || blobId !== null) return content;
+  const [large] = await findContents(app.store.db, [id]);
+  if (!large) throw new Error(`content ${id} of a message is missing`);
+  return large;
+}
+
+/** Size up to which copies of a message for all recipients may be in memory at once. */
+const fewBytes = 262_144;
+
+function bytesOf({ input }: ComposeRequest): number {
+  if ('raw' in input) return input.raw.length;
+  const { attachments, html } = input;
+  return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
+}
+
+/** Tells whether each recipient gets different bytes: a tracked message, or one with an unsubscribe link. */
+function travelsAlone({ cuts, deliveries }: ClaimedMessage): boolean {
+  return cuts != null || (deliveries[0]?.unsubscribe_group_id ?? null) !== null;
+}
+
+/** Builds the message as one recipient gets it. */
+async function ownRequestOf(
+  app: App,
+  claimed: ClaimedMessage,
+  request: ComposeRequest,
+  delivery: DeliveryRow,
+): Promise<ComposeRequest> {
+  const { message, cuts } = claimed;
+  const tracked =
+    cuts == null ? request : trackedRequestOf(app, claimed, request, cuts, delivery.id);
+  if (delivery.unsubscribe_group_id === null) return tracked;
+  const { sender_domain_id: domainId } = message;
+  const host = domainId === null ? undefined : await returnPathHost(app, domainId);
+  return withFields(tracked, leaveFields(app, message, delivery, host));
+}
+
+/**
+ * Carries a copy of the message for each recipient. Copies of a large message are composed and carried one
+ * after the other: fifty at once would fill the memory.
+ */
+function carryAlone(
+  app: App,
+  carrier: Carrier,
+  claimed: ClaimedMessage,
+  { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
+): Promise<Outcome[]>[] {
+  const bytes = bytesOf(request);
+  let before: Promise<unknown> = Promise.resolve();
+  return envelopes.map((envelope, index) => {
+    const [delivery] = groups[index]?.deliveries ?? [];
+    const carry = async () => {
+      const own = delivery ? await ownRequestOf(app, claimed, request, delivery) : request;
+      const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
+      return (await outcomes) ?? [];
+    };
+    const carried = bytes > fewBytes ? before.then(carry) : carry();
+    before = carried.catch(() => {});
+    return carried;
+  });
+}
+
+async function endingsOf(
+  { app, tellRefusals }: Equipment,
+  group: Group,
+  carried: Promise<CarriedGroups>,
+): Promise<Ending[]> {
+  const { route, deliveries } = group;
+  if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
+  if (route.kind === 'capture') return deliveries.map(() => captured(app, route));
+  const outcomes = (await (await carried).get(group)) ?? [];
+  if (route.kind === 'relay') tellRefusals(route, outcomes);
+  return outcomes.map((outcome) => ({
+    outcome,
+    sentIsDelivered: route.kind !== 'relay',
+    aftermath: null,
+    routeKind: route.kind,
+  }));
+}
+
+/** Reports outcomes to the lanes. One dialogue is one fault to its lane, for any number of recipients. */
+function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
+  const told = new Set<LaneSignal>();
+  for (const { delivery, outcome } of settlements) {
+    const lane = laneOf(delivery.email);
+    if (lane === null) continue;
+    const signal = signalOf(outcome);
+    if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
+    else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
+    told.add(signal);
+  }
+}
+
+/** Names the transaction that these deliveries share. The first of them began it. */
+function begunBy([first]: readonly DeliveryRow[]): string | null {
+  return first ? transactionOf(first) : null;
+}
+
+/**
+ * Returns the lane of all mail that is not simulated, if there is only one: in relay mode without exceptions.
+ */
+function soleLaneOf(
+  { mode, routes, allow }: RouteConfig,
+  lanes: Lanes,
+  laneOf: LaneChoice['laneOf'],
+): LaneChoice['soleLane'] {
+  if (mode !== 'relay' || routes.length > 0 || allow.length > 0) return null;
+  const lane = laneOf('anybody@example.com');
+  return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
+}
+
+/** Requests DSNs: a relay that supports them reports the result after it has taken the mail (RFC 3461). */
+function reportsWanted(messageId: string): DsnRequest {
+  return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
+}
+
+/** Translates an outcome for the lane: rate limits and silence slow it, every other reply is an answer. */
+function signalOf(outcome: Outcome): LaneSignal {
+  if (outcome.kind === 'sent') return 'taken';
+  if (outcome.kind !== 'deferred') return 'refused';
+  if (outcome.reply.code !== null && classifyReply(outcome.reply).isRateLimited) return 'slowed';
+  return outcome.errorCode === 'connection' ? 'unreachable' : 'refused';
+}
+
+interface Group {
+  route: Route;
+  deliveries: DeliveryRow[];
+}
+
+interface NetworkGroup extends Group {
+  route: NetworkRoute;
+}
+
+type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
+
+function isOverNetwork(group: Group): group is NetworkGroup {
+  return group.route.kind !== 'simulator' && group.route.kind !== 'capture';
+}
+
+/**
+ * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no server may
+ * see its address beside the others. So has each recipient of a message with individual copies.
+ */
+async function groupByDestination(
+  app: App,
+  claimed: ClaimedMessage,
+  chooseRoute: ChooseRoute,
+): Promise<Group[]> {
+  const { deliveries, recipients } = claimed;
+  const isAlone = travelsAlone(claimed);
+  const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
+  const groups = new Map<string, Group>();
+  for (const delivery of deliveries) {
+    let route = chooseRoute(delivery.email, false);
+    // Only captured mail can be for one of our mailboxes, so other routes skip this look-up.
+    if (route.kind === 'capture') {
+      route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
+    }
+    const isOwn = isAlone || route.kind === 'simulator' || blind.has(delivery.recipient_id);
+    const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
+    const group = groups.get(key);
+    if (group) group.deliveries.push(delivery);
+    else groups.set(key, { route, deliveries: [delivery] });
+  }
+  return [...groups.values()];
+}
+
+function traceOf(app: App, host: string | null): AttemptTrace {
+  return {
+    host,
+    address: null,
+    tls: null,
+    startedAt: app.clock.now(),
+    durationMs: 0,
+    transcript: '',
+  };
+}
+
+function reply(
+  code: number | null,
+  enhancedCode: string | null,
+  text: string,
+  verb: string,
+): RemoteReply {
+  return { code, enhancedCode, text, verb };
+}
+
+/** Explains why a mail was captured; follows "captured:". */
+function captureWords(by: CapturedBy): string {
+  if (by === 'delivery.mode') return 'delivery.mode keeps this mail on the machine';
+  if (by === 'delivery.allow') return 'delivery.allow does not name this recipient';
+  return `${by} keeps mail to this domain on the machine`;
+}
+
+/** Ends the delivery as delivered: the mail is stored and never leaves this machine. */
+function captured(app: App, { by }: CaptureRoute): Ending {
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', `captured: ${captureWords(by)}`, 'dot'),
+    trace: traceOf(app, null),
+    capturedBy: by,
+  };
+  return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
+}
+
+/** Defers after an unexpected fault of ours, with an error that differs from any reply of a server. */
+function ourFault(app: App, routeKind: string): Ending {
+  const outcome: Outcome = {
+    kind: 'deferred',
+    errorCode: 'unknown',
+    reply: reply(
+      null,
+      null,
+      'an internal fault interrupted the attempt; the log has it',
+      'connect',
+    ),
+    trace: traceOf(app, null),
+  };
+  return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
+}
+
+/** Plays the outcome that a simulator address asks for. */
+function simulate(app: App, delivery: DeliveryRow): Ending {
+  const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
+  const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;
+  const trace = traceOf(app, 'simulator.test');
+  if (wanted === 'bounced') {
+    const words = reply(550, '5.1.1', 'simulated: user unknown', 'RCPT');
+    return {
+      ...base,
+      outcome: { kind: 'bounced', errorCode: 'invalid-recipient', reply: words, trace },
+    };
+  }
+  if (wanted === 'deferred' && delivery.attempt_count === 1) {
+    const words = reply(451, '4.7.1', 'simulated: try again later', 'RCPT');
+    return { ...base, outcome: { kind: 'deferred', errorCode: 'policy', reply: words, trace } };
+  }
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', 'simulated: accepted', 'dot'),
+    trace,
+  };
+  const aftermath = wanted === 'opened' || wanted === 'complained' ? wanted : null;
+  return { ...base, outcome, aftermath };
+}

@@ -1,0 +1,182 @@
+// The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a quarter of a
+// message's work; the event loop stays free to accept mail meanwhile. This file is the part on the main
+// thread: it hands mail out and takes reports in, many at a time. The thread itself is running-thread.ts.
+//
+//   thread | mail given        | exits by itself                | close
+//   -------+-------------------+--------------------------------+-------------------------------
+//   none   | started, sent     |                                | nothing, and none is started
+//   runs   | sent              | none; its mail is rejected     | asked to end, cut after a while
+//   closed | refused           |                                | closed
+import type { App } from '../../../core/app.ts';
+import type { Config } from '../../../core/config/config.ts';
+import { Composer, isForWorkers } from '../../../mail/mime/composer.ts';
+import type { ComposeRequest } from '../../../mail/mime/input.ts';
+import type { SignedMessage } from '../../../mail/mime/sign.ts';
+import type { Outcome } from '../../../mail/smtp/outcome.ts';
+import type { ProviderRules } from '../../../mail/smtp/providers.ts';
+import type { Carrier, CarrierParts, Envelope } from './carrier.ts';
+import type {
+  Carried,
+  CarrierReport,
+  CarrierSettings,
+  NumberedEnvelope,
+} from './carrier-worker.ts';
+import { RunningThread } from './running-thread.ts';
+
+/** An envelope that waits for its outcomes. */
+interface PendingEnvelope {
+  envelope: Envelope;
+  resolve(outcomes: Outcome[]): void;
+  reject(error: unknown): void;
+}
+
+/** A message for the thread to compose, or one that workers have composed here. */
+interface PendingMailing {
+  message: ComposeRequest | SignedMessage;
+  envelopes: readonly PendingEnvelope[];
+}
+
+/** Creates a carrier that starts its thread with the first mail. */
+export function createCarrierThread(
+  app: Pick<App, 'config' | 'clock' | 'log'>,
+  parts: CarrierParts,
+): Carrier {
+  const composer = new Composer();
+  const underWay = new UnderWay();
+  let thread: RunningThread | null = null;
+  let isClosed = false;
+
+  const start = (): RunningThread => {
+    const started = new RunningThread(settingsOf(app.config, parts.providers), app.log, {
+      onReport(report) {
+        takeReport(report, started, underWay, parts, app.log);
+        if (underWay.isEmpty() && !isClosed) started.rest();
+      },
+      onExit() {
+        thread = null;
+        underWay.giveBack();
+      },
+    });
+    return started;
+  };
+
+  const send = (given: readonly PendingMailing[]) => {
+    if (isClosed) {
+      const error = new Error('the service is shutting down');
+      for (const { envelopes } of given) rejectAll(envelopes, error);
+      return;
+    }
+    thread ??= start();
+    thread.carry(
+      given.map(({ message, envelopes }) => ({
+        message,
+        envelopes: envelopes.map((one) => underWay.add(one)),
+      })),
+    );
+  };
+  const give = eachTurn(send);
+
+  return {
+    carry({ request, envelopes }) {
+      const pending = envelopes.map((envelope) => {
+        return { envelope, ...Promise.withResolvers<Outcome[]>() };
+      });
+      if (isForWorkers(request)) {
+        composer.compose(request).then(
+          (message) => give({ message, envelopes: pending }),
+          (error: unknown) => rejectAll(pending, error),
+        );
+      } else give({ message: request, envelopes: pending });
+      return pending.map(({ promise }) => promise);
+    },
+    async close() {
+      isClosed = true;
+      await composer.close();
+      await thread?.close(app.clock);
+    },
+  };
+}
+
+function settingsOf({ delivery, dns }: Config, providers: ProviderRules): CarrierSettings {
+  const { hostname, maxConnections, maxConnectionsPerDomain } = delivery;
+  return {
+    delivery: { hostname, maxConnections, maxConnectionsPerDomain },
+    dnsServers: dns.servers,
+    providerRules: { all: providers.all, fallback: providers.fallback },
+  };
+}
+
+/** Forwards a report of the thread: to the caller, the lanes, the store or the log. */
+function takeReport(
+  report: CarrierReport,
+  thread: RunningThread,
+  underWay: UnderWay,
+  { lanes, policies }: CarrierParts,
+  log: App['log'],
+): void {
+  switch (report.kind) {
+    case 'carried':
+      for (const { domain, hosts } of report.learnt) {
+        lanes.learn(domain, lanes.ruleFor(hosts).lane);
+      }
+      for (const result of report.results) underWay.settle(result);
+      return;
+    case 'find-policy':
+      void policies.find(report.domain).then((policy) => {
+        thread.tell({ kind: 'found-policy', search: report.search, policy });
+      });
+      return;
+    case 'keep-policy':
+      void policies.keep(report.domain, report.policy);
+      return;
+    case 'log':
+      log[report.level](report.facts, report.text);
+  }
+}
+
+/** Envelopes given to the thread, by the number that its answer will carry. */
+class UnderWay {
+  readonly #pending = new Map<number, PendingEnvelope>();
+  #count = 0;
+
+  add(pending: PendingEnvelope): NumberedEnvelope {
+    const number = this.#count++;
+    this.#pending.set(number, pending);
+    return { ...pending.envelope, number };
+  }
+
+  settle(result: Carried): void {
+    const pending = this.#pending.get(result.number);
+    this.#pending.delete(result.number);
+    if ('problem' in result) pending?.reject(new Error(result.problem));
+    else pending?.resolve(result.outcomes);
+  }
+
+  /** Rejects all envelopes. Whether a server accepted them is unknown: they are retried, as after a crash. */
+  giveBack(): void {
+    rejectAll(this.#pending.values(), new Error('the thread that carried the mail ended'));
+    this.#pending.clear();
+  }
+
+  isEmpty(): boolean {
+    return this.#pending.size === 0;
+  }
+}
+
+function rejectAll(pending: Iterable<PendingEnvelope>, error: unknown): void {
+  for (const { reject } of pending) reject(error);
+}
+
+/** Returns a function that collects its calls of one turn of the event loop and passes them to `take`. */
+function eachTurn<Item>(take: (items: readonly Item[]) => void): (item: Item) => void {
+  let waiting: Item[] = [];
+  const takeAll = () => {
+    const items = waiting;
+    waiting = [];
+    take(items);
+  };
+  return (item) => {
+    waiting.push(item);
+    if (waiting.length === 1) setImmediate(takeAll);
+  };
+}

@@ -1,0 +1,51 @@
+// Keeps MTA-STS policies over a restart, in the store, bounded by number and by age. A fault of the store
+// costs a line of the log, never a delivery. The content of a policy is read by src/mail/smtp/mta-sts.ts.
+import type { App } from '../../../core/app.ts';
+import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
+import { deleteOldStsPolicies, findStsPolicy, upsertStsPolicy } from './mta-sts-queries.ts';
+
+/** Limit of domains with a kept policy; above it, those fetched first are removed. */
+const mostKept = 10_000;
+/** Writes between two sweeps, as a sweep reads all policies. */
+const writesPerSweep = 100;
+
+/** Keeps policies in the store of the app. */
+export function keptPolicies({
+  store,
+  clock,
+  log,
+}: Pick<App, 'store' | 'clock' | 'log'>): KeptPolicies {
+  let writes = 0;
+  return {
+    async find(domain) {
+      try {
+        const row = await findStsPolicy(store.db, domain);
+        if (!row) return null;
+        const { policy_id: id, policy: text, fetched_at: fetchedAt, expires_at: expiresAt } = row;
+        return { id, text, fetchedAt, expiresAt };
+      } catch (error) {
+        log.warn({ err: error, domain }, 'MTA-STS: a stored policy cannot be read');
+        return null;
+      }
+    },
+    async keep(domain, { id, text, fetchedAt, expiresAt }) {
+      const row = {
+        domain,
+        policy_id: id,
+        policy: text,
+        fetched_at: fetchedAt,
+        expires_at: expiresAt,
+      };
+      try {
+        await store.write(async (trx) => {
+          await upsertStsPolicy(trx, row);
+          if (writes++ % writesPerSweep === 0) {
+            await deleteOldStsPolicies(trx, clock.now(), mostKept);
+          }
+        }, 'quiet');
+      } catch (error) {
+        log.warn({ err: error, domain }, 'MTA-STS: a policy cannot be stored');
+      }
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it takes orders
+// and sends reports.
+//
+//   state   | event                                     | next
+//   --------+-------------------------------------------+--------------------------------------------
+//   runs    | an order                                  | runs; until the thread is up, orders queue
+//   runs    | an uncaught error                         | gone; the error is logged
+//   runs    | `close`                                   | closing: ends its SMTP sessions and reports
+//   closing | the report `closed`, or 5 s have passed   | terminated, then gone
+//   any     | the thread exits                          | gone: `onExit` is called
+//
+// The thread keeps the process alive from `carry` until `rest`, and while it is closing.
+import { Worker } from 'node:worker_threads';
+import type { App } from '../../../core/app.ts';
+import { handedOver, KeyNumbers } from '../../../mail/mime/handover.ts';
+import type { ComposeRequest } from '../../../mail/mime/input.ts';
+import type { SignedMessage } from '../../../mail/mime/sign.ts';
+import type { Clock } from '../../../platform/runtime/clock.ts';
+import type {
+  CarrierOrder,
+  CarrierReport,
+  CarrierSettings,
+  NumberedEnvelope,
+  SentMailing,
+} from './carrier-worker.ts';
+
+/** Time after which a closing thread is cut. */
+const closeMs = 5_000;
+/**
+ * Young-generation limit: its objects live shorter than those of the main thread, so half the room is enough
+ * (run.js sets that of the main thread).
+ */
+const workerLimits = { maxYoungGenerationSizeMb: 48 };
+const failed = 'the thread that carries mail failed: the next mail starts another';
+
+/** A message for the thread to compose, or one composed already. */
+interface NumberedMailing {
+  message: ComposeRequest | SignedMessage;
+  envelopes: readonly NumberedEnvelope[];
+}
+
+export class RunningThread {
+  readonly #worker: Worker;
+  readonly #keys = new KeyNumbers((order) => this.tell(order));
+  readonly #hasEnded = Promise.withResolvers<void>();
+
+  constructor(
+    settings: CarrierSettings,
+    log: App['log'],
+    heard: { onReport(report: CarrierReport): void; onExit(): void },
+  ) {
+    this.#worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
+      execArgv: [],
+      name: 'carrier',
+      resourceLimits: workerLimits,
+      workerData: settings,
+    });
+    this.#worker.on('message', (report: CarrierReport) => {
+      if (report.kind === 'closed') this.#hasEnded.resolve();
+      else heard.onReport(report);
+    });
+    this.#worker.on('error', (error) => log.error({ err: error }, failed));
+    this.#worker.on('exit', () => {
+      heard.onExit();
+      this.#hasEnded.resolve();
+    });
+  }
+
+  tell(order: CarrierOrder, handed: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(order, handed);
+  }
+
+  /** Sends the thread mailings that arrived together, in one order. */
+  carry(given: readonly NumberedMailing[]): void {
+    this.#worker.ref();
+    this.#keys.startOrder();
+    const handed: ArrayBuffer[] = [];
+    const mailings = given.map(({ message, envelopes }): SentMailing => {
+      if (!('data' in message)) return { message: this.#keys.numbered(message), envelopes };
+      handed.push(...handedOver(message));
+      return { message, envelopes };
+    });
+    this.tell({ kind: 'carry', mailings }, handed);
+  }
+
+  /** Marks the thread as idle, so that it no longer keeps the process alive. */
+  rest(): void {
+    this.#worker.unref();
+  }
+
+  /** Has the thread report all mail under way, then ends it. */
+  async close(clock: Clock): Promise<void> {
+    // Until it has closed, it may be all that keeps the process alive.
+    this.#worker.ref();
+    const cancel = clock.after(closeMs, this.#hasEnded.resolve);
+    this.tell({ kind: 'close' });
+    await this.#hasEnded.promise;
+    cancel();
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,97 @@
+// Resumes sending for a paused organization or a held sending domain (specification 3): the pause ends, and
+// deliveries in its lane become ready. The effect of a pause is in ../stops.ts.
+
+import { workspaceResumed } from '../../../access/organizations/events.ts';
+import {
+  getOrganization,
+  resumeOrganization,
+} from '../../../access/organizations/organizations.ts';
+import {
+  type Organization,
+  type ResumeOrganization,
+  resumeOrganizationInput,
+} from '../../../access/organizations/schema.ts';
+import type { Caller } from '../../../core/api/route.ts';
+import { parseWith } from '../../../core/api/validate.ts';
+import type { App } from '../../../core/app.ts';
+import { record, told } from '../../../history/events/record.ts';
+import {
+  domainChange,
+  getDomain,
+  getDomainRows,
+  toDomain,
+} from '../../../identity/domains/domains.ts';
+import { domainResumed } from '../../../identity/domains/events.ts';
+import {
+  type Domain,
+  type ResumeDomain,
+  resumeDomainInput,
+} from '../../../identity/domains/schema.ts';
+import { liftDomainHold } from '../../../identity/reputation/domain-holds.ts';
+import { forgive } from '../../../identity/reputation/health.ts';
+import { ConflictError } from '../../../platform/errors.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { stopOfPause } from '../stops.ts';
+import { changeQueue, giveTurnsNow, type OnProgress } from './queue-walk.ts';
+
+/** Makes all deliveries of this lane ready. */
+async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
+  const options = { half: 'due', filter: { lane } } as const;
+  const giveTurns = async (trx: Db, rows: Parameters<typeof giveTurnsNow>[2]) =>
+    (await giveTurnsNow(app, trx, rows)).length;
+  await changeQueue(app, options, giveTurns, onProgress);
+}
+
+/**
+ * Lets a paused organization send again: waiting mail is ready at once, and its past results no longer count
+ * against it. The note holds the finding of the review.
+ * @throws ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
+ */
+export async function resumeSending(
+  app: App,
+  idOrName: string,
+  input: ResumeOrganization = {},
+  onProgress?: OnProgress,
+): Promise<Organization> {
+  parseWith(resumeOrganizationInput, input, 'body');
+  const { id, sendingStatus } = await getOrganization(app, idOrName);
+  // Before the resume: the first outcome after it must not pause again for results that were reviewed.
+  if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
+  const resumed = await resumeOrganization(app, id, input);
+  await empty(app, stopOfPause(id), onProgress);
+  return resumed;
+}
+
+/**
+ * Ends the hold of a sending domain after a review: waiting mail is ready at once, and its past results no
+ * longer count against it.
+ * @throws ValidationError; ConflictError if it is not held; ResourceNotFoundError.
+ */
+export async function resumeDomain(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: ResumeDomain,
+  onProgress?: OnProgress,
+): Promise<Domain> {
+  const { note = null } = parseWith(resumeDomainInput, input, 'body');
+  const { organizationId } = caller;
+  const { domain } = await getDomain(app, caller, id);
+  const organization = await getOrganization(app, organizationId);
+  await app.store.write(async (trx) => {
+    if (!(await liftDomainHold(app, trx, organizationId, domain))) {
+      throw new ConflictError('domain', `Sending from ${domain} is not held`);
+    }
+    const rows = await getDomainRows(app, trx, organizationId, id);
+    await record(app, trx, caller, {
+      ...domainChange('domain.resumed', rows.domain),
+      details: { domain, note },
+      event: told(domainResumed, toDomain(app, rows), { note }),
+    });
+    const facts = { domain, sendingStatus: 'enabled', note };
+    const event = told(workspaceResumed, organization, facts);
+    await record(app, trx, caller, { subject: organizationId, event });
+  });
+  await empty(app, stopOfPause(organizationId, domain), onProgress);
+  return getDomain(app, caller, id);
+}

@@ -1,0 +1,30 @@
+// Pressure of incoming sends. A burst is answered first and delivered right after: while many sends wait for
+// one commit, the pipeline claims seldom (loop.ts). Callers then wait less, and the burst as a whole ends no
+// later.
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+
+/**
+ * Smallest number of sends in one commit that is a burst. Fewer leave the event loop enough time for both.
+ */
+const pressingRequests = 16;
+/** Time after a large commit for which the burst counts as going on. */
+const pressingMs = 50;
+
+export interface Intake {
+  /** Reports how many sends one transaction accepted. */
+  took(requests: number): void;
+  /** Tells whether a burst is going on now. */
+  isPressing(): boolean;
+}
+
+/** The intake of this process. */
+export const intakeOf = perApp(({ clock }: App): Intake => {
+  let pressedAt = Number.NEGATIVE_INFINITY;
+  return {
+    took(requests) {
+      if (requests >= pressingRequests) pressedAt = clock.elapsed();
+    },
+    isPressing: () => clock.elapsed() - pressedAt < pressingMs,
+  };
+});

@@ -1,0 +1,180 @@
+// The report behind `svc queue top`. A daemon writes its lanes to the store once a second while they are in
+// use; a command in another process adds up the reports of all daemons.
+import type { App } from '../../../core/app.ts';
+import { isoTime } from '../../../platform/runtime/clock.ts';
+import { fromJson } from '../../../platform/store/db.ts';
+import { countInLanes, type QueueCounts } from '../../deliveries/queue-queries.ts';
+import { countQueueStates } from '../desk/queue.ts';
+import {
+  deleteLaneStatesBefore,
+  deleteLaneStatesOf,
+  selectLaneStates,
+  upsertLaneStates,
+} from './lane-queries.ts';
+import type { LaneState, Lanes } from './lanes.ts';
+
+const reportEveryMs = 1_000;
+/** Age above which a report is that of an idle or ended daemon. */
+const staleMs = 10_000;
+const mostReported = 100;
+/** Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its pace. */
+const mostLooked = 500;
+const seconds = 20;
+/** Limit of counts: read every second, more would cost a daemon beside it too much. */
+const mostCounted = 100_000;
+
+/** A lane of one daemon. Its pace is the number of accepted messages per second, oldest second first. */
+type ReportedLane = Omit<LaneState, 'taken' | 'waiting'> & { pace: number[] };
+
+/** A lane over all daemons. */
+export interface LaneView {
+  lane: string;
+  inFlight: number;
+  window: number;
+  /** Recipients a minute; null without a limit. */
+  perMinute: number | null;
+  /** Queued deliveries that wait for room in this lane. */
+  waiting: number;
+  takenPerSecond: number;
+  /** The last 20 seconds, oldest first. */
+  pace: number[];
+  closedUntil: string | null;
+}
+
+export interface QueueSnapshot {
+  at: string;
+  /** Each counted up to `countedUpTo`: there may be more. */
+  counts: QueueCounts;
+  countedUpTo: number;
+  /** Daemons that reported within the last seconds. */
+  workers: number;
+  /** Sum over all lanes; as in `LaneView`. */
+  takenPerSecond: number;
+  pace: number[];
+  lanes: LaneView[];
+}
+
+/** Starts to report the lanes of a daemon. Returns a function that stops it and removes its report. */
+export function startLaneReport(app: App, worker: string, lanes: Lanes): () => Promise<void> {
+  const measure = paceOf();
+  /** Set while the store shows lanes in use: an empty report has to follow. */
+  let isShown = false;
+  let writing: Promise<void> | null = null;
+  const write = async (reported: readonly ReportedLane[]) => {
+    const now = app.clock.now();
+    const row = { worker, reported_at: now, lanes: JSON.stringify(reported) };
+    await app.store.write(async (trx) => {
+      await upsertLaneStates(trx, row);
+      await deleteLaneStatesBefore(trx, now - staleMs);
+    }, 'quiet');
+    isShown = reported.length > 0;
+  };
+  const tick = () => {
+    cancel = app.clock.after(reportEveryMs, tick);
+    const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
+    // Never two writes at once: the older could come last. A report that a slow store misses is in the next
+    // one.
+    if (writing || (reported.length === 0 && !isShown)) return;
+    writing = write(reported)
+      .catch((error: unknown) => app.log.debug({ err: error }, 'the lanes were not reported'))
+      .finally(() => {
+        writing = null;
+      });
+  };
+  let cancel = app.clock.after(reportEveryMs, tick);
+  return async () => {
+    cancel();
+    await writing;
+    // If the store accepts no more writes, the report is stale soon anyway.
+    await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'quiet').catch(() => {});
+  };
+}
+
+/** Returns a function that turns successive states into reports: lanes in use, the busiest first. */
+function paceOf(): (states: readonly LaneState[], now: number) => ReportedLane[] {
+  let takenBefore = new Map<string, number>();
+  let paces = new Map<string, number[]>();
+  let measuredAt: number | null = null;
+  return (states, now) => {
+    const elapsedSeconds = measuredAt === null ? 0 : (now - measuredAt) / 1_000;
+    const reported: ReportedLane[] = [];
+    const inUse = new Map<string, number[]>();
+    for (const { taken, waiting, ...state } of states) {
+      // A lane that is new here may have been among lanes left out before.
+      const unknown = takenBefore.size < mostLooked ? 0 : taken;
+      const since = Math.max(0, taken - (takenBefore.get(state.lane) ?? unknown));
+      const rate = elapsedSeconds > 0 ? Math.round((since / elapsedSeconds) * 10) / 10 : 0;
+      const pace = [...(paces.get(state.lane) ?? []), rate].slice(-seconds);
+      const isInUse =
+        waiting || state.inFlight > 0 || state.closedUntil !== null || pace.some((one) => one > 0);
+      if (!isInUse) continue;
+      inUse.set(state.lane, pace);
+      reported.push({ ...state, pace });
+    }
+    paces = inUse;
+    takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
+    measuredAt = now;
+    return reported.sort(byBusiness).slice(0, mostReported);
+  };
+}
+
+function byBusiness(a: ReportedLane, b: ReportedLane): number {
+  return b.inFlight - a.inFlight || (b.pace.at(-1) ?? 0) - (a.pace.at(-1) ?? 0);
+}
+
+/** Returns the queue and its lanes at this moment, over all organizations and daemons. */
+export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
+  const { db } = app.store;
+  const now = app.clock.now();
+  const rows = await selectLaneStates(db, now - staleMs);
+  const reported = rows.flatMap((row) => fromJson<ReportedLane[]>(row.lanes));
+  const names = [...new Set(reported.map(({ lane }) => lane))];
+  const waiting = names.length === 0 ? new Map<string, number>() : await countInLanes(db, names);
+  const lanes = [...Map.groupBy(reported, ({ lane }) => lane)].map(([lane, parts]) =>
+    viewOf(lane, parts, waiting.get(lane) ?? 0, now),
+  );
+  const pace = sumOf(lanes.map((lane) => lane.pace));
+  return {
+    at: isoTime(now),
+    counts: await countQueueStates(app, mostCounted),
+    countedUpTo: mostCounted,
+    workers: rows.length,
+    takenPerSecond: pace.at(-1) ?? 0,
+    pace,
+    lanes: lanes.sort((a, b) => b.inFlight - a.inFlight || b.takenPerSecond - a.takenPerSecond),
+  };
+}
+
+function viewOf(
+  lane: string,
+  parts: readonly ReportedLane[],
+  waiting: number,
+  now: number,
+): LaneView {
+  const total = (of: (part: ReportedLane) => number) =>
+    parts.reduce((sum, part) => sum + of(part), 0);
+  const pace = sumOf(parts.map((part) => part.pace));
+  const closedUntil = Math.max(...parts.map((part) => part.closedUntil ?? 0));
+  return {
+    lane,
+    inFlight: total((part) => part.inFlight),
+    window: total((part) => part.window),
+    perMinute: parts.some((part) => part.perMinute === null)
+      ? null
+      : Math.round(total((part) => part.perMinute ?? 0)),
+    waiting,
+    takenPerSecond: pace.at(-1) ?? 0,
+    pace,
+    closedUntil: closedUntil > now ? isoTime(closedUntil) : null,
+  };
+}
+
+/** Adds up paces second by second. They end together and may begin at different times. */
+function sumOf(paces: readonly (readonly number[])[]): number[] {
+  const length = Math.max(0, ...paces.map((pace) => pace.length));
+  return Array.from({ length }, (_, index) => {
+    const fromEnd = index - length;
+    const sum = paces.reduce((total, pace) => total + (pace.at(fromEnd) ?? 0), 0);
+    return Math.round(sum * 10) / 10;
+  });
+}

@@ -1,0 +1,219 @@
+// One lane: its state, and how its window, its rate and its pauses change. Plain functions; the set of lanes
+// and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
+//
+// | lane    | event                                          | next                               |
+// |---------|------------------------------------------------|------------------------------------|
+// | open    | a message accepted                             | its window grows by one            |
+// | open    | a rate limit (421/451)                         | its window and its rate halve      |
+// | open    | an attempt of 30 s and more, while nothing     | its window is two at most          |
+// |         | else was accepted                              |                                    |
+// | open    | a connection fault or a rate limit, the last   | closed: 1 s, then twice as long    |
+// |         | of as many as its window (three at least)      | each time, up to 15 min            |
+// |         | without a message accepted between             |                                    |
+// | closed  | its pause is over                              | open, one message to try; the next |
+// |         |                                                | fault closes it again              |
+// | any     | demand above its window or its rate            | the rest waits for room            |
+
+import type { Provider } from '../../../mail/smtp/providers-schema.ts';
+import type { Random } from '../../../platform/runtime/random.ts';
+
+const mostBookedOrganizations = 10_000;
+/** Window of a new lane. It grows with each accepted message. */
+const firstWindow = 8;
+/** Deliveries in work per connection: one on the wire, the others ready behind it. */
+const windowPerConnection = 8;
+/** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
+const readyMs = 50;
+const mostPerConnection = 24;
+/**
+ * Fewest faults in a row that close a lane, as one dropped connection proves nothing. A larger window needs
+ * as many faults as it has places.
+ */
+const fewestFaults = 3;
+const shortestPauseMs = 1_000;
+const longestPauseMs = 15 * 60_000;
+/** Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile. */
+const slowMs = 30_000;
+/** Window of a slow destination, as it holds places that others could use. */
+const slowWindow = 2;
+/** Assumed time between messages of a lane without a rate until it has been measured. */
+const unknownServiceMs = 50;
+export const minuteMs = 60_000;
+
+/** The end of an attempt, as its lane sees it. */
+export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
+
+/** Tells whether the signal is about the destination and not about one recipient. */
+export function isFault(signal: LaneSignal): boolean {
+  return signal === 'slowed' || signal === 'unreachable';
+}
+
+export interface Lane {
+  name: string;
+  rules: Provider;
+  inFlight: number;
+  window: number;
+  /** Present limit of recipients a minute; null without a limit. */
+  perMinute: number | null;
+  tokens: number;
+  tokensAt: number;
+  closedUntil: number;
+  closedAt: number;
+  strikes: number;
+  /** Faults since the last accepted message. */
+  faults: number;
+  /** Set if its last attempt was slow. */
+  isSlow: boolean;
+  /** Time when an attempt in it last ended, or when the first one began. */
+  movedAt: number;
+  /** Last reserved time of each organization's waiting deliveries. */
+  booked: Map<string, number>;
+  /** Accepted messages since it was last quiet. */
+  taken: number;
+  usedAt: number;
+  /** Milliseconds between accepted messages, smoothed: its real service time. */
+  serviceMs: number | null;
+  lastTakenAt: number | null;
+}
+
+export function newLane(name: string, rules: Provider, now: number): Lane {
+  return {
+    name,
+    rules,
+    inFlight: 0,
+    window: firstWindow,
+    perMinute: rules.perMinute,
+    tokens: rules.perMinute === null ? 0 : Math.max(1, rules.perMinute / 60),
+    tokensAt: now,
+    closedUntil: 0,
+    closedAt: Number.NEGATIVE_INFINITY,
+    strikes: 0,
+    faults: 0,
+    isSlow: false,
+    movedAt: now,
+    booked: new Map(),
+    taken: 0,
+    usedAt: 0,
+    serviceMs: null,
+    lastTakenAt: null,
+  };
+}
+
+/** The end of an attempt. */
+export interface Ended {
+  signal: LaneSignal;
+  begunAt: number;
+  /** Duration from its first host on. */
+  tookMs: number;
+}
+
+/** Changes the lane after an attempt. The place of the delivery is already free. */
+export function noteEnd(
+  lane: Lane,
+  { signal, begunAt, tookMs }: Ended,
+  now: number,
+  random: Random,
+): void {
+  lane.movedAt = now;
+  const isSlow = tookMs >= slowMs && (lane.lastTakenAt ?? -Infinity) <= now - tookMs;
+  if (isSlow) lane.window = Math.min(lane.window, slowWindow);
+  if (isSlow || signal === 'taken') lane.isSlow = isSlow;
+  if (isFault(signal)) {
+    countFault(lane, { signal, begunAt }, now, random);
+    return;
+  }
+  // Any reply to a recipient proves that the server is there and accepts our connections.
+  if (!isSlow) lane.window = Math.min(lane.window + 1, widest(lane));
+  if (signal !== 'taken') return;
+  lane.faults = 0;
+  lane.strikes = Math.max(0, lane.strikes - 1);
+  lane.taken++;
+  recover(lane);
+  measure(lane, now);
+}
+
+function widest({ rules: { connections }, serviceMs }: Lane): number {
+  const ready = serviceMs === null ? 0 : Math.floor(readyMs / serviceMs);
+  const most = connections * mostPerConnection;
+  return Math.max(connections * windowPerConnection, Math.min(ready, most));
+}
+
+/** Adds earned tokens, at most those of one second: a pause must not become a burst. */
+export function refill(lane: Lane, now: number): void {
+  if (lane.perMinute === null) return;
+  const most = Math.max(1, lane.perMinute / 60);
+  const earned = ((now - lane.tokensAt) * lane.perMinute) / minuteMs;
+  lane.tokens = Math.min(most, lane.tokens + Math.max(0, earned));
+  lane.tokensAt = now;
+}
+
+/**
+ * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long while no
+ * attempt ends.
+ */
+function stepMs(lane: Lane, now: number): number {
+  const usualMs =
+    lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;
+  const stuckMs = lane.inFlight > 0 ? (now - lane.movedAt) / 4 : 0;
+  return Math.max(usualMs, stuckMs, lane.isSlow ? slowMs / slowWindow : 0);
+}
+
+/**
+ * Reserves the next place in the lane for an organization, and returns its time. Above the limit, the
+ * organization postponed longest ago loses its reservation.
+ */
+export function book(lane: Lane, organizationId: string, now: number): number {
+  const { booked, closedUntil } = lane;
+  const from = Math.max(now, closedUntil, booked.get(organizationId) ?? 0);
+  const until = from + Math.max(1, stepMs(lane, now));
+  booked.delete(organizationId);
+  booked.set(organizationId, until);
+  if (booked.size <= mostBookedOrganizations) return until;
+  const [oldest] = booked.keys();
+  if (oldest !== undefined) booked.delete(oldest);
+  return until;
+}
+
+/**
+ * Counts a rate limit or a failed connection. Mail on other connections goes on: the lane closes only after
+ * as many faults as its window, with no message accepted between.
+ */
+function countFault(
+  lane: Lane,
+  { signal, begunAt }: Omit<Ended, 'tookMs'>,
+  now: number,
+  random: Random,
+): void {
+  lane.faults++;
+  if (signal === 'slowed') {
+    lane.window = Math.max(1, Math.floor(lane.window / 2));
+    if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
+  }
+  if (lane.faults < Math.max(fewestFaults, lane.window)) return;
+  // Faults of attempts that were under way together are one event.
+  const isKnown = begunAt <= lane.closedAt || lane.closedUntil > now;
+  if (!isKnown) close(lane, now, random);
+}
+
+/** Closes the lane for a pause that doubles each time; then one message is tried. */
+function close(lane: Lane, now: number, random: Random): void {
+  lane.strikes = Math.min(lane.strikes + 1, 16);
+  const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));
+  lane.closedAt = now;
+  lane.closedUntil = now + Math.round(pauseMs * (0.9 + 0.2 * random.float()));
+  lane.window = 1;
+}
+
+function recover(lane: Lane): void {
+  const { perMinute } = lane.rules;
+  if (perMinute === null || lane.perMinute === null) return;
+  lane.perMinute = Math.min(perMinute, lane.perMinute + perMinute / 100);
+}
+
+function measure(lane: Lane, now: number): void {
+  if (lane.lastTakenAt !== null && lane.inFlight > 0) {
+    const sinceMs = now - lane.lastTakenAt;
+    lane.serviceMs = lane.serviceMs === null ? sinceMs : lane.serviceMs * 0.95 + sinceMs * 0.05;
+  }
+  lane.lastTakenAt = now;
+}

@@ -1,0 +1,243 @@
+// Lanes: how many deliveries go to one destination at once, and how fast. A lane is a provider, a set of MX
+// hosts, or a relay. Domains that share it share its limits. Kept in memory: a restart begins slowly. Times
+// in this file are of `clock.elapsed()`, which cannot be set; returned times are of the wall clock. The
+// states of one lane are in lane.ts.
+
+import { type LaneRule, laneOfHosts, type Providers } from '../../../mail/smtp/providers.ts';
+import type { Clock } from '../../../platform/runtime/clock.ts';
+import type { Random } from '../../../platform/runtime/random.ts';
+import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
+import type { WaitReason } from '../../deliveries/status.ts';
+import { book, type Lane, type LaneSignal, minuteMs, newLane, noteEnd, refill } from './lane.ts';
+
+const mostLanes = 50_000;
+const mostLearntDomains = 200_000;
+/** Time since its last accepted message within which a lane is busy, not stuck. */
+const busyMs = 100;
+/** Time after its last use for which a lane is still reported: its pace is shown for 20 s. */
+const quietAfterMs = 25_000;
+
+/** Whether a delivery may go now; if not, until when it waits and why. */
+export type Admission = { goes: true } | { goes: false; until: number; waitReason: WaitReason };
+
+/** A lane as `svc queue top` shows it. */
+export interface LaneState {
+  lane: string;
+  inFlight: number;
+  window: number;
+  perMinute: number | null;
+  closedUntil: number | null;
+  waiting: boolean;
+  taken: number;
+}
+
+export class Lanes {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #providers: Providers;
+  readonly #lanes = recentlyUsed<Lane>(mostLanes);
+  readonly #domains = recentlyUsed<string>(mostLearntDomains);
+  /** The lane that counts a delivery, by delivery id. */
+  readonly #inWork = new Map<string, { name: string; begunAt: number }>();
+  /** Lanes in use now or lately. Reports cost time by their number, not by that of all lanes. */
+  readonly #busy = new Map<string, Lane>();
+  /** Lanes with waiting deliveries. */
+  readonly #waiting = new Set<string>();
+
+  constructor(clock: Clock, random: Random, providers: Providers) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#providers = providers;
+  }
+
+  /** Returns the lane and its limits for a set of MX hosts; for the transport. */
+  ruleFor(hosts: readonly { name: string }[]): LaneRule {
+    const { rule, provider } = laneOfHosts(this.#providers, hosts);
+    this.#lane(rule.lane, provider);
+    return rule;
+  }
+
+  /** Records the lane of a domain, known after its first look-up. */
+  learn(domain: string, lane: string): void {
+    this.#domains.set(domain, lane);
+  }
+
+  /** Returns the lane of a domain. Until it is learnt, the domain has its own. */
+  ofDomain(domain: string): string {
+    return this.#domains.get(domain) ?? `domain ${domain}`;
+  }
+
+  /**
+   * Asks whether one delivery may go. If so, the caller must call `begun`. If not, reserves its place in the
+   * lane's calendar. Each organization has its own calendar, so that they take turns in the lane.
+   */
+  admit(name: string, organizationId: string): Admission {
+    const lane = this.#lane(name);
+    const now = this.#clock.elapsed();
+    if (lane.closedUntil > now) return this.#wait(lane, organizationId, 'provider-unavailable');
+    refill(lane, now);
+    if (lane.perMinute !== null && lane.tokens < 1) return this.#wait(lane, organizationId, 'rate');
+    if (lane.inFlight >= lane.window) return this.#wait(lane, organizationId, 'rate');
+    return { goes: true };
+  }
+
+  begun(name: string, deliveryId: string): void {
+    const lane = this.#use(name);
+    if (lane.inFlight === 0) lane.movedAt = lane.usedAt;
+    lane.inFlight++;
+    if (lane.perMinute !== null) lane.tokens -= 1;
+    this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
+  }
+
+  /** Frees the place of a delivery that was not claimed after all, or is handed back. */
+  released(deliveryId: string): void {
+    const work = this.#inWork.get(deliveryId);
+    if (work === undefined) return;
+    this.#inWork.delete(deliveryId);
+    const lane = this.#lane(work.name);
+    lane.inFlight = Math.max(0, lane.inFlight - 1);
+  }
+
+  /**
+   * Records the end of an attempt that took `tookMs` from its first host on. `name` is the lane as known
+   * after the look-up of its hosts.
+   */
+  ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
+    const now = this.#clock.elapsed();
+    const begunAt = this.#inWork.get(deliveryId)?.begunAt ?? now;
+    this.released(deliveryId);
+    noteEnd(this.#use(name), { signal, begunAt, tookMs }, now, this.#random);
+  }
+
+  /** Returns the lanes that have room for their waiting deliveries, with the room of each. */
+  withRoom(): { lane: string; room: number }[] {
+    const now = this.#clock.elapsed();
+    const found: { lane: string; room: number }[] = [];
+    for (const lane of this.#waitingLanes()) {
+      if (lane.closedUntil > now) continue;
+      refill(lane, now);
+      const tokens = lane.perMinute === null ? lane.window : Math.floor(lane.tokens);
+      const room = Math.min(lane.window - lane.inFlight, tokens);
+      if (room > 0) found.push({ lane: lane.name, room });
+    }
+    return found;
+  }
+
+  /** Tells whether deliveries wait for any lane. */
+  isAwaited(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /**
+   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of its window is
+   * free, so that claims are few and large. Returns Infinity for a lane that makes mail wait.
+   */
+  quickRoom(name: string): number {
+    const lane = this.#lane(name);
+    const now = this.#clock.elapsed();
+    const isBusy = lane.lastTakenAt !== null && now - lane.lastTakenAt < busyMs;
+    if (!isBusy || lane.closedUntil > now || lane.perMinute !== null) return Infinity;
+    const room = lane.window - lane.inFlight;
+    return room * 4 < lane.window ? 0 : room;
+  }
+
+  /** Clears the reservations once no delivery waits for the lane. */
+  drained(name: string): void {
+    const lane = this.#lane(name);
+    this.#waiting.delete(name);
+    lane.booked.clear();
+  }
+
+  /** Time when a lane with waiting deliveries opens or gets its next token (ms since 1970), or null. */
+  nextRoomAt(): number | null {
+    let next: number | null = null;
+    const now = this.#clock.elapsed();
+    for (const lane of this.#waitingLanes()) {
+      // A full window opens when an attempt ends, which wakes the queue.
+      if (lane.closedUntil <= now && lane.inFlight >= lane.window) continue;
+      const tokenMs =
+        lane.perMinute === null ? 0 : Math.max(0, 1 - lane.tokens) * (minuteMs / lane.perMinute);
+      const at = Math.max(lane.closedUntil, now + Math.max(1, tokenMs));
+      if (next === null || at < next) next = at;
+    }
+    return next === null ? null : this.#onWall(next);
+  }
+
+  /** Returns the busiest `most` lanes used now or in the last seconds, busiest first. */
+  states(most = mostLanes): LaneState[] {
+    const now = this.#clock.elapsed();
+    const busiest: Lane[] = [];
+    for (const lane of this.#busy.values()) {
+      const waits = this.#waiting.has(lane.name);
+      const isQuiet = lane.inFlight === 0 && !waits && lane.closedUntil <= now;
+      if (isQuiet && now - lane.usedAt > quietAfterMs) {
+        lane.taken = 0;
+        this.#busy.delete(lane.name);
+      } else {
+        insertByBusiness(busiest, lane, most);
+      }
+    }
+    return busiest.map((lane) => ({
+      lane: lane.name,
+      inFlight: lane.inFlight,
+      window: lane.window,
+      perMinute: lane.perMinute,
+      closedUntil: lane.closedUntil > now ? this.#onWall(lane.closedUntil) : null,
+      waiting: this.#waiting.has(lane.name),
+      taken: lane.taken,
+    }));
+  }
+
+  /** Converts a time of this file to ms since 1970. */
+  #onWall(elapsed: number): number {
+    return Math.ceil(this.#clock.now() + elapsed - this.#clock.elapsed());
+  }
+
+  /** Returns the lane and marks it as in use. */
+  #use(name: string): Lane {
+    const lane = this.#lane(name);
+    lane.usedAt = this.#clock.elapsed();
+    this.#busy.set(name, lane);
+    return lane;
+  }
+
+  #waitingLanes(): Lane[] {
+    return [...this.#waiting].map((name) => this.#lane(name));
+  }
+
+  #lane(name: string, rules = this.#providers.fallback): Lane {
+    let lane = this.#lanes.get(name);
+    if (!lane) {
+      lane = newLane(name, rules, this.#clock.elapsed());
+      this.#lanes.set(name, lane);
+    }
+    return lane;
+  }
+
+  #wait(lane: Lane, organizationId: string, waitReason: WaitReason): Admission {
+    this.#waiting.add(lane.name);
+    this.#use(lane.name);
+    const now = this.#clock.elapsed();
+    const until = book(lane, organizationId, now);
+    return { goes: false, until: this.#onWall(until), waitReason };
+  }
+}
+
+/** Inserts a lane at its place among the busiest `most`, if it belongs there. */
+function insertByBusiness(busiest: Lane[], lane: Lane, most: number): void {
+  const last = busiest.at(-1);
+  if (busiest.length >= most && last && !isBusier(lane, last)) return;
+  let [from, to] = [0, busiest.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const other = busiest[middle];
+    if (other && isBusier(lane, other)) to = middle;
+    else from = middle + 1;
+  }
+  busiest.splice(from, 0, lane);
+  if (busiest.length > most) busiest.pop();
+}
+
+function isBusier(a: Lane, b: Lane): boolean {
+  return a.inFlight > b.inFlight || (a.inFlight === b.inFlight && a.taken > b.taken);
+}

@@ -1,0 +1,166 @@
+// The engine of delivery: claims due deliveries, attempts and settles them, and sleeps until the next due row
+// or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do. Deliveries in work are in
+// in-flight.ts, size and time of claims in back-pressure.ts.
+//
+//   a step finds                           | next
+//   ---------------------------------------+---------------------------------------------------------
+//   no room, or outcomes without a store   | looks again a little later, or as places get free
+//   a burst of sends                       | gives way to it
+//   nothing ready, due, or with room       | sleeps until the next of these, a minute at most
+//   any of them                            | claims, launches; repeats until a claim moves nothing
+import type { App } from '../../core/app.ts';
+import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
+import { oldestSentAt } from '../deliveries/queries.ts';
+import type { AttemptMessage } from './attempt.ts';
+import { BackPressure, starvedPauseMs } from './back-pressure.ts';
+import { claimMessages, handBack, type LaneChoice } from './claim.ts';
+import { followClock } from './clock-jumps.ts';
+import { confirmDelivered } from './confirm.ts';
+import { InFlight, leaseMs } from './in-flight.ts';
+import { intakeOf } from './intake.ts';
+import { sendScheduled } from './scheduled.ts';
+
+const troublePauseMs = 1_000;
+
+/** Parts that a pipeline drives. */
+export interface PipelineParts {
+  /** Name of the daemon in its claims. */
+  worker: string;
+  choice: LaneChoice;
+  attempt: AttemptMessage;
+}
+
+export interface Pipeline {
+  /** Takes back the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
+  start(): Promise<void>;
+  /** Stops claiming, waits up to `graceMs` for deliveries in flight, and hands the rest back. */
+  stop(graceMs: number): Promise<void>;
+  isRunning(): boolean;
+  /** Returns the number of deliveries in flight. */
+  load(): number;
+  /** Resolves once nothing is due and nothing in flight; for tests and `--once`. */
+  idle(): Promise<void>;
+}
+
+/** Creates the pipeline of one daemon. */
+export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
+  const clock = followClock(app);
+  let isRunning = false;
+
+  const inFlight = new InFlight(app, {
+    worker,
+    attempt,
+    onDown: (id) => handBack(choice, id),
+    onRoom() {
+      if (inFlight.load === 0 || isAwaited(choice) || step.hasRoomAgain()) loop.wake();
+    },
+  });
+  const step = createStep(app, { worker, choice, inFlight });
+  const loop = createDueLoop(app, {
+    step() {
+      clock.look();
+      return step.claimOnce();
+    },
+    trouble: 'the queue cannot be read: trying again',
+    isQuiet: () => inFlight.load === 0,
+  });
+
+  return {
+    async start() {
+      await takeUpLeft(app);
+      await clock.start();
+      inFlight.startRenewals();
+      isRunning = true;
+      loop.start();
+    },
+    async stop(graceMs) {
+      isRunning = false;
+      clock.abort();
+      await loop.stop();
+      await clock.ended();
+      await inFlight.end(graceMs);
+      await app.store
+        .write((trx) => releaseClaims(trx, worker, app.clock.now()))
+        .catch((error: unknown) =>
+          app.log.error({ err: error }, 'claimed deliveries were not handed back'),
+        );
+    },
+    isRunning: () => isRunning,
+    load: () => inFlight.load,
+    idle: loop.idle,
+  };
+}
+
+interface Step {
+  /** Claims once. Returns the time of the next step, as the due-loop expects it. */
+  claimOnce(): Promise<number>;
+  /** Tells whether the last step lacked room and there is room now. */
+  hasRoomAgain(): boolean;
+}
+
+type StepParts = Pick<PipelineParts, 'worker' | 'choice'> & { inFlight: InFlight };
+
+function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
+  const { clock } = app;
+  const pressure = new BackPressure(clock, intakeOf(app));
+  let isStarved = false;
+  /** Time at which the oldest mail accepted by a relay counts as delivered; 0: not read yet. */
+  let confirmAt = 0;
+  const claimable = () => pressure.claimable(inFlight.load, choice.soleLane?.quickRoom());
+
+  return {
+    async claimOnce() {
+      const limit = claimable();
+      isStarved = limit === 0;
+      if (isStarved) return clock.now() + starvedPauseMs;
+      // Leases of these outcomes may have run out: a sent delivery must not be claimed again.
+      if (inFlight.isStuck) return clock.now() + troublePauseMs;
+      const delayMs = pressure.givesWayMs();
+      if (delayMs > 0) return clock.now() + delayMs;
+      if (clock.now() >= confirmAt) await confirmDelivered(app);
+      const work = await lookAhead(app);
+      confirmAt = work.confirmAt;
+      const nextAt = () => Math.min(work.dueAt, confirmAt, nextRoomAt(choice));
+      if (!work.isReady && work.dueAt > clock.now() && !hasRoom(choice)) return nextAt();
+      const options = { worker, leaseMs, limit, inWork: inFlight.ids };
+      const claimed = await claimMessages(app, choice, options);
+      pressure.claimed(claimed.messages);
+      for (const one of claimed.messages) inFlight.launch(one);
+      if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
+      return claimed.progressed ? 0 : nextAt();
+    },
+    hasRoomAgain: () => isStarved && claimable() > 0,
+  };
+}
+
+/** Takes back the claims of a daemon that died. On PostgreSQL it may be alive: there its leases run out. */
+async function takeUpLeft({ store, clock, log }: App): Promise<void> {
+  if (store.kind !== 'sqlite') return;
+  const released = await store.write((trx) => releaseClaims(trx, null, clock.now()));
+  if (released > 0) log.info({ released }, 'deliveries of an earlier daemon were taken over');
+}
+
+/** Reads the next work of the loop: index entries only, no transaction. */
+async function lookAhead(
+  app: App,
+): Promise<{ isReady: boolean; dueAt: number; confirmAt: number }> {
+  const { db } = app.store;
+  const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
+  const isReady = (await firstTurn(db)) !== null;
+  const dueAt = (await nextDueAt(db)) ?? Infinity;
+  const sentAt = await oldestSentAt(db);
+  return { isReady, dueAt, confirmAt: sentAt === null ? Infinity : sentAt + confirmAfterMs };
+}
+
+function isAwaited({ lanes, shares }: LaneChoice): boolean {
+  return lanes.isAwaited() || shares.isAwaited();
+}
+
+function hasRoom({ lanes, shares }: LaneChoice): boolean {
+  return lanes.withRoom().length > 0 || shares.withRoom().length > 0;
+}
+
+function nextRoomAt({ lanes, shares }: LaneChoice): number {
+  return Math.min(lanes.nextRoomAt() ?? Infinity, shares.nextRoomAt() ?? Infinity);
+}

@@ -1,0 +1,289 @@
+// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the bucket of
+// its organization, and its emails from the quota of that day, as one message. Refused ones wait.
+//
+// | state     | event                                        | next                                     |
+// |-----------|----------------------------------------------|------------------------------------------|
+// | scheduled | a claim finds that its time has come         | reserved for `askingMs`, then asked      |
+// | asked     | a pause, or a held domain                    | waits in the lane of that stop (stops.ts) |
+// | asked     | no token                                     | waits for the next unreserved token      |
+// | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
+// | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
+// | asked     | a token and room: one transaction with both  | queued like any other                    |
+//
+// Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A crash
+// between the draw and the transaction costs a token, never a message.
+
+import { admissionOf } from '../../access/admission/admission.ts';
+import { limitsOf } from '../../access/admission/plans.ts';
+import { findSpent, openAllowances } from '../../access/admission/quota.ts';
+import { findOrganizations } from '../../access/organizations/queries.ts';
+import type { App } from '../../core/app.ts';
+import { countInWindows } from '../../identity/warming/count.ts';
+import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { firstTurn } from '../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import {
+  askScheduledNow,
+  lockScheduled,
+  type PutOff,
+  putOffScheduled,
+} from '../deliveries/scheduled-queries.ts';
+import { findMessageRows, lockMessages, type MessageRow } from '../messages/queries.ts';
+import { Departures } from './departures.ts';
+import { changeQueue } from './desk/queue-walk.ts';
+import { countDropped } from './outcome-counts.ts';
+import { type DueSend, openDueChecks } from './send-checks.ts';
+import { readPauses, stopOfQuota } from './stops.ts';
+
+/** Time for which other daemons leave a reserved message alone. A crash delays it by as much. */
+const askingMs = 10_000;
+
+/**
+ * Runs inside the claim that found these deliveries due. Puts off those that certainly cannot go, and
+ * reserves the others for this daemon. Returns the others, for `sendScheduled`.
+ */
+export async function takeScheduled(
+  app: App,
+  trx: Db,
+  due: readonly DeliveryRow[],
+  now: number,
+): Promise<DeliveryRow[]> {
+  if (due.length === 0) return [];
+  const pauses = await readPauses(trx);
+  const spent = await findSpent(
+    app,
+    trx,
+    due.map((row) => row.organization_id),
+  );
+  const taken: DeliveryRow[] = [];
+  for (const row of due) {
+    const wait = pauses.on(row, now) ?? waitForQuota(row, spent.get(row.organization_id));
+    await putOffScheduled(
+      trx,
+      wait ?? { id: row.id, lane: null, dueAt: now + askingMs, waitReason: row.wait_reason },
+    );
+    if (!wait) taken.push(row);
+  }
+  return taken;
+}
+
+function waitForQuota(
+  { id, organization_id }: Pick<DeliveryRow, 'id' | 'organization_id'>,
+  clearsAt: number | undefined,
+): PutOff | null {
+  if (clearsAt === undefined) return null;
+  return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
+}
+
+/** Result of the draw for one message. */
+interface Asked {
+  messageId: string;
+  organizationId: string;
+  /** Milliseconds until a token may be there; 0 if it was drawn. */
+  waitMs: number;
+}
+
+/**
+ * Draws tokens for reserved deliveries, then queues, cancels or puts off each message.
+ * @throws CapacityError; the deliveries are then asked again.
+ */
+export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
+  const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
+  const byOrganization = Map.groupBy([...owners], ([, organizationId]) => organizationId);
+  const asked = await Promise.all(
+    [...byOrganization].map(([organizationId, entries]) =>
+      ask(
+        app,
+        organizationId,
+        entries.map(([messageId]) => messageId),
+      ),
+    ),
+  );
+  const now = app.clock.now();
+  const bookings = await app.store.write((trx) => decide(app, trx, asked.flat(), now), 'soon');
+  bookings.keep();
+}
+
+/** Draws in few steps, as each may be a transaction. Earlier messages get their tokens first. */
+async function ask(
+  app: App,
+  organizationId: string,
+  messageIds: readonly string[],
+): Promise<Asked[]> {
+  const admission = admissionOf(app);
+  const drawer = { organizationId, keyId: null };
+  let drawn = 0;
+  let waitMs = 0;
+  while (waitMs === 0 && drawn < messageIds.length) {
+    // The tokens that the bucket seems to hold: known after the first draw, and never above its size.
+    const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? 1);
+    const wanted = Math.max(1, Math.min(seen, messageIds.length - drawn));
+    const isDrawn = wanted > 1 && (await admission.tryDraw(drawer, wanted)) === 0;
+    if (!isDrawn) waitMs = await admission.tryDraw(drawer, 1);
+    if (waitMs === 0) drawn += isDrawn ? wanted : 1;
+  }
+  return messageIds.map((messageId, index) => ({
+    messageId,
+    organizationId,
+    waitMs: index < drawn ? 0 : waitMs,
+  }));
+}
+
+/** A message whose time has come, with its scheduled deliveries. */
+interface DueMessage {
+  message: MessageRow;
+  rows: readonly DeliveryRow[];
+  send: DueSend;
+}
+
+/** Locks the due messages until the transaction ends. Leaves out those that left the schedule meanwhile. */
+async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
+  const found = await lockScheduled(trx, messageIds);
+  const rowsOf = Map.groupBy(found, (row) => row.message_id);
+  const ids = [...rowsOf.keys()];
+  await lockMessages(trx, ids);
+  const messages = await findMessageRows(trx, ids);
+  return new Map(
+    messages.map((message) => {
+      const rows = rowsOf.get(message.id) ?? [];
+      return [message.id, { message, rows, send: toCheck(message, rows) }];
+    }),
+  );
+}
+
+/** Returns the group of a message: all its deliveries have the same one, or none. */
+function groupOf([first]: readonly DeliveryRow[]): string | null {
+  return first?.unsubscribe_group_id ?? null;
+}
+
+function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
+  return {
+    organizationId: message.organization_id,
+    keyId: message.scheduling_key_id,
+    isTest: message.is_test === 1,
+    constraints: null,
+    from: { email: message.from_email },
+    addresses: rows.map(({ email }) => email),
+    unsubscribeGroupId: groupOf(rows),
+    sender: null,
+  };
+}
+
+async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
+  const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
+  // First, because other transactions wait for this lock where a quota is in force.
+  const allowances = await openAllowances(app, trx, organizationIds);
+  const pauses = await readPauses(trx);
+  const due = await lockDue(
+    trx,
+    asked.map(({ messageId }) => messageId),
+  );
+  const sends = [...due.values()].map(({ send }) => send);
+  const refusalOf = await openDueChecks(app, trx, allowances, sends);
+  const blocked = await findBlockedOf(trx, sends);
+  const bookings = await openBookings(app, trx, organizationIds, now);
+  const departures = new Departures(app, trx, now, await firstTurn(trx));
+  const counted: MessageRow[] = [];
+  for (const { messageId, organizationId, waitMs } of asked) {
+    const { message, rows = [], send } = due.get(messageId) ?? {};
+    // Cancelled, deleted, or sent by another daemon meanwhile.
+    if (!message || !send) continue;
+    const refusal = refusalOf(send);
+    const [first] = rows;
+    if (first && pauses.on(first, now)) {
+      await putOff(trx, rows, (row) => pauses.on(row, now));
+    } else if (waitMs > 0) {
+      const dueAt = bookings.next(organizationId, waitMs);
+      await putOff(trx, rows, ({ id }) => ({ id, lane: null, dueAt, waitReason: 'rate' }));
+    } else if (refusal) {
+      await departures.cancel(message, rows, refusal);
+    } else if (allowances.take(organizationId, message.delivery_count)) {
+      const clearsAt = allowances.clearsAt(organizationId);
+      await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
+    } else {
+      counted.push(message);
+      await departures.send(
+        message,
+        rows,
+        blocked.get(sendKey(organizationId, groupOf(rows))) ?? new Map(),
+      );
+    }
+  }
+  await departures.tell();
+  // Last, because other transactions wait for the counters.
+  await allowances.count(
+    trx,
+    counted.map(({ organization_id, delivery_count }) => ({
+      organizationId: organization_id,
+      emails: delivery_count,
+    })),
+  );
+  await countDropped(app, trx, departures.ended);
+  await countInWindows(app, trx, counted);
+  return bookings;
+}
+
+/** Puts off all scheduled deliveries of a message. */
+async function putOff(
+  trx: Db,
+  rows: readonly DeliveryRow[],
+  waitOf: (row: DeliveryRow) => PutOff | null,
+): Promise<void> {
+  for (const row of rows) {
+    const wait = waitOf(row);
+    if (wait) await putOffScheduled(trx, wait);
+  }
+}
+
+/** Reserves the times at which messages without a token ask again, one time for each token. */
+interface Bookings {
+  next(organizationId: string, waitMs: number): number;
+  /** Keeps the reservations after their commit: the next transaction reserves later times. */
+  keep(): void;
+}
+
+/**
+ * The last reserved time by organization. A restart forgets it: two messages then share a time, and one of
+ * them asks again.
+ */
+const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
+
+async function openBookings(
+  app: App,
+  trx: Db,
+  organizationIds: Iterable<string>,
+  now: number,
+): Promise<Bookings> {
+  const booked = bookedOf(app);
+  const last = new Map(booked.last);
+  for (const [id, at] of last) if (at <= now) last.delete(id);
+  const organizations = await findOrganizations(trx, [...organizationIds]);
+  const intervals = new Map(
+    organizations.map(({ id, plan }) => {
+      const { ratePerSecond } = limitsOf(app.config, plan);
+      return [id, ratePerSecond === null ? 0 : 1_000 / ratePerSecond];
+    }),
+  );
+  return {
+    next(organizationId, waitMs) {
+      const interval = intervals.get(organizationId) ?? 0;
+      const at = Math.max((last.get(organizationId) ?? 0) + interval, now + waitMs);
+      last.set(organizationId, at);
+      return Math.ceil(at);
+    },
+    keep() {
+      booked.last = last;
+    },
+  };
+}
+
+/** Asks at once for messages that wait for the quota of a plan that has changed. */
+export async function askForQuota(app: App, organizationId: string): Promise<void> {
+  const filter = { lane: stopOfQuota(organizationId) };
+  await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {
+    for (const { id } of rows) await askScheduledNow(trx, id, app.clock.now());
+    return rows.length;
+  });
+}

@@ -1,0 +1,134 @@
+// The checks that a send passes before it enters the queue, in the order of their refusals (key, fields,
+// existence, state). Each handles a batch at once, on acceptance (src/outbound/sending/accept.ts) or when the time of
+// scheduled mail comes (scheduled.ts), or at both times. A new check is a file of its area and a line here.
+//
+//   check           | asked     | refuses
+//   ----------------+-----------+---------------------------------------------------------------
+//   key             | due       | mail of a key revoked since acceptance (before: 401 for requests)
+//   time            | accepting | a scheduled time in the past, or beyond a year: 422
+//   named           | accepting | a resource of the payload that does not exist: 404
+//   paused          | accepting | all mail of a paused organization: 403 (due: waits)
+//   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
+//   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
+//   test-key        | both      | by a test key, mail that leaves the machine: 403
+//   onboarding      | both      | before approval, mail that leaves the machine: 403
+//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
+import type { Allowances } from '../../access/admission/quota.ts';
+import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
+import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
+import { constraintsCheck, revokedKeyCheck } from '../../access/keys/send-checks.ts';
+import type { KeyConstraints } from '../../core/api/route.ts';
+import type { Refuse, SendCheck } from '../../core/api/send-check.ts';
+import type { App } from '../../core/app.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
+import { onboardingCheck, testKeyCheck } from '../../identity/mailboxes/reach.ts';
+import type { FromAddress, ResolvedSender } from '../../identity/senders/resolve.ts';
+import { senderCheck } from '../../identity/senders/send-check.ts';
+import type { ServiceError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { MessageRow } from '../messages/queries.ts';
+import { namedCheck } from '../messages/send-check.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { timeCheck } from './time-check.ts';
+
+/** A send as its checks see it, at either time. */
+interface CheckedSend {
+  organizationId: string;
+  isTest: boolean;
+  from: FromAddress | undefined;
+  /** All addresses, in the order of to, cc and bcc, with duplicates. */
+  addresses: readonly string[];
+  /** Null for mail without a group. */
+  unsubscribeGroupId: string | null;
+  /** Constraints of the key that sends. */
+  constraints: KeyConstraints | null;
+  /** Null until it has passed the check `sender`. */
+  sender: ResolvedSender | null;
+}
+
+export interface AcceptingSend extends CheckedSend {
+  payload: SendPayload;
+  /** Sender and Resent fields of a mail that came as MIME. */
+  origins: readonly ClaimedOrigin[];
+  /** Ms since 1970; undefined for mail to be sent now. */
+  scheduledFor: number | undefined;
+  /** The message that it replies to; null until the check `named` has found it. */
+  parent: MessageRow | null;
+}
+
+export interface DueSend extends CheckedSend {
+  /** Null for mail that the operator scheduled. */
+  keyId: string | null;
+}
+
+type ListedCheck =
+  | SendCheck<'accepting', AcceptingSend>
+  | SendCheck<'due', DueSend>
+  | SendCheck<'both', CheckedSend>;
+
+function checksInOrder(allowances: Allowances): ListedCheck[] {
+  return [
+    revokedKeyCheck,
+    timeCheck,
+    namedCheck,
+    pausedCheck(allowances),
+    senderCheck(findHostedSender),
+    constraintsCheck,
+    testKeyCheck,
+    onboardingCheck(allowances),
+    quotaCheck(allowances),
+  ];
+}
+
+export interface Refusal {
+  /** The name of the check. */
+  check: string;
+  error: ServiceError;
+}
+
+/**
+ * Returns the first refusal of a send of the batch, or null. Call it once for each send: the quota counts
+ * every call.
+ */
+type FirstRefusal<Send> = (send: Send) => Refusal | null;
+
+/** Prepares the checks of an acceptance: reads the facts that they need about these sends. */
+export function openAcceptChecks(
+  app: App,
+  trx: Db,
+  allowances: Allowances,
+  sends: readonly AcceptingSend[],
+): Promise<FirstRefusal<AcceptingSend>> {
+  const checks = checksInOrder(allowances).filter((check) => check.asked !== 'due');
+  return open(app, trx, checks, sends);
+}
+
+/** Prepares the checks of scheduled sends whose time has come. */
+export function openDueChecks(
+  app: App,
+  trx: Db,
+  allowances: Allowances,
+  sends: readonly DueSend[],
+): Promise<FirstRefusal<DueSend>> {
+  const checks = checksInOrder(allowances).filter((check) => check.asked !== 'accepting');
+  return open(app, trx, checks, sends);
+}
+
+async function open<Send>(
+  app: App,
+  trx: Db,
+  checks: readonly Pick<SendCheck<never, Send>, 'name' | 'prepare'>[],
+  sends: readonly Send[],
+): Promise<FirstRefusal<Send>> {
+  const prepared: { check: string; refuse: Refuse<Send> }[] = [];
+  for (const { name, prepare } of checks) {
+    prepared.push({ check: name, refuse: await prepare(app, trx, sends) });
+  }
+  return (send) => {
+    for (const { check, refuse } of prepared) {
+      const error = refuse(send);
+      if (error) return { check, error };
+    }
+    return null;
+  };
+}

@@ -1,0 +1,164 @@
+// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery waits in a
+// lane with the name of the stop, into which it moves when its turn comes. No provider's lane has such a
+// name.
+//
+//   stop        | lane                | waits for                           | wait reason
+//   ------------+---------------------+-------------------------------------+--------------------------
+//   hold        | held HOLD           | the operator's release              | tenant-health, or
+//               |                     |                                     | provider-unavailable
+//   pause       | paused ORG          | the resume of the organization      | tenant-health
+//   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
+//   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
+//   share       | share ORG           | places of its own to get free       | rate
+//
+// Several stops may apply to one delivery. They are checked in this order, and again at its next turn. Holds
+// and resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. Reasons to pause an organization or hold
+// a domain: src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
+
+import { lockPausedOrganizations } from '../../access/organizations/queries.ts';
+import { lockHeldDomains } from '../../identity/reputation/domain-holds.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { Postponement } from '../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import type { WaitReason } from '../deliveries/status.ts';
+import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
+
+/**
+ * Longest wait in a stop, which has no end of its own: after an interrupted release the queue goes on within
+ * the day.
+ */
+const lookAgainMs = 24 * 60 * 60_000;
+
+export function stopOfHold(holdId: string): string {
+  return `held ${holdId}`;
+}
+
+export function stopOfPause(organizationId: string, domain?: string): string {
+  return domain === undefined ? `paused ${organizationId}` : `paused ${organizationId} ${domain}`;
+}
+
+export function stopOfQuota(organizationId: string): string {
+  return `quota ${organizationId}`;
+}
+
+export function stopOfShare(organizationId: string): string {
+  return `share ${organizationId}`;
+}
+
+/** Returns the hold whose lane this is, or null. */
+export function holdOfStop(lane: string | null): string | null {
+  return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
+}
+
+/** Returns the organization whose share this lane waits for, or null. */
+export function organizationOfShare(lane: string | null): string | null {
+  return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
+}
+
+/** The target of a hold; null matches anything. */
+export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
+
+const anything: HoldScope = {
+  organization_id: null,
+  domain: null,
+  message_id: null,
+  delivery_id: null,
+};
+
+/** Formats the scope as in the column `scope`. */
+export function scopeOf(scope: HoldScope): string {
+  const { organization_id, domain, message_id, delivery_id } = scope;
+  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
+}
+
+type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
+type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
+
+/** The holds in force at one moment. */
+export interface Holds {
+  /** Returns the narrowest hold on a delivery, or null. */
+  of(row: Holdable): HoldRow | null;
+}
+
+/** Reads the holds in force. They stay so until the transaction ends. */
+export async function readHolds(trx: Db): Promise<Holds> {
+  return holdsOver(await lockActiveHolds(trx));
+}
+
+/** Finds the hold on a delivery at this moment, without a lock. */
+export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
+  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
+  return holdsOver(active).of(row);
+}
+
+function holdsOver(rows: readonly HoldRow[]): Holds {
+  const byScope = new Map(rows.map((row) => [row.scope, row]));
+  return {
+    of({ id, message_id, organization_id, domain }) {
+      if (byScope.size === 0) return null;
+      const scopes: Partial<HoldScope>[] = [
+        { delivery_id: id },
+        { message_id },
+        { organization_id, domain },
+        { domain },
+        { organization_id },
+      ];
+      const found = scopes.map((scope) => byScope.get(scopeOf({ ...anything, ...scope })));
+      return found.find((hold) => hold !== undefined) ?? null;
+    },
+  };
+}
+
+/** Returns the postponement of a held delivery. */
+export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
+  // The specification's wait reasons: `tenant-health` for a hold on an organization, else
+  // `provider-unavailable`.
+  const waitReason: WaitReason =
+    hold.organization_id === null ? 'provider-unavailable' : 'tenant-health';
+  return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
+}
+
+/** The pauses and the held domains of one moment. */
+export interface Pauses {
+  /** Returns the postponement of a paused delivery, or null if it may go. */
+  on(row: Pausable, now: number): Postponement | null;
+}
+
+/** Reads pauses and held domains. They stay so until the transaction ends: a resume waits for it. */
+export async function readPauses(trx: Db): Promise<Pauses> {
+  const paused = new Set(await lockPausedOrganizations(trx));
+  const held = new Set(
+    (await lockHeldDomains(trx)).map(({ organizationId, domain }) =>
+      stopOfPause(organizationId, domain),
+    ),
+  );
+  return {
+    on({ id, organization_id, sender_domain }, now) {
+      const dueAt = now + lookAgainMs;
+      if (paused.has(organization_id)) {
+        return { id, lane: stopOfPause(organization_id), dueAt, waitReason: 'tenant-health' };
+      }
+      if (held.size === 0) return null;
+      const lane = stopOfPause(organization_id, sender_domain);
+      return held.has(lane) ? { id, lane, dueAt, waitReason: 'domain-health' } : null;
+    },
+  };
+}
+
+/** The holds and pauses of one moment. Claims check them before lane and share. */
+export interface Stops {
+  /** Returns the postponement of a stopped delivery, or null if it may go. */
+  on(row: Holdable & Pausable, now: number): Postponement | null;
+}
+
+/** Reads holds and pauses. They stay so until the transaction ends. */
+export async function readStops(trx: Db): Promise<Stops> {
+  const holds = await readHolds(trx);
+  const pauses = await readPauses(trx);
+  return {
+    on(row, now) {
+      const hold = holds.of(row);
+      return hold ? heldBy(hold, row.id, now) : pauses.on(row, now);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Outcome of a complaint: a late outcome for the delivery whose copy it proves. An unproven complaint is
+// shown in the timeline of its message and changes nothing else.
+import type { App } from '../../core/app.ts';
+import { countEventRows } from '../../history/events/queries.ts';
+import { recordTimeline } from '../../history/events/record.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import { findMessageRow, lockMessages } from '../messages/queries.ts';
+import { applyLateOutcome } from '../queue/late-outcome.ts';
+import type { Apply } from './bounce-outcomes.ts';
+import {
+  type Doubt,
+  type JudgedComplaint,
+  judgeComplaint,
+  provenMessages,
+} from './complaint-proof.ts';
+import type { ReportMail } from './queries.ts';
+
+/**
+ * Number of `complained` events after which a timeline shows no unproven complaint: anybody can send one, and
+ * more of them carry no information.
+ */
+const mostShown = 10;
+
+const doubts: Readonly<Record<Doubt, string>> = {
+  'no-proof': 'The report shows neither our signature nor our token',
+  'not-their-copy': 'The report does not prove a complaint of this recipient',
+  ended: 'The report came more than two weeks after the last possible attempt',
+};
+
+/** Reads a complaint. @throws CapacityError without room to read it now. */
+export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
+  const options = { envelopeFrom: report.envelope_from };
+  const read = await app.mime.readReport('complaint', report.raw, options);
+  if (!read) return async () => {};
+  const signed = await provenMessages(app, report.organization_id, read.copy.signatures);
+  return async (trx) => {
+    const judged = await judgeComplaint(app, trx, report, read, signed);
+    if (!judged) return;
+    const { feedbackType } = read.complaint;
+    if (judged.isProven) {
+      await applyLateOutcome(app, trx, judged.delivery, { kind: 'complained', feedbackType });
+    } else {
+      await showUnproven(app, trx, judged, feedbackType);
+    }
+  };
+}
+
+/** Records one event, of the kind `complained`, without a change of status. */
+async function showUnproven(
+  app: App,
+  trx: Db,
+  { doubt, messageId, delivery }: Extract<JudgedComplaint, { isProven: false }>,
+  feedbackType: string,
+): Promise<void> {
+  await lockMessages(trx, [messageId]);
+  const message = await findMessageRow(trx, messageId);
+  if (!message || (await countEventRows(trx, messageId, 'complained')) >= mostShown) return;
+  const now = app.clock.now();
+  const reason = `${doubts[doubt]}: it changes no status, blocks nobody and counts toward no pause.`;
+  const metadata = { feedbackType, unproven: true, reason };
+  const event = delivery
+    ? deliveryEvent(delivery, 'complained', message.status, now, metadata)
+    : {
+        organizationId: message.organization_id,
+        messageId,
+        recipientId: null,
+        eventType: 'complained' as const,
+        status: message.status,
+        timestamp: now,
+        metadata,
+      };
+  await recordTimeline(app, trx, [event]);
+}

@@ -1,0 +1,97 @@
+// All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
+import type { Kysely } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { type Db, engineOf, statement, tables } from '../../platform/store/db.ts';
+
+export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
+
+export interface ReportRow {
+  id: string;
+  organization_id: string;
+  kind: ReportKind;
+  /** The first delivery of the transaction that the return path names, and the transaction. */
+  delivery_id: string | null;
+  transaction_id: string | null;
+  envelope_from: string;
+  /** The mail, or its beginning; see `mostReportBytes`. */
+  raw: Buffer;
+  tries: number;
+  due_at: number;
+  created_at: number;
+}
+
+/** Limit of stored and read bytes of a report mail. A report needs no more. */
+export const mostReportBytes = 1024 * 1024;
+
+/** A report that is being read. */
+export type ReportMail = Omit<ReportRow, 'tries' | 'due_at'>;
+
+/** A report reserved for reading. */
+export type TakenReport = Pick<ReportRow, 'id' | 'tries'>;
+
+interface InboundTables {
+  inbound_reports: ReportRow;
+}
+
+export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tables<InboundTables>(db)
+    .insertInto('inbound_reports')
+    .values([...rows])
+    .execute();
+}
+
+const selectNextDue = statement((db: Kysely<InboundTables>) =>
+  db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
+);
+
+/** Returns the time when the next report may be read, or null. Hot: asked after every change of the store. */
+export async function nextReportAt(db: Db): Promise<number | null> {
+  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
+}
+
+/**
+ * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it. Their mails
+ * are read one by one (`findReportMail`), as memory is bounded.
+ */
+export async function takeReports(
+  db: Db,
+  { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
+): Promise<TakenReport[]> {
+  const q = tables<InboundTables>(db);
+  let due = q
+    .selectFrom('inbound_reports')
+    .select('id')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(limit);
+  if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
+  return q
+    .updateTable('inbound_reports')
+    .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
+    .where('id', 'in', due)
+    .returning(['id', 'tries'])
+    .execute();
+}
+
+/**
+ * Returns the first megabyte of the raw mail with its target, or undefined if another process has read it.
+ */
+export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
+  const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;
+  return tables<InboundTables>(db)
+    .selectFrom('inbound_reports')
+    .select(['id', 'organization_id', 'kind', 'delivery_id', 'transaction_id'])
+    .select(['envelope_from', 'created_at', raw.as('raw')])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Deletes a report. Returns false if it is gone already. */
+export async function deleteReport(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tables<InboundTables>(db)
+    .deleteFrom('inbound_reports')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

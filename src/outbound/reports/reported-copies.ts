@@ -1,0 +1,55 @@
+// Recipients that a report may speak for. A token proves that the reporter has a copy of one SMTP
+// transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
+// recipients of the message, at other domains or under a blind copy, even if the report names them. Pure.
+
+import { foldAddress } from '../../platform/net/address.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { type NamedTransaction, transactionOf } from '../queue/return-path.ts';
+
+/** The recipients of a transaction, and all of the message. */
+export interface ReportedCopies {
+  /** At least one. */
+  copies: DeliveryRow[];
+  siblings: readonly DeliveryRow[];
+}
+
+/**
+ * Returns the delivery that began the transaction, and those that went in it at their last attempt. A blind
+ * copy begins its own transaction. Returns null if the delivery is not of this message.
+ */
+export function copiesOf(
+  { transaction, deliveryId }: NamedTransaction,
+  siblings: readonly DeliveryRow[],
+): ReportedCopies | null {
+  const first = siblings.find(({ id }) => id === deliveryId);
+  if (!first) return null;
+  const others = siblings.filter(
+    (row) => row.transaction_id === transaction && row.domain === first.domain,
+  );
+  return { copies: [first, ...others], siblings };
+}
+
+/** Returns the copies of a message that went to all its recipients in one transaction; else null. */
+export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
+  for (const row of siblings) {
+    const named = { transaction: transactionOf(row), deliveryId: row.id };
+    const found = copiesOf(named, siblings);
+    if (found?.copies.length === siblings.length) return found;
+  }
+  return null;
+}
+
+/**
+ * Returns the recipient that the addresses of a report mean: one of the copies, or the only copy, as its
+ * address may be that behind an alias. Returns undefined if they name a recipient of another copy.
+ */
+export function meantBy(
+  told: readonly string[],
+  { copies, siblings }: ReportedCopies,
+): DeliveryRow | undefined {
+  const folded = told.map(foldAddress);
+  const isTold = ({ email }: DeliveryRow) => folded.includes(foldAddress(email));
+  const found = copies.find(isTold);
+  if (found || copies.length > 1 || siblings.some(isTold)) return found;
+  return copies[0];
+}

@@ -1,0 +1,90 @@
+// Reads the bounces, complaints and DMARC reports that come back for our own sends. After their 250 they are
+// read one at a time, in the parse worker. Results go to src/outbound/queue/late-outcome.ts, those of DMARC reports to
+// dmarc/dmarc-reports.ts. Anybody can write a report: it changes only deliveries that it proves to be about,
+// and nothing if it cannot be read.
+import type { App } from '../../core/app.ts';
+import { CapacityError } from '../../platform/errors.ts';
+import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
+import { readComplaintOutcome } from './complaint-outcome.ts';
+import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
+import {
+  deleteReport,
+  findReportMail,
+  nextReportAt,
+  type ReportKind,
+  type ReportMail,
+  type TakenReport,
+  takeReports,
+} from './queries.ts';
+
+const batch = 20;
+/** Lease of a report. Reading takes 2 s at most; after the lease another try begins. */
+const leaseMs = 60_000;
+const mostTries = 5;
+/** Pause before another look at due reports that another daemon has reserved. */
+const othersPauseMs = 1_000;
+const noDmarcReport = 'a mail to dmarc@ had no readable report and was dropped';
+
+export interface ReportReader {
+  start(): void;
+  stop(): Promise<void>;
+  /** Reads all due reports; for tests and the loop. Returns how many. */
+  readDue(): Promise<number>;
+}
+
+/** Creates the reader of one daemon. */
+export function createReportReader(app: App): ReportReader {
+  const readDue = async (): Promise<number> => {
+    const now = app.clock.now();
+    const dueAt = await nextReportAt(app.store.db);
+    if (dueAt === null || dueAt > now) return 0;
+    const rows = await app.store.write((trx) =>
+      takeReports(trx, { now, leaseUntil: now + leaseMs, limit: batch }),
+    );
+    for (const row of rows) await readReport(app, row);
+    return rows.length;
+  };
+
+  const step = async (): Promise<number> => {
+    const dueAt = (await nextReportAt(app.store.db)) ?? Infinity;
+    if (dueAt > app.clock.now()) return dueAt;
+    return (await readDue()) > 0 ? 0 : app.clock.now() + othersPauseMs;
+  };
+
+  const trouble = 'reports cannot be read now: trying again';
+  const loop = createDueLoop(app, { step, trouble });
+  return { start: loop.start, stop: loop.stop, readDue };
+}
+
+async function readReport(app: App, taken: TakenReport): Promise<void> {
+  try {
+    const report = await findReportMail(app.store.db, taken.id);
+    if (!report) return;
+    const apply = await readers[report.kind](app, report);
+    await app.store.write(async (trx) => {
+      // Another daemon may have read it, if this one took longer than its lease.
+      if (await deleteReport(trx, report.id)) await apply(trx);
+    });
+  } catch (error) {
+    const { id, tries } = taken;
+    app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
+    // A lack of room does not count against the report.
+    if (tries < mostTries || error instanceof CapacityError) return;
+    await app.store.write((trx) => deleteReport(trx, id));
+  }
+}
+
+const readers: Readonly<Record<ReportKind, (app: App, report: ReportMail) => Promise<Apply>>> = {
+  bounce: readBounceOutcomes,
+  complaint: readComplaintOutcome,
+  dmarc: readDmarc,
+};
+
+async function readDmarc(app: App, { id, raw, organization_id }: ReportMail): Promise<Apply> {
+  const summary = await app.mime.readReport('dmarc', raw);
+  if (!summary) app.log.info({ reportId: id, organizationId: organization_id }, noDmarcReport);
+  return async (trx) => {
+    if (summary) await storeDmarcReport(app, trx, organization_id, summary);
+  };
+}

@@ -1,0 +1,286 @@
+// Accepting sends: one transaction for all requests that arrived together stores all that a 201 promises.
+// Checks find refusals before any insert (src/outbound/queue/send-checks.ts), so that a bad request never spoils
+// others.
+
+import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
+import { countInWindows } from '../../identity/warming/count.ts';
+import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
+import { type Arrival, arrivalsOf, countArrivals } from '../../people/conversations/arrivals.ts';
+import { InternalError, type ServiceError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { firstTurn } from '../deliveries/claim-queries.ts';
+import { unsentEvent } from '../deliveries/delivery-event.ts';
+import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
+import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
+import { idempotencyName } from '../messages/idempotency-queries.ts';
+import { insertMessages, insertRecipients } from '../messages/queries.ts';
+import type { Message } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { countAccepted } from '../queue/outcome-counts.ts';
+import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
+import { turnsOf } from '../queue/turns.ts';
+import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
+import type { SendContent } from './content.ts';
+import { type Draft, draftMessage } from './draft.ts';
+import {
+  answerAgain,
+  findKept,
+  type IdempotencyKey,
+  idempotencyRow,
+  keepKeys,
+  nameOf,
+} from './idempotency.ts';
+import type { RecentContents } from './recent-contents.ts';
+import { scheduledDraft } from './schedule-draft.ts';
+
+/** One send, validated. */
+export interface AcceptRequest {
+  caller: Caller;
+  payload: SendPayload;
+  content: SendContent;
+  idempotency: IdempotencyKey | null;
+  /** Time to send it, ms since 1970; now if left out. */
+  scheduledFor?: number;
+}
+
+/** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
+export type AcceptResult =
+  | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
+  | { error: ServiceError };
+
+/** Accepts a batch inside the caller's write transaction. Returns one result per request, in order. */
+export async function acceptAll(
+  app: App,
+  trx: Db,
+  recent: RecentContents,
+  requests: readonly AcceptRequest[],
+): Promise<AcceptResult[]> {
+  const results: (AcceptResult | undefined)[] = requests.map(() => undefined);
+  const allowances = await openAllowances(
+    app,
+    trx,
+    requests.map(({ caller }) => caller.organizationId),
+  );
+  const made = await findKept(
+    trx,
+    requests.flatMap(({ idempotency }) => idempotency ?? []),
+  );
+  requests.forEach(({ idempotency }, index) => {
+    const known = idempotency && made.get(nameOf(idempotency));
+    if (known) results[index] = answerAgain(idempotency, known);
+  });
+  const drafts = await draftAll(app, trx, recent, allowances, requests, results);
+  const rows = [...drafts].flatMap(([index, { presented, message }]) => {
+    const idempotency = requests[index]?.idempotency;
+    return idempotency ? [idempotencyRow(idempotency, presented, message.created_at)] : [];
+  });
+  const lost = await keepKeys(trx, rows);
+  for (const index of [...drafts.keys()]) {
+    const idempotency = requests[index]?.idempotency;
+    const known = idempotency && lost.get(nameOf(idempotency));
+    if (!known) continue;
+    results[index] = answerAgain(idempotency, known);
+    drafts.delete(index);
+  }
+  await insertDrafts(app, trx, [...drafts.values()]);
+  await countArrivals(
+    app,
+    trx,
+    [...drafts].flatMap(([index, draft]) => arrivalOf(draft, requests[index]?.caller)),
+  );
+  await allowances.count(
+    trx,
+    // Scheduled mail counts on the day on which it goes.
+    [...drafts.values()].flatMap(({ message }) =>
+      message.scheduled_for === null
+        ? { organizationId: message.organization_id, emails: message.delivery_count }
+        : [],
+    ),
+  );
+  await countAccepted(app, trx, [...drafts.values()]);
+  await countInWindows(
+    app,
+    trx,
+    [...drafts.values()].flatMap(({ message }) => (message.scheduled_for === null ? message : [])),
+  );
+  for (const [index, stored] of drafts) {
+    results[index] = { message: stored.presented, replayed: false, stored };
+  }
+  // The rest repeats a key of this very batch, which another daemon may have accepted.
+  const own = new Map(
+    rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]),
+  );
+  return requests.map(({ idempotency }, index) => {
+    const repeated = idempotency && (lost.get(nameOf(idempotency)) ?? own.get(nameOf(idempotency)));
+    return results[index] ?? (repeated ? answerAgain(idempotency, repeated) : unanswered());
+  });
+}
+
+function unanswered(): AcceptResult {
+  return { error: new InternalError('A send was left without an answer') };
+}
+
+/**
+ * Drafts the rows of every request that passes. Of several with one key, drafts the first that passes the
+ * checks; the others wait for its result.
+ */
+async function draftAll(
+  app: App,
+  trx: Db,
+  recent: RecentContents,
+  allowances: Allowances,
+  requests: readonly AcceptRequest[],
+  results: (AcceptResult | undefined)[],
+): Promise<Map<number, Draft>> {
+  const sends = requests.map(toCheck);
+  const refusalOf = await openAcceptChecks(app, trx, allowances, sends);
+  const blocked = await findBlockedOf(trx, sends);
+  await recent.keep(requests.map(({ content }) => content.digest));
+  const drafts = new Map<number, Draft>();
+  const drafted = new Set<string>();
+  for (const [index, request] of requests.entries()) {
+    const { idempotency, scheduledFor, caller } = request;
+    if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
+    const send = sends[index];
+    const refusal = send && refusalOf(send);
+    if (refusal || !send?.sender) {
+      results[index] = refusal ? { error: refusal.error } : unanswered();
+      continue;
+    }
+    const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
+    const named = { ...request, payload: send.payload };
+    const draft = draftMessage(app, recent, named, send.sender, send.parent, blocks);
+    drafts.set(
+      index,
+      scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor, caller.keyId),
+    );
+    if (idempotency) drafted.add(nameOf(idempotency));
+  }
+  return drafts;
+}
+
+function toCheck({ caller, payload, content, scheduledFor }: AcceptRequest): AcceptingSend {
+  const { to, cc = [], bcc = [], from } = payload;
+  return {
+    organizationId: caller.organizationId,
+    isTest: caller.isTest,
+    constraints: caller.constraints,
+    from,
+    addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
+    unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,
+    payload,
+    origins: content.raw?.origins ?? [],
+    scheduledFor,
+    sender: null,
+    parent: null,
+  };
+}
+
+async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  await insertBlobs(
+    trx,
+    drafts.flatMap(({ blobs }) => blobs),
+  );
+  await insertUsedContents(trx, drafts);
+  await insertMessages(
+    trx,
+    drafts.map(({ message }) => message),
+  );
+  await insertRecipients(
+    trx,
+    drafts.flatMap(({ recipients }) => recipients),
+  );
+  await insertDeliveries(trx, await withTurns(app, trx, drafts));
+  await recordTimeline(app, trx, drafts.flatMap(firstEvents));
+}
+
+/** Returns the update for the conversation of a message, if it has one. */
+function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): Arrival[] {
+  if (message.conversation_id === null) return [];
+  return arrivalsOf(message, {
+    isHuman: caller?.owner === 'person',
+    contactIds: recipients.flatMap(({ contact_id }) => contact_id ?? []),
+    addresses: recipients.flatMap(({ contact_id, email }) => (contact_id === null ? email : [])),
+  });
+}
+
+/**
+ * Inserts new contents with the number of messages that share them, and counts more shares of stored ones.
+ */
+async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
+  const uses = new Map<string, number>();
+  for (const { message } of drafts) {
+    const id = message.content_id;
+    if (id !== null) uses.set(id, (uses.get(id) ?? 0) + 1);
+  }
+  const made = drafts.flatMap(({ content }) => content ?? []);
+  await insertContents(
+    trx,
+    made.map((content) => ({ ...content, uses: uses.get(content.id) ?? 0 })),
+  );
+  await insertLinks(trx, drafts);
+  for (const { id } of made) uses.delete(id);
+  for (const [id, count] of uses) await shareContent(trx, id, count);
+}
+
+/** Inserts the link targets of new contents, and where their links are cut. */
+async function insertLinks(trx: Db, drafts: readonly Draft[]): Promise<void> {
+  const tracked = drafts.flatMap(({ content, links }) =>
+    content && links ? { contentId: content.id, ...links } : [],
+  );
+  if (tracked.length === 0) return;
+  await insertContentCuts(
+    trx,
+    tracked.map(({ contentId, cuts }) => ({ content_id: contentId, cuts: JSON.stringify(cuts) })),
+  );
+  await insertContentLinks(
+    trx,
+    tracked.flatMap(({ contentId, urls }) =>
+      urls.map((url, index) => ({ content_id: contentId, link: index + 1, url })),
+    ),
+  );
+}
+
+/** Returns the deliveries of the drafts, with turns for those that may go at once. */
+async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<DeliveryRow[]> {
+  const turns = turnsOf(app);
+  const first = await firstTurn(trx);
+  return drafts.flatMap(({ deliveries }) =>
+    deliveries.map((row) =>
+      row.status === 'pending'
+        ? { ...row, turn: turns.next(row.organization_id, row.sender_domain, first) }
+        : row,
+    ),
+  );
+}
+
+/** Returns the event of the accepted message, then those of suppressed recipients, in their order. */
+function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
+  const event = {
+    organizationId: message.organization_id,
+    messageId: message.id,
+    timestamp: message.created_at,
+  };
+  const { scheduled_for } = message;
+  const isLater = scheduled_for !== null;
+  const statuses = deliveries.map((): MessageStatus => (isLater ? 'scheduled' : 'pending'));
+  const accepted: MessageEvent = {
+    ...event,
+    recipientId: null,
+    eventType: isLater ? 'scheduled' : 'accepted',
+    status: overallStatus(statuses),
+    metadata: isLater ? { scheduledFor: isoTime(scheduled_for), ...untracked } : untracked,
+  };
+  const failed = deliveries.flatMap((delivery, index): MessageEvent[] => {
+    if (delivery.status !== 'failed') return [];
+    statuses[index] = 'failed';
+    return [unsentEvent(delivery, delivery, overallStatus(statuses), message.created_at)];
+  });
+  return [accepted, ...failed];
+}

@@ -1,0 +1,127 @@
+// The content of a send, prepared before the accept transaction: attachments decoded, the whole digested,
+// links of tracked mail found. So 40 MB of files delay no other commit.
+import { hash } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import { fileTypeOf } from '../../mail/mime/file-type.ts';
+import { textOfHtml } from '../../mail/mime/html-text.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import {
+  linksOf,
+  nothingTracked,
+  type Tracking,
+  trackingWanted,
+  unsubscribeUrlsOf,
+} from '../tracking/content.ts';
+import type { FoundLinks } from '../tracking/links.ts';
+import type { RawContent } from './raw-content.ts';
+
+export interface SendContent {
+  /** Equal for equal contents of one organization. */
+  digest: string;
+  html: string | null;
+  text: string | null;
+  attachments: {
+    filename: string;
+    contentType: string;
+    contentId: string | null;
+    data: Buffer;
+  }[];
+  /**
+   * A mail that goes as existing MIME. If it was handed in, it is all of the content. If it was frozen, the
+   * other fields are for display and search.
+   */
+  raw: RawContent | null;
+  tracking: Tracking;
+  /** Links of the HTML, if opens or clicks are tracked. */
+  links: FoundLinks | null;
+}
+
+/** Wraps a raw mail. Raw mails differ at least in their ids, so they never share stored content. */
+export function rawSendContent(raw: RawContent): SendContent {
+  const nothing = {
+    html: null,
+    text: null,
+    attachments: [],
+    tracking: nothingTracked,
+    links: null,
+  };
+  return { digest: '', ...nothing, raw };
+}
+
+/** Decodes and digests the payload. Returns a promise if opens or clicks may be tracked. */
+export function prepareContent(
+  app: App,
+  organizationId: string,
+  payload: SendPayload,
+): SendContent | Promise<SendContent> {
+  const content = readSendContent(organizationId, payload);
+  if (content.html === null || content.html === '') return content;
+  const wanted = trackingWanted(app, organizationId, payload.email.tracking);
+  if (wanted instanceof Promise) {
+    return wanted.then((tracking) => withLinks(app, payload, content, tracking));
+  }
+  return withLinks(app, payload, content, wanted);
+}
+
+/** Adds the links of tracked content. It is stored apart from untracked content, which has no links. */
+function withLinks(
+  app: App,
+  payload: SendPayload,
+  content: SendContent,
+  tracking: Tracking,
+): SendContent | Promise<SendContent> {
+  if (!(tracking.opens || tracking.clicks)) return content;
+  const unsubscribeUrls = unsubscribeUrlsOf(payload.email.headers);
+  const digest = sha256(JSON.stringify(['tracked', content.digest, unsubscribeUrls]));
+  return linksOf(app, digest, content.html ?? '', unsubscribeUrls).then((links) => {
+    const opens = tracking.opens && links.cuts.pixelAt !== null;
+    return { ...content, digest, tracking: { opens, clicks: tracking.clicks }, links };
+  });
+}
+
+/**
+ * Decodes and digests the payload as untracked content. HTML without a text gets one; `text: ''` stays empty
+ * and adds no part to the mail.
+ */
+export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
+  const { html = null, text = null } = email;
+  const attachments = decodedAttachments(email.attachments ?? []);
+  return digestedContent(organizationId, { html, text, attachments });
+}
+
+/** Decodes the attachments of a payload, with their types and bytes. */
+export function decodedAttachments(
+  attachments: NonNullable<SendPayload['email']['attachments']>,
+): SendContent['attachments'] {
+  return attachments.map(({ filename, contentType, contentId, content }) => ({
+    filename,
+    contentType: contentType ?? fileTypeOf(filename),
+    contentId: contentId ?? null,
+    data: Buffer.from(content, 'base64'),
+  }));
+}
+
+/** Digests content whose attachments are decoded already. */
+export function digestedContent(
+  organizationId: string,
+  written: Pick<SendContent, 'html' | 'text' | 'attachments'>,
+): SendContent {
+  const { html, attachments } = written;
+  const text = written.text ?? (html === null ? null : textOfHtml(html) || null);
+  const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
+  // The lengths mark where HTML ends and text begins.
+  const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
+  return {
+    digest: sha256(head + (html ?? '') + (text ?? '')),
+    html,
+    text,
+    attachments,
+    raw: null,
+    tracking: nothingTracked,
+    links: null,
+  };
+}
+
+function sha256(data: string | Buffer): string {
+  return hash('sha256', data, 'base64');
+}

@@ -1,0 +1,330 @@
+// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery for each.
+// Decides nothing and writes nothing.
+
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { ResolvedSender } from '../../identity/senders/resolve.ts';
+import { isMessageId } from '../../mail/mime/header-encoding.ts';
+import { dateField, joinRawMail, messageIdField } from '../../mail/mime/raw-mail.ts';
+import { type ActiveBlocks, suppressedBy } from '../../people/blocks/suppression.ts';
+import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import { fromJson, toJson } from '../../platform/store/db.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { overallStatus } from '../deliveries/status.ts';
+import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { presentMessage } from '../messages/present.ts';
+import type { MessageRow, RecipientRow } from '../messages/queries.ts';
+import type { Message, MessageOrigin } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { expiryOf, maxAttempts } from '../queue/retry.ts';
+import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
+import type { SendContent } from './content.ts';
+import type { RawContent } from './raw-content.ts';
+import type { RecentContents } from './recent-contents.ts';
+
+const mostReferences = 50;
+
+/** All rows of one message, and the answer of its 201. */
+export interface Draft {
+  message: MessageRow;
+  content: ContentRow | null;
+  /** Links of `content`, if it is tracked. */
+  links: FoundLinks | null;
+  /** Requested tracking that cannot be done, for the timeline; null if all of it can. */
+  untracked: Record<string, unknown> | null;
+  blobs: BlobRow[];
+  recipients: RecipientRow[];
+  deliveries: DeliveryRow[];
+  presented: Message;
+}
+
+/**
+ * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here. If all do,
+ * so does the message: its 201 says `failed`, not `pending`, as nothing is left to send. Shares contents that
+ * `recent` keeps.
+ */
+export function draftMessage(
+  app: App,
+  recent: RecentContents,
+  { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
+  sender: ResolvedSender,
+  parent: MessageRow | null,
+  blocks: ActiveBlocks,
+): Draft {
+  const now = app.clock.now();
+  const id = app.newId('message');
+  const heading =
+    content.raw === null
+      ? headingOf(payload, sender, parent, id)
+      : rawHeading(content.raw, id, sender);
+  const stored =
+    content.raw === null
+      ? draftContent(app, recent, caller, content)
+      : draftRaw(app, recent, caller, content, content.raw, heading.message_id_header);
+  const recipients = draftRecipients(app, id, payload);
+  const senderDomain = domainOf(sender.email);
+  const deliveries = recipients.map((recipient) => {
+    const delivery = {
+      ...draftDelivery(app, caller.organizationId, senderDomain, recipient, now),
+      unsubscribe_group_id: payload.email.unsubscribeGroupId ?? null,
+    };
+    const block = blocks.get(foldAddress(recipient.email));
+    return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
+  });
+  const message: MessageRow = {
+    id,
+    organization_id: caller.organizationId,
+    direction: 'outbound',
+    status: overallStatus(deliveries.map(({ status }) => status)),
+    ...heading,
+    from_email: sender.email,
+    headers: toJson(payload.email.headers),
+    content_id: stored.contentId,
+    raw_blob_id: stored.rawBlobId,
+    mailbox_id: null,
+    sender_domain_id: sender.domainId,
+    conversation_id: payload.conversationId ?? null,
+    campaign_run_id: null,
+    template_id: null,
+    tags: toJson(payload.tags),
+    metadata: toJson(payload.metadata),
+    track_opens: content.tracking.opens ? 1 : 0,
+    track_clicks: content.tracking.clicks ? 1 : 0,
+    scheduled_for: null,
+    scheduling_key_id: null,
+    inbound_envelope: null,
+    origin: toJson(originOf(caller, content.raw)),
+    is_test: caller.isTest ? 1 : 0,
+    delivery_count: deliveries.length,
+    created_at: now,
+    updated_at: now,
+  };
+  const presented = presentMessage(message, recipients, deliveries);
+  return {
+    message,
+    content: stored.content,
+    links: stored.content && content.links,
+    untracked: untrackedOf(content),
+    blobs: stored.blobs,
+    recipients,
+    deliveries,
+    presented,
+  };
+}
+
+/**
+ * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that do not count.
+ */
+function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
+  if (!links || (links.found === links.urls.length && !links.isCut)) return null;
+  return {
+    ...(tracking.clicks && { links: links.found, trackedLinks: links.urls.length }),
+    ...(links.isCut && { trackedCharacters: mostCharacters }),
+  };
+}
+
+function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOrigin {
+  const via = raw?.via ?? (keyId === null ? 'command' : 'api');
+  return { via, keyId, keyName, user: raw?.user ?? null };
+}
+
+/** Header fields that the row keeps. */
+type Heading = Pick<
+  MessageRow,
+  | 'subject'
+  | 'from_name'
+  | 'reply_to'
+  | 'message_id_header'
+  | 'in_reply_to'
+  | 'message_references'
+  | 'priority'
+>;
+
+const listOrNull = (texts: readonly string[]) => (texts.length > 0 ? toJson(texts) : null);
+
+const ownMessageId = (id: string, { email }: ResolvedSender) => `<${id}@${domainOf(email)}>`;
+
+/** Returns the header fields of a mail composed of its parts. */
+function headingOf(
+  { from, email }: SendPayload,
+  sender: ResolvedSender,
+  parent: MessageRow | null,
+  id: string,
+): Heading {
+  const threading = parent ? referencesTo(parent) : [];
+  return {
+    subject: email.subject ?? null,
+    from_name: from?.name ?? sender.name,
+    reply_to: listOrNull(email.replyTo ?? sender.replyToEmails ?? []),
+    message_id_header: ownMessageId(id, sender),
+    in_reply_to: threading.at(-1) ?? null,
+    message_references: listOrNull(threading),
+    priority: email.priority ?? null,
+  };
+}
+
+/** Returns the header fields of a mail that was handed in as MIME. */
+function rawHeading(
+  { messageIdHeader, summary }: RawContent,
+  id: string,
+  sender: ResolvedSender,
+): Heading {
+  return {
+    subject: summary.subject,
+    from_name: summary.from?.name ?? null,
+    reply_to: listOrNull(summary.replyTo.map(({ email }) => email)),
+    message_id_header: messageIdHeader ?? ownMessageId(id, sender),
+    in_reply_to: summary.inReplyTo,
+    message_references: listOrNull(summary.references),
+    priority: summary.priority,
+  };
+}
+
+/**
+ * Returns the References (RFC 5322 3.6.4): those of the parent, then the parent. Above the limit, keeps the
+ * root of the thread and the newest. Returns none for a parent whose Message-ID cannot be written into a
+ * header.
+ */
+export function referencesTo(parent: MessageRow): string[] {
+  if (!isMessageId(parent.message_id_header)) return [];
+  const references = fromJson<string[]>(parent.message_references) ?? [];
+  const ids = [...references.filter(isMessageId), parent.message_id_header];
+  const excess = ids.length - mostReferences;
+  return excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
+}
+
+/** The rows that keep the content of a message. */
+interface StoredContent {
+  contentId: string | null;
+  rawBlobId: string | null;
+  content: ContentRow | null;
+  blobs: BlobRow[];
+}
+
+const nothingStored: StoredContent = {
+  contentId: null,
+  rawBlobId: null,
+  content: null,
+  blobs: [],
+};
+
+/** Drafts the mail as it will go, without signatures, and the content for display if it is known. */
+function draftRaw(
+  app: App,
+  recent: RecentContents,
+  caller: Caller,
+  sendContent: SendContent,
+  { mail, messageIdHeader, hasDate }: RawContent,
+  messageId: string,
+): StoredContent {
+  const { organizationId } = caller;
+  const now = app.clock.now();
+  const data = joinRawMail(mail, [
+    ...(messageIdHeader === null ? [messageIdField(messageId)] : []),
+    ...(hasDate ? [] : [dateField(now)]),
+  ]);
+  const id = app.newId('blob');
+  const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
+  const isKnown = sendContent.digest !== '';
+  const said = isKnown ? draftContent(app, recent, caller, sendContent) : nothingStored;
+  return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
+}
+
+/** Returns the content row, or the id of an equal one that is stored already. */
+function draftContent(
+  app: App,
+  recent: RecentContents,
+  caller: Caller,
+  { digest, html, text, attachments }: SendContent,
+): StoredContent {
+  const known = recent.find(digest);
+  if (known) return { contentId: known, rawBlobId: null, content: null, blobs: [] };
+  const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
+  const contentId = app.newId('content');
+  const blobs: BlobRow[] = [];
+  const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
+    const id = app.newId('blob');
+    blobs.push({ ...owned, id, size: data.length, data });
+    return { ...attachment, size: data.length, blobId: id };
+  });
+  const content: ContentRow = {
+    ...owned,
+    id: contentId,
+    html,
+    text,
+    attachments: stored.length > 0 ? toJson(stored) : null,
+    uses: 0,
+  };
+  recent.remember(digest, contentId);
+  return { contentId, rawBlobId: null, content, blobs };
+}
+
+/** Returns one recipient per address. The first mention wins, to before cc before bcc. */
+function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
+  const rows = new Map<string, RecipientRow>();
+  for (const kind of ['to', 'cc', 'bcc'] as const) {
+    for (const { email, name, contactId } of payload[kind] ?? []) {
+      if (email === undefined) continue;
+      const known = rows.get(foldAddress(email));
+      if (known) {
+        known.contact_id ??= contactId ?? null;
+        continue;
+      }
+      rows.set(foldAddress(email), {
+        id: app.newId('recipient'),
+        message_id: messageId,
+        kind,
+        email,
+        name: name ?? null,
+        contact_id: contactId ?? null,
+        position: rows.size,
+      });
+    }
+  }
+  return [...rows.values()];
+}
+
+function draftDelivery(
+  app: App,
+  organizationId: string,
+  senderDomain: string,
+  recipient: RecipientRow,
+  now: number,
+): DeliveryRow {
+  const schedule = app.config.delivery.retry;
+  return {
+    id: app.newId('delivery'),
+    message_id: recipient.message_id,
+    recipient_id: recipient.id,
+    organization_id: organizationId,
+    sender_domain: senderDomain,
+    email: recipient.email,
+    domain: domainOf(recipient.email),
+    lane: null,
+    turn: null,
+    status: 'pending',
+    attempt_count: 0,
+    max_attempts: maxAttempts(schedule),
+    due_at: now,
+    claimed_by: null,
+    wait_reason: null,
+    queued_at: now,
+    claimed_at: null,
+    last_attempt_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+    terminal_at: null,
+    expires_at: expiryOf(schedule, now),
+    error_code: null,
+    error_message: null,
+    error_details: null,
+    attempts: null,
+    transaction_id: null,
+    unsubscribe_group_id: null,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,54 @@
+// Bodies stored lately, so that a body is stored once for any number of messages. In memory instead of a
+// unique index on a digest: random index keys halve the accept rate (docs/decisions.md, "Store"). Contents
+// that a restart forgets are stored once more; it has no other effect.
+
+import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { keepContents } from '../messages/content-queries.ts';
+
+/** Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the processor. */
+const mostRemembered = 2_000;
+
+/** Content ids by digest, for the use of one transaction. */
+export interface RecentContents {
+  /**
+   * Looks up the contents with these digests, all at once. Those found stay stored until the transaction
+   * ends.
+   */
+  keep(digests: readonly string[]): Promise<void>;
+  /** Returns the id of the content with this digest that is kept or the transaction stores, or null. */
+  find(digest: string): string | null;
+  /** Records that the transaction itself stores this content. */
+  remember(digest: string, contentId: string): void;
+}
+
+/**
+ * Returns a function that gives each run of a transaction its view. Ids remembered before a rollback are
+ * found missing.
+ */
+export function recentContents(): (trx: Db) => RecentContents {
+  const ids = recentlyUsed<string>(mostRemembered);
+  return (trx) => {
+    const usable = new Map<string, string>();
+    return {
+      async keep(digests) {
+        const wanted = new Map<string, string>();
+        for (const digest of digests) {
+          const id = usable.has(digest) ? undefined : ids.get(digest);
+          if (id !== undefined) wanted.set(digest, id);
+        }
+        if (wanted.size === 0) return;
+        const kept = new Set(await keepContents(trx, [...wanted.values()]));
+        for (const [digest, id] of wanted) {
+          if (kept.has(id)) usable.set(digest, id);
+          else if (ids.get(digest) === id) ids.delete(digest);
+        }
+      },
+      find: (digest) => usable.get(digest) ?? null,
+      remember(digest, contentId) {
+        ids.set(digest, contentId);
+        usable.set(digest, contentId);
+      },
+    };
+  };
+}

@@ -1,0 +1,99 @@
+// The operations that send, and the one that cancels (specification 4.1, 4.8).
+import { z } from 'zod';
+import { admissionOf } from '../../access/admission/admission.ts';
+import { area } from '../../core/api/area.ts';
+import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
+import { batchResult, message, messageId } from '../messages/schema.ts';
+import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
+import { cancelMessage } from '../queue/cancel.ts';
+import { sendBatch } from './batch.ts';
+import { scheduleMessage } from './schedule.ts';
+import { sendMessage } from './send.ts';
+
+/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
+const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Repeating a request with the same key returns the original message' }),
+});
+
+/** Declared by the specification; the service itself never answers it. */
+const badGateway = { status: 502 };
+
+const at = area('messages');
+const path = '/v1/messages';
+
+export const sendingRoutes = {
+  send: at.post(path, {
+    name: 'sendMessage',
+    summary: 'Send an email message',
+    description:
+      'Accepts the message durably and returns it as `pending`; follow it by its events. Repeats ' +
+      'with the same `Idempotency-Key` and content return the original message.',
+    permission: 'messages:send',
+    headers: idempotencyHeader,
+    body: sendPayload,
+    drawsOnSendRate: true,
+    output: message,
+    throws: [PaymentRequiredError, ConflictError, badGateway],
+    run: (app, { caller, headers, body }) =>
+      sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
+  }),
+  sendBatch: at.post(`${path}/batch`, {
+    name: 'sendMessageBatch',
+    summary: 'Send up to 100 messages',
+    description:
+      'Answers with one result for each entry, in order: the `message`, or the `error` of ' +
+      'this send as if it had been sent alone. Each entry is checked by itself, its fields ' +
+      'too; a refused entry does not stop the others. All accepted entries are stored at ' +
+      'once. Counts as one request for each entry. A repeat with the same ' +
+      '`Idempotency-Key` and content returns the same results; if no entry was accepted, ' +
+      'the key is free again.',
+    permission: 'messages:send',
+    headers: idempotencyHeader,
+    body: batchPayload,
+    drawsOnSendRate: 'batch',
+    status: 200,
+    output: z.array(batchResult),
+    throws: [ConflictError],
+    run: async (app, { caller, headers, body }) => {
+      // The rate limit is for keys: the operator at the command line has none.
+      if (caller.keyId !== null) {
+        await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      }
+      return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);
+    },
+  }),
+  schedule: at.post(`${path}/scheduled`, {
+    name: 'scheduleMessage',
+    summary: 'Send an email message later',
+    description:
+      'Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the ' +
+      'rate limit and the daily quota then, not now, and waits for them instead of ' +
+      'failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the ' +
+      'time. Repeats with the same `idempotencyKey` and content return the original ' +
+      'message.',
+    permission: 'messages:send',
+    body: scheduledPayload,
+    output: message,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => scheduleMessage(app, caller, body),
+  }),
+  cancel: at.post(`${path}/{id}/cancel`, {
+    name: 'cancelMessage',
+    summary: 'Cancel a message that has not been sent',
+    description:
+      'Cancels scheduled and queued deliveries, and those that wait for another attempt: ' +
+      'the message ends as `failed` with the error code `cancelled`. A message that was ' +
+      'sent in part, or has an attempt in progress, is a conflict. Repeating the request ' +
+      'changes nothing.',
+    permission: 'messages:send',
+    params: z.strictObject({ id: messageId }),
+    output: message,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
+  }),
+};

@@ -1,0 +1,102 @@
+// The send operation, in the order of its steps: `sendMessage` (called by POST /v1/messages) → `acceptOne`
+// (one answer) → `gathered` (sends that arrive together) → `acceptTogether` (one transaction) → `acceptAll`
+// (accept.ts). Also deletes old idempotency keys.
+
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { groupWrites } from '../../platform/store/group.ts';
+import { deleteIdempotencyKeysBefore } from '../messages/idempotency-queries.ts';
+import type { Message, MessageOrigin } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { intakeOf } from '../queue/intake.ts';
+import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
+import { prepareContent } from './content.ts';
+import { fingerprint } from './fingerprint.ts';
+import { type RecentContents, recentContents } from './recent-contents.ts';
+
+const mostPerTransaction = 128;
+const keysKeptMs = 48 * 3_600_000;
+const keysPerSweep = 1_000;
+
+/**
+ * Accepts one message. Resolves after the durable commit. With an idempotency key, a repeat of the same
+ * request gets the original answer.
+ * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if the daily
+ * quota has no room for all its recipients; ConflictError for a key used with other content;
+ * ResourceNotFoundError for missing resources that the payload names; CapacityError if the store cannot
+ * write.
+ */
+export async function sendMessage(
+  app: App,
+  caller: Caller,
+  payload: SendPayload,
+  idempotencyKey: string | null,
+): Promise<Message> {
+  const idempotency =
+    idempotencyKey === null
+      ? null
+      : {
+          organizationId: caller.organizationId,
+          key: idempotencyKey,
+          fingerprint: fingerprint('POST', '/v1/messages', payload),
+        };
+  const content = await prepareContent(app, caller.organizationId, payload);
+  return acceptOne(app, { caller, payload, content, idempotency });
+}
+
+/** Accepts one request. Resolves after the durable commit. @throws the error that refuses the request. */
+export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
+  const result = await gathered(app)(request);
+  if ('error' in result) throw result.error;
+  const via = request.content.raw?.via ?? 'api';
+  if (!result.replayed) countTaken(app, request.caller, via, 1);
+  return result.message;
+}
+
+/**
+ * Counts accepted mail of keys only: nobody reads the metrics of a command, and a daemon counts its mail when
+ * it finds it in the store.
+ */
+export function countTaken(
+  app: App,
+  { keyId }: Caller,
+  via: MessageOrigin['via'],
+  count: number,
+): void {
+  if (keyId !== null) app.metrics.accepted.inc({ direction: 'outbound', via }, count);
+}
+
+/** Adds a request to those that share the next transaction. Resolves with its result. */
+const gathered = perApp((app: App) =>
+  groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
+    acceptTogether(app, trx, requests),
+  ),
+);
+
+function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<AcceptResult[]> {
+  intakeOf(app).took(requests.length);
+  return acceptAll(app, trx, recentOf(app, trx), requests);
+}
+
+/** Returns the contents that sends of this process share, for the use of one transaction. */
+export function recentOf(app: App, trx: Db): RecentContents {
+  return sharedContents(app)(trx);
+}
+
+const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
+
+/**
+ * Deletes idempotency keys after two days (one is promised). A clock that is set forward makes no key older:
+ * otherwise a repeat would be sent again.
+ */
+export async function sweepIdempotencyKeys(app: App): Promise<void> {
+  const { clock, opened } = app;
+  const steadyNow = opened.at + clock.elapsed() - opened.elapsed;
+  const before = Math.floor(Math.min(clock.now(), steadyNow)) - keysKeptMs;
+  let swept: number;
+  do {
+    swept = await app.store.write((trx) => deleteIdempotencyKeysBefore(trx, before, keysPerSweep));
+  } while (swept === keysPerSweep);
+}

@@ -1,0 +1,12 @@
+// Base address of the links in a mail: the tracking host of its sending domain, or an address of ours.
+import type { App } from '../../core/app.ts';
+import { activeHostOf } from './custom/active-hosts.ts';
+
+/**
+ * Returns the base without a slash at its end. `domainId` is the sending domain, null for mail without one.
+ */
+export function trackingBase(app: App, domainId: string | null): string {
+  const host = domainId === null ? null : activeHostOf(app, domainId);
+  if (host !== null) return `https://${host}`;
+  return app.config.tracking.publicUrl ?? app.config.http.publicUrl ?? app.publicUrl.current;
+}

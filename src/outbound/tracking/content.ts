@@ -1,0 +1,86 @@
+// Finds the links of a content before it is stored, and decides what to track of a message: the send says so,
+// or else its organization. Links of recent contents are cached.
+import { LRUCache } from 'lru-cache';
+import { trackingDefaults } from '../../access/organizations/tracking-defaults.ts';
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { trackingBase } from './base-url.ts';
+import { type FoundLinks, findLinks, type IsOurs } from './links.ts';
+import { pixel, readToken } from './tokens.ts';
+
+/** Links in the cache, over all contents. */
+const mostRemembered = 20_000;
+
+/** Engagement to track of a message. */
+export interface Tracking {
+  opens: boolean;
+  clicks: boolean;
+}
+
+export const nothingTracked: Tracking = { opens: false, clicks: false };
+
+/** Decides what to track of a send. Returns a promise if the organization must be looked up. */
+export function trackingWanted(
+  app: App,
+  organizationId: string,
+  wished: { opens?: boolean | undefined; clicks?: boolean | undefined } = {},
+): Tracking | Promise<Tracking> {
+  const { opens, clicks } = wished;
+  if (opens !== undefined && clicks !== undefined) return { opens, clicks };
+  const complete = (defaults: Tracking): Tracking => ({
+    opens: opens ?? defaults.opens,
+    clicks: clicks ?? defaults.clicks,
+  });
+  const known = trackingDefaults(app, organizationId);
+  return known instanceof Promise ? known.then(complete) : complete(known);
+}
+
+const rememberedOf = perApp(
+  (_app: App) =>
+    new LRUCache<string, FoundLinks>({
+      maxSize: mostRemembered,
+      sizeCalculation: ({ urls }) => urls.length + 1,
+    }),
+);
+
+/**
+ * Finds links as `findLinks` does, except ours. `digest` is the cache key of the HTML and `unsubscribeUrls`.
+ */
+export async function linksOf(
+  app: App,
+  digest: string,
+  html: string,
+  unsubscribeUrls: readonly string[],
+): Promise<FoundLinks> {
+  const remembered = rememberedOf(app);
+  const known = remembered.get(digest);
+  if (known) return known;
+  const found = await findLinks(html, ownUrls(app, unsubscribeUrls));
+  remembered.set(digest, found);
+  return found;
+}
+
+function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
+  const leave = new Set(unsubscribeUrls);
+  const base = trackingBase(app, null);
+  return (url) => {
+    const [, kind, token = ''] = /\/(t\/[oc])\/([^/?#]+)$/.exec(url) ?? [];
+    if (kind === 't/o' || kind === 't/c') {
+      const tracked = readToken(app, token);
+      if (tracked) return kind === 't/o' && tracked.link === pixel ? 'pixel' : 'link';
+    }
+    const isLeave = leave.has(url) || url.startsWith(`${base}/u/`);
+    return isLeave ? 'link' : null;
+  };
+}
+
+/** Returns the addresses in the sender's own `List-Unsubscribe` (RFC 2369). */
+export function unsubscribeUrlsOf(headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    name.toLowerCase() === 'list-unsubscribe'
+      ? [...value.matchAll(/<\s*(https?:[^<>\s]+)\s*>/gi)].flatMap(([, url = '']) =>
+          URL.canParse(url) ? new URL(url).href : [],
+        )
+      : [],
+  );
+}

@@ -1,0 +1,201 @@
+// Adapter to acme-client: one call for each step of an order (RFC 8555 7.4). No call waits for the authority
+// to progress. Accounts and their keys are in the store. Every failure is an AuthorityError.
+import { generateKeyPairSync } from 'node:crypto';
+import type { Client } from 'acme-client';
+import type { App } from '../../../core/app.ts';
+import { messageOf, ServiceError } from '../../../platform/errors.ts';
+import {
+  type AcmeAuthorization,
+  type AcmeOrder,
+  authorization as authorizationSchema,
+  directory as directorySchema,
+  order as orderSchema,
+} from './acme-schema.ts';
+import { acmeAdapter, travellingFor } from './acme-transport.ts';
+import { AuthorityError } from './authority-error.ts';
+import { findAccount, insertAccount, setAccountUrl } from './queries.ts';
+
+/** Challenge by which a host is validated. */
+export interface Challenge {
+  url: string;
+  token: string;
+  /** Content that the authority expects for the token: in a file, or in a TXT record. */
+  value: string;
+}
+
+export interface Authority {
+  /** Address of our account at the authority. `caaIdentities`: its names in CAA records. */
+  accountUrl: string;
+  caaIdentities: readonly string[];
+  beginOrder(hostname: string): Promise<AcmeOrder>;
+  findOrder(url: string): Promise<AcmeOrder>;
+  /** Returns the open challenge. Null if the authority has validated the host already. */
+  challengeOf(order: AcmeOrder): Promise<Challenge | null>;
+  /** Tells the authority to validate the challenge. */
+  answer(challenge: Pick<Challenge, 'url' | 'token'>): Promise<void>;
+  /** Returns the reason of a failed validation, in the words of the authority. */
+  refusalOf(order: AcmeOrder): Promise<string>;
+  finalize(order: AcmeOrder, hostname: string, keyPem: string): Promise<AcmeOrder>;
+  /** Returns a chain in PEM. */
+  certificateOf(order: AcmeOrder): Promise<string>;
+}
+
+/** Loaded on first use: with its libraries it takes 40 MB. */
+let library: Promise<typeof import('acme-client')> | null = null;
+
+function loadLibrary(): Promise<typeof import('acme-client')> {
+  library ??= import('acme-client').then((module) => {
+    const acme = module.default as unknown as typeof import('acme-client');
+    const { defaults } = acme.axios as unknown as {
+      defaults: { adapter: unknown; acmeSettings: { retryMaxAttempts: number } };
+    };
+    defaults.adapter = acmeAdapter;
+    // Our own clock and schedule decide on retries.
+    defaults.acmeSettings.retryMaxAttempts = 0;
+    return acme;
+  });
+  return library;
+}
+
+/** Creates a P-256 key in PEM, which every authority accepts. */
+export function newKeyPem(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function accountContext(directoryUrl: string): string {
+  return `acmeAccount:${directoryUrl}`;
+}
+
+async function accountOf(app: App): Promise<{ url: string | null; keyPem: string }> {
+  const { store, secrets, config, clock } = app;
+  const { directoryUrl } = config.tracking.acme;
+  const context = accountContext(directoryUrl);
+  let row = await findAccount(store.db, directoryUrl);
+  if (!row) {
+    const private_key = secrets.encrypt(newKeyPem(), context);
+    const made = { directory_url: directoryUrl, url: null, private_key, created_at: clock.now() };
+    await store.write((trx) => insertAccount(trx, made));
+    // If two daemons create an account, the first one is kept.
+    row = await findAccount(store.db, directoryUrl);
+  }
+  if (!row) throw new AuthorityError('unavailable', 'the account is missing from the store');
+  return { url: row.url, keyPem: secrets.decrypt(row.private_key, context).toString('utf8') };
+}
+
+/** Parses the result of a step. @throws AuthorityError */
+async function readWith<T>(
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+  step: () => Promise<unknown>,
+): Promise<T> {
+  const parsed = schema.safeParse(await told(step));
+  if (parsed.success) return parsed.data;
+  throw new AuthorityError('unreadable', 'the authority answered with something other than ACME');
+}
+
+/** Turns errors of the library itself into AuthorityErrors: they mean that it could not read an answer. */
+async function told<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof AuthorityError || error instanceof ServiceError) throw error;
+    throw new AuthorityError('unreadable', `the authority: ${messageOf(error).slice(0, 300)}`);
+  }
+}
+
+/** Registers the account once. An authority that knows the key returns the same account again. */
+async function registered(app: App, client: Client, url: string | null): Promise<string> {
+  if (url !== null) return url;
+  const { email, directoryUrl } = app.config.tracking.acme;
+  const contact = email === null ? {} : { contact: [`mailto:${email}`] };
+  await told(() => client.createAccount({ termsOfServiceAgreed: true, ...contact }));
+  const made = await told(async () => client.getAccountUrl());
+  await app.store.write((trx) => setAccountUrl(trx, directoryUrl, made));
+  return made;
+}
+
+/**
+ * Opens the account at the configured authority for `work`, and creates a missing one.
+ * @throws AuthorityError for every fault of the authority.
+ */
+export function withAuthority<T>(
+  app: App,
+  signal: AbortSignal,
+  work: (authority: Authority) => Promise<T>,
+): Promise<T> {
+  return travellingFor({ app, signal }, async () => {
+    const acme = await loadLibrary();
+    const account = await accountOf(app);
+    const { directoryUrl } = app.config.tracking.acme;
+    const client = new acme.Client({
+      directoryUrl,
+      accountKey: account.keyPem,
+      ...(account.url !== null && { accountUrl: account.url }),
+    });
+    // Missing in its types: the directory that it has read.
+    const { http } = client as unknown as { http: { getDirectory(): Promise<unknown> } };
+    const { meta } = await readWith(directorySchema, () => http.getDirectory());
+    const accountUrl = await registered(app, client, account.url);
+    try {
+      return await work(authorityOver(app, acme, client, accountUrl, meta?.caaIdentities ?? []));
+    } catch (error) {
+      if (error instanceof AuthorityError && error.problem === 'accountDoesNotExist') {
+        await app.store.write((trx) => setAccountUrl(trx, directoryUrl, null));
+      }
+      throw error;
+    }
+  });
+}
+
+function authorityOver(
+  app: App,
+  acme: typeof import('acme-client'),
+  client: Client,
+  accountUrl: string,
+  caaIdentities: readonly string[],
+): Authority {
+  const kind = app.config.tracking.acme.challenge;
+  type LibraryOrder = Awaited<ReturnType<Client['createOrder']>>;
+  const asLibrary = (order: AcmeOrder | { url: string }) => order as unknown as LibraryOrder;
+  const authorizations = (order: AcmeOrder): Promise<AcmeAuthorization[]> =>
+    readWith(authorizationSchema.array(), () => client.getAuthorizations(asLibrary(order)));
+  return {
+    accountUrl,
+    caaIdentities,
+    beginOrder: (hostname) =>
+      readWith(orderSchema, () =>
+        client.createOrder({ identifiers: [{ type: 'dns', value: hostname }] }),
+      ),
+    findOrder: (url) => readWith(orderSchema, () => client.getOrder(asLibrary({ url }))),
+    async challengeOf(order) {
+      const open = (await authorizations(order)).find(({ status }) => status === 'pending');
+      if (!open) return null;
+      const challenge = open.challenges.find(({ type }) => type === kind);
+      if (!challenge?.token) {
+        throw new AuthorityError('refused', `the authority offers no challenge ${kind}`);
+      }
+      const { url, token } = challenge;
+      type LibraryChallenge = Parameters<Client['getChallengeKeyAuthorization']>[0];
+      const asked = { type: kind, url, token, status: 'pending' } as LibraryChallenge;
+      return { url, token, value: await client.getChallengeKeyAuthorization(asked) };
+    },
+    async answer({ url, token }) {
+      type LibraryChallenge = Parameters<Client['completeChallenge']>[0];
+      const challenge = { type: kind, url, token, status: 'pending' } as LibraryChallenge;
+      await told(() => client.completeChallenge(challenge));
+    },
+    async refusalOf(order) {
+      const errors = (await authorizations(order)).flatMap(({ challenges }) =>
+        challenges.flatMap(({ error }) => error?.detail ?? []),
+      );
+      return errors[0] ?? order.error?.detail ?? 'the authority gave no reason';
+    },
+    async finalize(order, hostname, keyPem) {
+      const [, csr] = await told(() => acme.crypto.createCsr({ altNames: [hostname] }, keyPem));
+      return readWith(orderSchema, () => client.finalizeOrder(asLibrary(order), csr));
+    },
+    async certificateOf(order) {
+      return String(await told(() => client.getCertificate(asLibrary(order))));
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Cache of the tracking hosts in this process, because every link and every connection looks one up. Each
+// change of a served host increments a counter in the store (`hostChanges`). Each process compares that
+// counter after commits, at most every half second, and rereads all hosts every half minute.
+import type { App } from '../../../core/app.ts';
+import { perApp } from '../../../platform/runtime/per-app.ts';
+import { atMostEach } from '../../../platform/store/at-most-each.ts';
+import { hostChanges, type ServedHostRow, selectServedHosts } from './queries.ts';
+
+const lookEachMs = 500;
+const rereadMs = 30_000;
+
+class KnownHosts {
+  readonly #app: App;
+  #byName = new Map<string, ServedHostRow>();
+  #byDomain = new Map<string, ServedHostRow>();
+  #seenChanges = -1;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  served(hostname: string): ServedHostRow | undefined {
+    return this.#byName.get(hostname);
+  }
+
+  ofDomain(domainId: string): ServedHostRow | undefined {
+    return this.#byDomain.get(domainId);
+  }
+
+  /** Rereads the hosts if the counter moved or the last read is old. Reads run one after the other. */
+  refresh(): Promise<void> {
+    const next = this.#reading.then(() => this.#read());
+    // Only the present caller gets the error. The next one reads again.
+    this.#reading = next.catch(() => {});
+    return next;
+  }
+
+  async #read(): Promise<void> {
+    const { store, clock } = this.#app;
+    const counter = await hostChanges.count(store.db);
+    const ageMs = clock.elapsed() - this.#readAt;
+    if (counter === this.#seenChanges && ageMs < rereadMs) return;
+    const rows = await selectServedHosts(store.db);
+    this.#byName = new Map(rows.map((row) => [row.hostname, row]));
+    this.#byDomain = new Map(rows.map((row) => [row.domain_id, row]));
+    this.#seenChanges = counter;
+    this.#readAt = clock.elapsed();
+  }
+}
+
+const knownHosts = perApp((app: App) => new KnownHosts(app));
+
+/** Returns the cached row of a host that is not disabled. `hostname` must be in lower case. */
+export function servedHost(app: App, hostname: string): ServedHostRow | undefined {
+  return knownHosts(app).served(hostname);
+}
+
+/**
+ * Returns the host for links in mail of a domain, with its port unless that is 443. Null without a host that
+ * has a valid certificate, and in a process that does not watch the hosts.
+ */
+export function activeHostOf(app: App, domainId: string): string | null {
+  const row = knownHosts(app).ofDomain(domainId);
+  if (row?.status !== 'active') return null;
+  const expiresAt = row.certificate_expires_at;
+  if (expiresAt === null || expiresAt <= app.clock.now()) return null;
+  const { publicPort } = app.config.tracking.https;
+  return publicPort === 443 ? row.hostname : `${row.hostname}:${publicPort}`;
+}
+
+/** Reads changed hosts now. */
+export function refreshActiveHosts(app: App): Promise<void> {
+  return knownHosts(app).refresh();
+}
+
+/** Keeps the cache current from now on. The returned function ends that. @throws if the first read fails */
+export async function watchActiveHosts(app: App): Promise<() => void> {
+  await refreshActiveHosts(app);
+  let isStopped = false;
+  let cancel = () => {};
+  const look = () => {
+    if (isStopped) return;
+    refreshActiveHosts(app).catch((error: unknown) => {
+      app.log.error(
+        { err: error },
+        'the tracking hosts cannot be read: the last known ones are used',
+      );
+    });
+  };
+  const rest = () => {
+    look();
+    cancel = app.clock.after(rereadMs, rest);
+  };
+  cancel = app.clock.after(rereadMs, rest);
+  const unsubscribe = app.store.onChange(atMostEach(app.clock, lookEachMs, look));
+  return () => {
+    isStopped = true;
+    cancel();
+    unsubscribe();
+  };
+}

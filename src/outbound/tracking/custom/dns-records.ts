@@ -1,0 +1,28 @@
+// Presents the DNS records of tracking hosts among those of a domain (`purpose: tracking`). Domains
+// call it as a hook (src/service/service.ts), because they stand before this room.
+import type { FindTrackingRecords, TrackingRecord } from '../../../core/app.ts';
+import { findHostsOfDomains, type ShownHost } from './queries.ts';
+import { recordsOf } from './target.ts';
+
+/** Returns `pending` for hosts that were not found yet: `pending` or `verifying` (turn.ts). */
+function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'] {
+  if (missing_since !== null) return 'missing';
+  return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';
+}
+
+/** Presents the records of enabled hosts: the one for links, and the one for challenges if it is needed. */
+export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, domainIds) => {
+  const hosts = await findHostsOfDomains(db, domainIds);
+  return new Map(
+    hosts.map((host) => {
+      const status = statusOf(host);
+      const error = status === 'missing' ? host.reason_message : null;
+      const { tracking, dcvDelegation } = recordsOf(config, host);
+      const records: TrackingRecord[] = [{ ...tracking, status, error }];
+      // An active certificate proves the delegation.
+      const answered = host.status === 'active' ? 'valid' : 'pending';
+      if (dcvDelegation.required) records.push({ ...dcvDelegation, status: answered, error: null });
+      return [host.domain_id, records];
+    }),
+  );
+};

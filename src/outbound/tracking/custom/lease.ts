@@ -1,0 +1,91 @@
+// Lease of a tracking host: one process checks it at a time. A result is stored only while the lease holds,
+// so a host that was disabled meanwhile stays disabled.
+import type { App } from '../../../core/app.ts';
+import {
+  type HostPatch,
+  hostChanges,
+  type Lease,
+  type TrackingHostRow,
+  updateHost,
+} from './queries.ts';
+import { turn } from './turn.ts';
+
+/** Limit of a turn with all its look-ups and requests. It ends before the lease does. */
+const turnMs = 90_000;
+const leaseMs = 180_000;
+
+/** The lease was lost to another process, or ended. */
+class LostLease extends Error {}
+
+/** Creates a lease that starts now. */
+export function leaseOf({ clock }: App, holder: string): Lease {
+  const now = clock.now();
+  return { holder, now, until: now + leaseMs };
+}
+
+const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
+
+/** Stores a result, and releases the lease unless `isHeld`. @throws LostLease */
+async function keep(
+  app: App,
+  row: TrackingHostRow,
+  holder: string,
+  change: HostPatch,
+  isHeld: boolean,
+): Promise<TrackingHostRow> {
+  const changes = servedBy.some((name) => name in change && change[name] !== row[name]);
+  const kept = await app.store.write(async (trx) => {
+    const patch = {
+      ...change,
+      ...(changes && { updated_at: app.clock.now() }),
+      ...(!isHeld && { claimed_by: null, claimed_until: null }),
+    };
+    const stored = await updateHost(trx, row.id, patch, holder);
+    if (stored && changes) hostChanges.note(trx);
+    return stored;
+  });
+  if (!kept) throw new LostLease();
+  return kept;
+}
+
+interface TakeTurnOptions {
+  holder: string;
+  mayOrder: boolean;
+  /** Ends the turn at our shutdown. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Takes a turn at a host that `holder` has leased, then releases the lease.
+ * @returns the new row, or undefined if the lease was lost.
+ */
+export async function takeTurn(
+  app: App,
+  row: TrackingHostRow,
+  { holder, mayOrder, signal }: TakeTurnOptions,
+): Promise<TrackingHostRow | undefined> {
+  const time = new AbortController();
+  const cancel = app.clock.after(turnMs, () => time.abort());
+  const ends = signal ? AbortSignal.any([time.signal, signal]) : time.signal;
+  try {
+    const change = await turn(app, row, {
+      mayOrder,
+      signal: ends,
+      keep: async (some) => void (await keep(app, row, holder, some, true)),
+    });
+    // A shutdown discards the result. The next turn starts from the same state.
+    const found = signal?.aborted ? {} : change;
+    const after = await keep(app, row, holder, found, false);
+    if (after.status !== row.status) {
+      const { hostname, status: from } = row;
+      const { status: to, reason_code: reason } = after;
+      app.log.info({ hostname, from, to, reason }, 'a tracking host changed');
+    }
+    return after;
+  } catch (error) {
+    if (error instanceof LostLease) return undefined;
+    throw error;
+  } finally {
+    cancel();
+  }
+}

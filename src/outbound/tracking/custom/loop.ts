@@ -1,0 +1,63 @@
+// Schedules checks of tracking hosts: takes a few due ones at once, and sleeps until the next. Several
+// daemons share the hosts. A lease in each row keeps a host to one of them (lease.ts).
+import type { App } from '../../../core/app.ts';
+import { createDueLoop } from '../../../platform/store/due-loop.ts';
+import { leaseOf, takeTurn } from './lease.ts';
+import { claimDueHost, findNextDue, selectDueHosts, type TrackingHostRow } from './queries.ts';
+
+const mostAtOnce = 5;
+
+export interface TrackingHostLoop {
+  start(): void;
+  /** Aborts look-ups and requests, and lets running turns store their results. */
+  stop(): Promise<void>;
+}
+
+/** The loop of one daemon. */
+export function createTrackingHostLoop(app: App): TrackingHostLoop {
+  const holder = app.newId('worker');
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  const take = async (row: TrackingHostRow) => {
+    try {
+      await takeTurn(app, row, { holder, mayOrder: true, signal });
+    } catch (error) {
+      // Keeps the lease until it ends, so that no daemon retries before.
+      app.log.error(
+        { err: error, hostname: row.hostname },
+        'a check of a tracking host failed: trying again later',
+      );
+    }
+  };
+
+  const loop = createDueLoop(app, {
+    async step() {
+      const now = app.clock.now();
+      const due = await selectDueHosts(app.store.db, now, mostAtOnce);
+      if (due.length === 0) return (await findNextDue(app.store.db, now)) ?? Infinity;
+      const lease = leaseOf(app, holder);
+      // In the order in which every daemon locks them.
+      const sorted = due.toSorted((a, b) => (a < b ? -1 : 1));
+      const taken = await app.store.write(async (trx) => {
+        const rows: TrackingHostRow[] = [];
+        for (const id of sorted) {
+          const row = await claimDueHost(trx, id, lease);
+          if (row) rows.push(row);
+        }
+        return rows;
+      });
+      await Promise.all(taken.map(take));
+      return 0;
+    },
+    trouble: 'tracking hosts cannot be checked now: trying again',
+  });
+
+  return {
+    start: () => loop.start(),
+    async stop() {
+      closing.abort();
+      await loop.stop();
+    },
+  };
+}

@@ -1,0 +1,297 @@
+// All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no decisions.
+import { changeCounter } from '../../../platform/store/change-counter.ts';
+import { type Db, idList, isOneOf, statement, tables } from '../../../platform/store/db.ts';
+import { rowsOf } from '../../../platform/store/rows.ts';
+import type { ReasonCode, TrackingStatus } from './schema.ts';
+
+export interface TrackingHostRow {
+  id: string;
+  organization_id: string;
+  domain_id: string;
+  label: string;
+  hostname: string;
+  status: TrackingStatus;
+  reason_code: ReasonCode | null;
+  reason_message: string | null;
+  caa_blocked: number;
+  /** JSON: a list of texts. */
+  verification_errors: string;
+  /** Consecutive failures of the authority. */
+  failures: number;
+  enabled_at: number;
+  /** Time since which its DNS record is missing. */
+  missing_since: number | null;
+  last_checked_at: number | null;
+  /** Null: never. */
+  next_check_at: number | null;
+  claimed_by: string | null;
+  claimed_until: number | null;
+  teardown_at: number | null;
+  order_url: string | null;
+  order_since: number | null;
+  /** Encrypted key of the ordered certificate. */
+  order_key: string | null;
+  order_after: number | null;
+  /** End of a rate limit of the authority. A recheck does not shorten it. */
+  peace_until: number | null;
+  challenge_url: string | null;
+  challenge_token: string | null;
+  /** Validation value: the key authorization, or its digest for DNS. */
+  challenge_value: string | null;
+  /** A chain in PEM. */
+  certificate: string | null;
+  /** Encrypted. */
+  certificate_key: string | null;
+  certificate_since: number | null;
+  certificate_expires_at: number | null;
+  certificate_renew_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface AcmeAccountRow {
+  directory_url: string;
+  /** Null before the registration. */
+  url: string | null;
+  /** Encrypted. */
+  private_key: string;
+  created_at: number;
+}
+
+interface TrackingTables {
+  tracking_hosts: TrackingHostRow;
+  tracking_host_changes: { counter: number };
+  acme_accounts: AcmeAccountRow;
+}
+
+/** New values of changed columns. */
+export type HostPatch = Partial<Omit<TrackingHostRow, 'id' | 'organization_id' | 'domain_id'>>;
+
+const hosts = rowsOf<TrackingHostRow>('tracking_hosts', 'custom-tracking');
+
+export const insertHost = (db: Db, row: TrackingHostRow) => hosts.insert(db, row, ['domain_id']);
+
+export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHostRow | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .executeTakeFirst();
+}
+
+/** Columns of a host that are shown with the records of its domain: without certificate and keys. */
+export type ShownHost = Pick<
+  TrackingHostRow,
+  'id' | 'domain_id' | 'hostname' | 'status' | 'missing_since' | 'reason_message'
+>;
+
+/** Finds the enabled hosts of these domains. */
+export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promise<ShownHost[]> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select(['id', 'domain_id', 'hostname', 'status', 'missing_since', 'reason_message'])
+    .where(isOneOf(db, 'domain_id', idList(db, domainIds)))
+    .where('status', 'not in', ['tearing-down', 'disabled'])
+    .execute();
+}
+
+/**
+ * Updates a host and returns its row. Undefined if the row is gone, or if `holder` no longer has the lease.
+ */
+export function updateHost(
+  db: Db,
+  id: string,
+  change: HostPatch,
+  holder?: string,
+): Promise<TrackingHostRow | undefined> {
+  return tables<TrackingTables>(db)
+    .updateTable('tracking_hosts')
+    .set(change)
+    .where('id', '=', id)
+    .$if(holder !== undefined, (query) => query.where('claimed_by', '=', holder ?? null))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** A lease on a row, until `until`. */
+export interface Lease {
+  holder: string;
+  now: number;
+  until: number;
+}
+
+function claim(db: Db, id: string, { holder, now, until }: Lease) {
+  return tables<TrackingTables>(db)
+    .updateTable('tracking_hosts')
+    .set({ claimed_by: holder, claimed_until: until })
+    .where('id', '=', id)
+    .where('status', '<>', 'disabled')
+    .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
+}
+
+/** Leases a due host. Returns undefined if another process was first. */
+export function claimDueHost(
+  db: Db,
+  id: string,
+  lease: Lease,
+): Promise<TrackingHostRow | undefined> {
+  return claim(db, id, lease)
+    .where('next_check_at', '<=', lease.now)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * Leases a host that no process has checked for `restMs`. Returns undefined if it was, or is being checked.
+ */
+export function claimRestedHost(
+  db: Db,
+  id: string,
+  lease: Lease,
+  restMs: number,
+): Promise<TrackingHostRow | undefined> {
+  const { now } = lease;
+  return claim(db, id, lease)
+    .where(({ eb, or }) =>
+      or([
+        eb('last_checked_at', 'is', null),
+        eb('last_checked_at', '<=', now - restMs),
+        // The clock was set back since.
+        eb('last_checked_at', '>', now),
+      ]),
+    )
+    .where('status', '<>', 'tearing-down')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+const due = statement<TrackingTables, { now: number; limit: number }, { id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('tracking_hosts')
+      .select('id')
+      .where('next_check_at', '<=', parameter('now'))
+      .where(({ eb, or }) =>
+        or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', parameter('now'))]),
+      )
+      .orderBy('next_check_at')
+      .limit(parameter('limit')),
+);
+
+/** Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones. */
+export async function selectDueHosts(db: Db, now: number, limit: number): Promise<string[]> {
+  return (await due(db, { now, limit })).map(({ id }) => id);
+}
+
+const nextDue = statement<TrackingTables, { now: number }, { at: number | null }>((db, parameter) =>
+  db
+    .selectFrom('tracking_hosts')
+    .select(({ fn }) => fn.min<number | null>('next_check_at').as('at'))
+    .where('next_check_at', '>', parameter('now')),
+);
+
+/** Returns the next due time after `now`, or null. */
+export async function findNextDue(db: Db, now: number): Promise<number | null> {
+  return (await nextDue(db, { now }))[0]?.at ?? null;
+}
+
+/** Columns of a host that serves links: all hosts except disabled ones. */
+export type ServedHostRow = Pick<
+  TrackingHostRow,
+  | 'id'
+  | 'organization_id'
+  | 'domain_id'
+  | 'hostname'
+  | 'status'
+  | 'certificate_since'
+  | 'certificate_expires_at'
+>;
+
+export function selectServedHosts(db: Db): Promise<ServedHostRow[]> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select([
+      'id',
+      'organization_id',
+      'domain_id',
+      'hostname',
+      'status',
+      'certificate_since',
+      'certificate_expires_at',
+    ])
+    .where('status', '<>', 'disabled')
+    .execute();
+}
+
+type Certificate = Pick<TrackingHostRow, 'id' | 'certificate' | 'certificate_key'>;
+
+export function findCertificate(db: Db, hostId: string): Promise<Certificate | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select(['id', 'certificate', 'certificate_key'])
+    .where('id', '=', hostId)
+    .executeTakeFirst();
+}
+
+type Challenge = Pick<TrackingHostRow, 'challenge_token' | 'challenge_value'>;
+
+/** Finds the challenge under way for a host name. */
+export function findChallenge(db: Db, hostname: string): Promise<Challenge | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select(['challenge_token', 'challenge_value'])
+    .where('hostname', '=', hostname)
+    .where('status', '<>', 'disabled')
+    .executeTakeFirst();
+}
+
+/** Finds the challenge under way by the id of its host. */
+export function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select(['challenge_token', 'challenge_value'])
+    .where('id', '=', id)
+    .where('status', '<>', 'disabled')
+    .executeTakeFirst();
+}
+
+/** Finds the enabled tracking host with this name. */
+export function findHolder(
+  db: Db,
+  hostname: string,
+): Promise<Pick<TrackingHostRow, 'id' | 'organization_id' | 'domain_id'> | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .select(['id', 'organization_id', 'domain_id'])
+    .where('hostname', '=', hostname)
+    .where('status', '<>', 'disabled')
+    .executeTakeFirst();
+}
+
+/** Counts changes of served hosts. */
+export const hostChanges = changeCounter<TrackingTables>('tracking_host_changes');
+
+export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
+  return tables<TrackingTables>(db)
+    .selectFrom('acme_accounts')
+    .selectAll()
+    .where('directory_url', '=', directoryUrl)
+    .executeTakeFirst();
+}
+
+/** Inserts an account, unless there is one for the directory. */
+export async function insertAccount(db: Db, row: AcmeAccountRow): Promise<void> {
+  await tables<TrackingTables>(db)
+    .insertInto('acme_accounts')
+    .values(row)
+    .onConflict((conflict) => conflict.column('directory_url').doNothing())
+    .execute();
+}
+
+export async function setAccountUrl(db: Db, directoryUrl: string, url: string | null) {
+  await tables<TrackingTables>(db)
+    .updateTable('acme_accounts')
+    .set({ url })
+    .where('directory_url', '=', directoryUrl)
+    .execute();
+}

@@ -1,0 +1,229 @@
+// One check of a tracking host, and the next step that it needs. Never waits for DNS or the authority inside
+// a transaction: the results are returned as columns to change.
+//
+//   status                    | result                                         | to
+//   --------------------------+------------------------------------------------+---------------------
+//   any enabled status        | no record that leads here                      | `verifying`, `dns-missing`
+//   `verifying`               | no record for a week                           | `failed`, checked daily
+//   `pending`                 | DNS did not answer                             | `verifying`; any other stays
+//   `pending`, `verifying`, … | the record; an order begins                    | `issuing`
+//   any                       | CAA forbids, the authority refuses or is away  | `failed` with its reason
+//   `issuing`                 | the certificate                                | `active`
+//   `active`                  | two thirds of its life are over                | the same, an order begins
+//   `active`                  | renewing fails                                 | the same, until it ends
+//   `active`                  | the certificate ended                          | `failed`, `expired`
+//   `tearing-down`            | a week is over                                 | `disabled`, its key deleted
+//
+// Without ACME a proxy in front has the certificate: `issuing` until it presents one for the host.
+import type { App } from '../../../core/app.ts';
+import { DnsError } from '../../../platform/net/dns.ts';
+import { caaProblem, type Issuer, relevantCaa } from './caa.ts';
+import { type CertificateFinding, lookAtShown } from './certificate.ts';
+import { checkDns, type DnsFinding, withFreshDns } from './check-dns.ts';
+import { beginOrder, continueOrder } from './order.ts';
+import { hasCertificate, isRenewalDue, noOrder, refused, soonest, spread } from './outcome.ts';
+import type { HostPatch, TrackingHostRow } from './queries.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const failsAfterMs = 7 * dayMs;
+const unansweredMs = 5 * minuteMs;
+
+export interface TurnOptions {
+  /** Aborts look-ups and requests. */
+  signal: AbortSignal;
+  /** Allows a new order. Only a daemon may order, because it answers the challenge. */
+  mayOrder: boolean;
+  /** Stores columns before the turn continues. Rejects if the lease is lost. */
+  keep(change: HostPatch): Promise<void>;
+}
+
+/** Checks a host and returns the columns to change. */
+export async function turn(
+  app: App,
+  row: TrackingHostRow,
+  options: TurnOptions,
+): Promise<HostPatch> {
+  const now = app.clock.now();
+  if (row.status === 'tearing-down') return tornDown(row, now);
+  if (row.order_url !== null) {
+    return options.mayOrder ? continueOrder(app, row, options) : { last_checked_at: now };
+  }
+  return withFreshDns(app, options.signal, async (dns) => {
+    const found = await checkDns(app, dns, row);
+    if (found.found !== 'yes') return { ...withoutRecord(app, row, found), last_checked_at: now };
+    const seen = { ...row, missing_since: null };
+    const patch = app.config.tracking.acme.enabled
+      ? await orderIfDue(app, seen, options)
+      : withProxy(app, seen, await lookAtShown(app, dns, row.hostname, options.signal));
+    return { missing_since: null, ...patch, last_checked_at: now };
+  });
+}
+
+function tornDown(row: TrackingHostRow, now: number): HostPatch {
+  if (row.teardown_at !== null && row.teardown_at > now) return { next_check_at: row.teardown_at };
+  return {
+    ...noOrder,
+    status: 'disabled',
+    reason_code: null,
+    reason_message: null,
+    verification_errors: '[]',
+    next_check_at: null,
+    certificate: null,
+    certificate_key: null,
+    certificate_since: null,
+    certificate_expires_at: null,
+    certificate_renew_at: null,
+  };
+}
+
+function withoutRecord(
+  app: App,
+  row: TrackingHostRow,
+  found: Exclude<DnsFinding, { found: 'yes' }>,
+): HostPatch {
+  const now = app.clock.now();
+  const verification_errors = JSON.stringify([found.message]);
+  if (found.found === 'unknown') {
+    const status = row.status === 'pending' ? 'verifying' : row.status;
+    const next_check_at = soonest(now + spread(app, unansweredMs), expiryOf(row, now));
+    return { status, verification_errors, next_check_at };
+  }
+  const since = row.missing_since ?? now;
+  const lasted = now - since;
+  const isFailed = lasted >= failsAfterMs;
+  const waitMs = isFailed ? dayMs : Math.max(minuteMs, Math.min(lasted, hourMs));
+  return {
+    status: isFailed ? 'failed' : 'verifying',
+    reason_code: 'dns-missing',
+    reason_message: found.message,
+    verification_errors,
+    missing_since: since,
+    next_check_at: now + spread(app, waitMs),
+  };
+}
+
+function expiryOf({ certificate_expires_at: at }: TrackingHostRow, now: number): number | null {
+  return at !== null && at > now ? at : null;
+}
+
+/** Returns the columns for the certificate of a proxy in front. */
+function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding): HostPatch {
+  const now = app.clock.now();
+  const daily = now + spread(app, dayMs);
+  const said = (message: string) => ({
+    reason_message: message,
+    verification_errors: JSON.stringify([message]),
+  });
+  switch (finding.found) {
+    case 'valid':
+      return {
+        status: 'active',
+        reason_code: null,
+        reason_message: null,
+        verification_errors: '[]',
+        caa_blocked: 0,
+        certificate_expires_at: finding.validity.until,
+        next_check_at: soonest(daily, finding.validity.until),
+      };
+    case 'none': {
+      // One failed look does not outweigh a certificate that was there yesterday.
+      const isActive = row.status === 'active' && expiryOf(row, now) !== null;
+      return {
+        ...said(finding.message),
+        status: isActive ? 'active' : 'issuing',
+        reason_code: 'initializing',
+        next_check_at: now + spread(app, unansweredMs),
+      };
+    }
+    case 'expired':
+    case 'mismatch':
+      return {
+        ...said(finding.message),
+        status: 'failed',
+        reason_code: finding.found === 'expired' ? 'expired' : 'certificate-mismatch',
+        certificate_expires_at: finding.found === 'expired' ? finding.validity.until : null,
+        next_check_at: now + spread(app, hourMs),
+      };
+  }
+}
+
+/** Orders a certificate if one is due. The record leads here. */
+async function orderIfDue(
+  app: App,
+  row: TrackingHostRow,
+  options: TurnOptions,
+): Promise<HostPatch> {
+  const now = app.clock.now();
+  const isServed = hasCertificate(row, now);
+  if (isServed && !isRenewalDue(row, now)) {
+    return {
+      status: 'active',
+      reason_code: null,
+      reason_message: null,
+      verification_errors: '[]',
+      caa_blocked: 0,
+      next_check_at: soonest(now + spread(app, dayMs), row.certificate_renew_at),
+    };
+  }
+  const after = row.order_after;
+  if (after !== null && after > now) return waitingForPeace(row, after, now);
+  if (!options.mayOrder) {
+    const status = isServed ? 'active' : 'issuing';
+    const reason = { reason_code: 'initializing' as const, reason_message: beginning };
+    return { ...(isServed ? {} : reason), status, order_after: null, next_check_at: now };
+  }
+  return beginOrder(app, row, {
+    ...options,
+    mayIssue: (issuer) => caaOf(app, row, issuer, options.signal),
+  });
+}
+
+const beginning = 'a daemon will order a certificate soon';
+
+/** Returns the columns while the next order waits after a failure. */
+function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
+  const { reason_code: code, reason_message } = row;
+  if (hasCertificate(row, now)) {
+    const next_check_at = soonest(after, row.certificate_expires_at);
+    // The missing record was the reason, and it is back.
+    const isOver = code === 'dns-missing';
+    const cleared = { reason_code: null, reason_message: null, verification_errors: '[]' };
+    return { ...(isOver && cleared), status: 'active', next_check_at };
+  }
+  const failed = { status: 'failed' as const, next_check_at: after };
+  if (row.certificate !== null && code !== 'rate-limited' && code !== 'expired') {
+    const message = `the certificate expired; renewing it failed: ${reason_message ?? ''}`;
+    return { ...failed, reason_code: 'expired', reason_message: message };
+  }
+  if (code !== 'dns-missing') return failed;
+  if (row.peace_until !== null && row.peace_until > now) {
+    const message = `the authority allows no order until ${new Date(row.peace_until).toISOString()}`;
+    return { ...failed, reason_code: 'rate-limited', reason_message: message };
+  }
+  const message = 'the last order failed: the next one follows at its time, or by a recheck';
+  return { ...failed, reason_code: 'challenge-failed', reason_message: message };
+}
+
+/** Returns columns with the reason that CAA forbids issuing. Null if the authority may issue. */
+function caaOf(
+  app: App,
+  row: TrackingHostRow,
+  issuer: Issuer,
+  signal: AbortSignal,
+): Promise<HostPatch | null> {
+  return withFreshDns(app, signal, async (dns) => {
+    try {
+      const { name, records } = await relevantCaa(dns, row.hostname);
+      const problem = caaProblem(records, issuer);
+      if (problem === null) return null;
+      const message = `the CAA record of ${name} ${problem}`;
+      return { ...refused(app, row, 'caa-forbids', message), caa_blocked: 1 };
+    } catch (error) {
+      if (!(error instanceof DnsError)) throw error;
+      // Without an answer on CAA no authority may issue (RFC 8659 3).
+      return withoutRecord(app, row, { found: 'unknown', message: error.message });
+    }
+  });
+}

@@ -1,0 +1,272 @@
+// Records opens and clicks: rows of `engagements`, status, timeline and counters, in one transaction for all
+// hits that arrive together.
+//
+//   by a         delivery is                 its row                            also
+//   person       sent, delivered             opens, opened_at if it is first    read, also its message
+//   person       read, complained            opens, opened_at if it is first
+//   person       under way, failed, bounced  opens
+//   machine      any                         automated
+//
+// A click counts the same way, and implies an open if there was none. Each becomes an event of the timeline,
+// with two exceptions that only count: a repeat of the same link within 30 s of its last event, and all
+// beyond 100 events of a delivery.
+import type { App } from '../../core/app.ts';
+import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
+import { countMail, type Observation } from '../../identity/reputation/count.ts';
+import { type Proof, proveAddresses } from '../../people/contacts/verify.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import {
+  type EngagedDelivery,
+  findDeliveryStatuses,
+  findEngagedDeliveries,
+  readDelivery,
+} from '../deliveries/queries.ts';
+import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
+import { lockWithMessages, moveMessages } from '../messages/restate.ts';
+import type { EngagementKind } from './automated.ts';
+import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
+import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
+
+/** Time within which a repeat makes no event. */
+const tellAgainMs = 30_000;
+/** Largest number of engagement events of one delivery. */
+const mostEvents = 100;
+/**
+ * Number of events above which automated engagement makes no more, so that scanners leave room for persons.
+ */
+const mostBeforeAutomated = 90;
+/** Least time in which a person can read a delivery and click. */
+const soonestClickMs = 2_000;
+
+/** A request for a pixel or a link. */
+export interface Hit {
+  deliveryId: string;
+  messageId: string;
+  kind: EngagementKind;
+  /** Number of the link. 0: the pixel. */
+  link: number;
+  /** Target of the link. */
+  url: string | null;
+  /** Name of the rule that recognized a machine. Null for a person. */
+  automatedBy: string | null;
+  userAgent: string | null;
+  /** Ms since 1970. */
+  at: number;
+}
+
+/** A message with the statuses and engagements that result from this transaction. */
+interface Engaged {
+  message: TrackedMessageRow;
+  statuses: Map<string, MessageStatus>;
+  rows: Map<string, EngagementRow>;
+  before: Standing;
+}
+
+/** Records hits that arrived together, inside the caller's transaction. Skips messages deleted meanwhile. */
+export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promise<void> {
+  await lockWithMessages(
+    trx,
+    hits.map(({ deliveryId, messageId }) => ({ id: deliveryId, message_id: messageId })),
+  );
+  const ids = [...new Set(hits.map(({ deliveryId }) => deliveryId))];
+  const deliveries = new Map((await findEngagedDeliveries(trx, ids)).map((row) => [row.id, row]));
+  const messages = await engagedOf(trx, [...deliveries.values()]);
+  const events: MessageEvent[] = [];
+  const changed = new Map<string, EngagementRow>();
+  const read = new Map<string, EngagedDelivery>();
+  const observations: Observation[] = [];
+  const proofs: Proof[] = [];
+  for (const hit of hits) {
+    const delivery = deliveries.get(hit.deliveryId);
+    const engaged = messages.get(hit.messageId);
+    if (!delivery || !engaged) continue;
+    const row = rowOf(engaged, delivery.id);
+    changed.set(delivery.id, row);
+    const by = hit.automatedBy ?? tooSoon(hit, delivery);
+    if (by === null && hit.kind === 'click') proofs.push(proofOf(delivery));
+    const told = engage(hit, by, row, engaged, delivery);
+    if (by === null && reads(engaged, delivery)) {
+      if (delivery.status === 'sent') observations.push(deliveredBy(delivery));
+      read.set(delivery.id, delivery);
+      engaged.statuses.set(delivery.id, 'read');
+    }
+    const status = overallStatus([...engaged.statuses.values()]);
+    for (const kind of told) events.push(eventOf(hit, by, kind, delivery, status));
+  }
+  await moveRead(app, trx, messages, [...read.values()]);
+  await upsertEngagements(trx, [...changed.values()]);
+  if (events.length > 0) await recordTimeline(app, trx, events);
+  for (const engaged of messages.values()) {
+    const observed = observeCohort(engaged.message, engaged.before, standingOf(engaged));
+    if (observed) observations.push(observed);
+  }
+  if (proofs.length > 0) await proveAddresses(app, trx, proofs);
+  // Last, because other transactions wait for the counters.
+  if (observations.length > 0) await countMail(app, trx, observations);
+}
+
+/** Returns the proof of a click: a person reads the mail of the address. */
+function proofOf({ organization_id: organizationId, email: address }: EngagedDelivery): Proof {
+  return { organizationId, address };
+}
+
+async function engagedOf(
+  trx: Db,
+  deliveries: readonly EngagedDelivery[],
+): Promise<Map<string, Engaged>> {
+  const ids = [...new Set(deliveries.map((row) => row.message_id))];
+  const messages = await findEngagedMessages(trx, ids);
+  const engagements = Map.groupBy(await findEngagements(trx, ids), (row) => row.message_id);
+  const sharing = messages.flatMap(({ id, delivery_count }) => (delivery_count > 1 ? id : []));
+  const siblings = sharing.length > 0 ? await findDeliveryStatuses(trx, sharing) : [];
+  const statuses = Map.groupBy([...deliveries, ...siblings], (row) => row.message_id);
+  return new Map(
+    messages.map((message) => {
+      const engaged = {
+        message,
+        statuses: new Map((statuses.get(message.id) ?? []).map((row) => [row.id, row.status])),
+        rows: new Map((engagements.get(message.id) ?? []).map((row) => [row.delivery_id, row])),
+      };
+      return [message.id, { ...engaged, before: standingOf(engaged) }];
+    }),
+  );
+}
+
+function standingOf({ statuses, rows }: Pick<Engaged, 'statuses' | 'rows'>): Standing {
+  const all = [...rows.values()];
+  return {
+    arrived: [...statuses.values()].some(hasArrived),
+    opened: all.some(({ opened_at }) => opened_at !== null),
+    clicked: all.some(({ clicked_at }) => clicked_at !== null),
+  };
+}
+
+function rowOf({ message, rows }: Engaged, deliveryId: string): EngagementRow {
+  let row = rows.get(deliveryId);
+  if (!row) {
+    row = newEngagement(message.id, deliveryId);
+    rows.set(deliveryId, row);
+  }
+  return row;
+}
+
+function newEngagement(messageId: string, deliveryId: string): EngagementRow {
+  return {
+    message_id: messageId,
+    delivery_id: deliveryId,
+    opened_at: null,
+    clicked_at: null,
+    opens: 0,
+    clicks: 0,
+    automated: 0,
+    told: '{}',
+    told_count: 0,
+  };
+}
+
+function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
+  const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
+  // An open may have proven the delivery of relayed mail. Then `delivered_at` is the time of the open.
+  const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
+  return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
+}
+
+/** Tells whether an open or click by a person makes the delivery `read`. */
+function reads({ statuses }: Engaged, { id }: EngagedDelivery): boolean {
+  const status = statuses.get(id);
+  return status === 'sent' || status === 'delivered';
+}
+
+/** Changes the row and returns the kinds of events to record. */
+function engage(
+  { kind, link, at }: Hit,
+  by: string | null,
+  row: EngagementRow,
+  { statuses, message }: Engaged,
+  { id }: EngagedDelivery,
+): EngagementKind[] {
+  if (by !== null) {
+    row.automated++;
+    return tell(row, `a${link}`, at, mostBeforeAutomated) ? [kind] : [];
+  }
+  const isTold = tell(row, `${link}`, at);
+  const status = statuses.get(id);
+  const counts = status !== undefined && (status === 'sent' || hasArrived(status));
+  if (kind === 'open') {
+    row.opens++;
+    if (counts) row.opened_at ??= at;
+    return isTold ? ['open'] : [];
+  }
+  row.clicks++;
+  if (counts) row.clicked_at ??= at;
+  const told: EngagementKind[] = isTold ? ['click'] : [];
+  if (row.opens > 0) return told;
+  row.opens++;
+  if (counts) row.opened_at ??= at;
+  if (message.track_opens === 1 && tell(row, '0', at)) told.unshift('open');
+  return told;
+}
+
+/** Tells whether to record an event now, and notes it in `row`. */
+function tell(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
+  if (row.told_count >= most) return false;
+  const told = fromJson<Record<string, number>>(row.told);
+  const last = told[what];
+  if (last !== undefined && Math.abs(at - last) < tellAgainMs) return false;
+  row.told = JSON.stringify({ ...told, [what]: at });
+  row.told_count++;
+  return true;
+}
+
+function eventOf(
+  { link, url, userAgent, at, kind: asked }: Hit,
+  by: string | null,
+  kind: EngagementKind,
+  delivery: EngagedDelivery,
+  status: MessageStatus,
+): MessageEvent {
+  return deliveryEvent(delivery, kind === 'open' ? 'opened' : 'clicked', status, at, {
+    automated: by !== null,
+    ...(by !== null && { automatedBy: by }),
+    ...(kind === 'click' && { link, url }),
+    ...(kind !== asked && { implied: true }),
+    ...(userAgent !== null && { userAgent }),
+  });
+}
+
+/** Returns the observation that an open proves relayed mail delivered. */
+function deliveredBy(delivery: EngagedDelivery): Observation {
+  const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
+  return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
+}
+
+async function moveRead(
+  app: App,
+  trx: Db,
+  messages: ReadonlyMap<string, Engaged>,
+  read: readonly EngagedDelivery[],
+): Promise<void> {
+  if (read.length === 0) return;
+  const now = app.clock.now();
+  for (const { id } of read) await readDelivery(trx, id, now);
+  const moved = new Map<string, MessageStatus>();
+  for (const { message_id: id } of read) {
+    const statuses = messages.get(id)?.statuses.values() ?? [];
+    moved.set(id, overallStatus([...statuses]));
+  }
+  await moveMessages(trx, moved, now);
+}
+
+/** Records the open of a simulated recipient at its delivery. Writes only the row; the caller counts it. */
+export async function engageSimulated(
+  trx: Db,
+  { id, message_id: messageId }: Pick<EngagedDelivery, 'id' | 'message_id'>,
+  at: number,
+): Promise<void> {
+  const row = newEngagement(messageId, id);
+  await upsertEngagements(trx, [
+    { ...row, opens: 1, opened_at: at, told: `{"0":${at}}`, told_count: 1 },
+  ]);
+}

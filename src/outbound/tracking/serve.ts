@@ -1,0 +1,184 @@
+// Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main HTTP port
+// and on tracking hosts. Answers after the commit that counts the hit, which many hits share. If the store
+// cannot be written, links still redirect.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { App } from '../../core/app.ts';
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { groupReads, groupWrites } from '../../platform/store/group.ts';
+import { findEngagedDeliveries } from '../deliveries/queries.ts';
+import { findEngagedMessages } from '../messages/queries.ts';
+import { automatedBy, userAgentOf } from './automated.ts';
+import { engageAll, type Hit } from './engage.ts';
+import { findLinkUrl } from './queries.ts';
+import { pixel, readToken, type TrackedLink } from './tokens.ts';
+
+const mostPerTransaction = 128;
+const mostPerRead = 128;
+/** Most hits that wait for their commit. Further ones are answered but not counted. */
+const mostWaiting = 2_000;
+
+export interface TrackedRequest {
+  method: string;
+  /** May have a query, which is ignored. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  remoteAddress: string | null;
+  /** Owner of the requested tracking host. Tokens of other organizations are unknown there. */
+  organizationId?: string | null;
+}
+
+export interface TrackedAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** A transparent GIF of one pixel, 43 bytes. */
+const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
+
+const common = {
+  'cache-control': 'no-store, no-cache, private, max-age=0',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+/** Answers paths below `/t/`. Returns null for others. */
+export async function serveTracked(
+  app: App,
+  request: TrackedRequest,
+): Promise<TrackedAnswer | null> {
+  const { method, path } = request;
+  if (!path.startsWith('/t/')) return null;
+  const [, kind, token = ''] = /^\/t\/([oc])\/([^/?#]+)(?:[?#].*)?$/.exec(path) ?? [];
+  const isAsked = method === 'GET' || method === 'HEAD';
+  const tracked = isAsked && kind !== undefined ? readToken(app, token) : null;
+  // A token of a pixel is invalid for a link, and a token of a link for a pixel.
+  if (!tracked || (tracked.link === pixel) !== (kind === 'o')) return unknown(token);
+  const found = await findTracked(app, tracked, request.organizationId ?? null);
+  if (!found) return unknown(token);
+  await count(app, hitOf(app, request, tracked, found));
+  return found.url === null ? pixelAnswer(method) : redirect(found.url);
+}
+
+/** Message of a token, and the target of its link. */
+interface Found {
+  organizationId: string;
+  messageId: string;
+  url: string | null;
+}
+
+async function findTracked(
+  app: App,
+  tracked: TrackedLink,
+  organizationId: string | null,
+): Promise<Found | null> {
+  const found = await finderOf(app)(tracked);
+  const isForeign = organizationId !== null && found?.organizationId !== organizationId;
+  return isForeign ? null : found;
+}
+
+const finderOf = perApp((app: App) =>
+  groupReads(mostPerRead, (tracked: readonly TrackedLink[]) => findAll(app.store.db, tracked)),
+);
+
+async function findAll(db: Db, tracked: readonly TrackedLink[]): Promise<(Found | null)[]> {
+  const ids = [...new Set(tracked.map(({ deliveryId }) => deliveryId))];
+  const deliveries = new Map((await findEngagedDeliveries(db, ids)).map((row) => [row.id, row]));
+  const clicked = tracked.flatMap(({ deliveryId, link }) =>
+    link === pixel ? [] : (deliveries.get(deliveryId)?.message_id ?? []),
+  );
+  const rows = clicked.length > 0 ? await findEngagedMessages(db, [...new Set(clicked)]) : [];
+  const contents = new Map(rows.map(({ id, content_id }) => [id, content_id]));
+  return Promise.all(
+    tracked.map(async ({ deliveryId, link }) => {
+      const delivery = deliveries.get(deliveryId);
+      if (!delivery) return null;
+      const { organization_id: organizationId, message_id: messageId } = delivery;
+      if (link === pixel) return { organizationId, messageId, url: null };
+      const contentId = contents.get(messageId);
+      const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
+      return url === undefined ? null : { organizationId, messageId, url };
+    }),
+  );
+}
+
+function hitOf(
+  app: App,
+  request: TrackedRequest,
+  { deliveryId, link }: TrackedLink,
+  { messageId, url }: Found,
+): Hit {
+  const kind = link === pixel ? 'open' : 'click';
+  return {
+    deliveryId,
+    messageId,
+    kind,
+    link,
+    url,
+    automatedBy: automatedBy(kind, request),
+    userAgent: userAgentOf(request),
+    at: app.clock.now(),
+  };
+}
+
+interface Counter {
+  waiting: number;
+  write(hit: Hit): Promise<unknown>;
+}
+
+const counterOf = perApp(
+  (app: App): Counter => ({
+    waiting: 0,
+    write: groupWrites(
+      app.store,
+      mostPerTransaction,
+      async (trx, hits: Hit[]) => {
+        await engageAll(app, trx, hits);
+        return hits.map(() => undefined);
+      },
+      'soon',
+    ),
+  }),
+);
+
+/** Counts a hit. Never rejects, because a failed count must not break a link. */
+async function count(app: App, hit: Hit): Promise<void> {
+  const counter = counterOf(app);
+  if (counter.waiting >= mostWaiting) {
+    app.metrics.refused.inc({ reason: 'capacity-tracking' });
+    return;
+  }
+  counter.waiting++;
+  try {
+    await counter.write(hit);
+  } catch (error) {
+    const { deliveryId, kind } = hit;
+    app.log.warn({ err: error, deliveryId, kind }, 'an open or click could not be counted');
+  } finally {
+    counter.waiting--;
+  }
+}
+
+function unknown(token: string): TrackedAnswer {
+  const error = new ResourceNotFoundError('link', token.slice(0, 100));
+  return {
+    status: 404,
+    headers: { ...common, 'content-type': 'application/json; charset=utf-8' },
+    body: Buffer.from(JSON.stringify(error)),
+  };
+}
+
+function pixelAnswer(method: string): TrackedAnswer {
+  return {
+    status: 200,
+    headers: { ...common, 'content-type': 'image/gif', 'content-length': `${gif.length}` },
+    body: method === 'HEAD' ? Buffer.alloc(0) : gif,
+  };
+}
+
+function redirect(url: string): TrackedAnswer {
+  return { status: 302, headers: { ...common, location: url }, body: Buffer.alloc(0) };
+}

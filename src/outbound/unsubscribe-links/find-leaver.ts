@@ -1,0 +1,19 @@
+// Finds the recipient behind an address `unsub+…@`: from its delivery or, once that is deleted, from the row
+// kept for it.
+import type { App } from '../../core/app.ts';
+import { findUnsubscribeAddress } from '../../people/unsubscribe-groups/queries.ts';
+import { findDelivery } from '../deliveries/queries.ts';
+import type { Leaver } from './tokens.ts';
+
+export async function findLeaver({ store }: App, deliveryId: string): Promise<Leaver | null> {
+  const delivery = await findDelivery(store.db, deliveryId);
+  if (delivery) {
+    const { organization_id, unsubscribe_group_id: groupId, message_id, email } = delivery;
+    if (groupId === null) return null;
+    return { organizationId: organization_id, groupId, messageId: message_id, address: email };
+  }
+  const kept = await findUnsubscribeAddress(store.db, deliveryId);
+  if (!kept) return null;
+  const { organization_id: organizationId, unsubscribe_group_id: groupId, address } = kept;
+  return { organizationId, groupId, address, messageId: null };
+}

@@ -1,0 +1,125 @@
+// Unsubscribing and resubscribing by the holder of a token.
+//
+//   state        | event                        | next
+//   -------------+------------------------------+---------------------------------------------------
+//   subscribed   | unsubscribes from the group  | a block of the group; event in the timeline
+//   subscribed   | unsubscribes from all mail   | a block of all mail; event in the timeline
+//   unsubscribed | does the same again          | unsubscribed: nothing is written
+//   unsubscribed | resubscribes                 | subscribed: exactly that block is lifted
+//
+// Resubscribing does not lift a block of all mail by a bounce, a complaint or a person.
+import type { App } from '../../core/app.ts';
+import { byService, record, recordTimeline, told } from '../../history/events/record.ts';
+import { newBlockRow } from '../../people/blocks/blocks.ts';
+import {
+  deleteBlockRow,
+  findActiveBlocks,
+  findGroupBlocksAmong,
+  insertBlocks,
+} from '../../people/blocks/queries.ts';
+import type { BlockReason } from '../../people/blocks/schema.ts';
+import { contactUnsubscribed } from '../../people/contacts/events.ts';
+import { presentContact } from '../../people/contacts/present.ts';
+import { contacts, findIdentitiesNamed } from '../../people/contacts/queries.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import { findDeliveries } from '../deliveries/queries.ts';
+import { findMessageRows, lockMessages } from '../messages/queries.ts';
+import type { Leaver } from './tokens.ts';
+
+/** Scope of a request: the group of the mail, or all mail of the organization. */
+export type Scope = 'group' | 'all';
+
+export interface Leaving extends Leaver {
+  scope: Scope;
+}
+
+/** The blocks of an address, as the page shows them. */
+export interface Standing {
+  group: { id: string } | null;
+  /**
+   * The block of all mail. If several exist, the one that unsubscribing made: resubscribing lifts no other.
+   */
+  all: { id: string; reason: BlockReason } | null;
+}
+
+export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
+  const { organizationId, groupId } = leaver;
+  const folded = foldAddress(leaver.address);
+  const ofAll = await findActiveBlocks(db, organizationId, [folded]);
+  const all = ofAll.find(({ reason }) => reason === 'unsubscribe') ?? ofAll[0];
+  const [group] = await findGroupBlocksAmong(db, [[organizationId, folded, groupId]]);
+  return {
+    group: group ? { id: group.id } : null,
+    all: all ? { id: all.id, reason: all.reason } : null,
+  };
+}
+
+/**
+ * Makes the blocks of these unsubscribe requests, all in the caller's transaction. Repeats change nothing.
+ */
+export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
+  if (leavings.length === 0) return;
+  // Against a concurrent deletion of the message: its timeline goes along, or nothing is added to it.
+  await lockMessages(
+    trx,
+    leavings.flatMap(({ messageId }) => messageId ?? []),
+  );
+  const keyOf = ({ organizationId, address }: Leaving) =>
+    `${organizationId} ${foldAddress(address)}`;
+  for (const leaving of leavings.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
+    if (!(await block(app, trx, leaving))) continue;
+    await tell(app, trx, leaving);
+    await tellOfContact(app, trx, leaving);
+  }
+}
+
+/** Makes a block. Returns false if the address is blocked already. */
+async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
+  const { organizationId, address, messageId, groupId, scope } = leaving;
+  const row = newBlockRow(app, organizationId, { address, reason: 'unsubscribe', messageId });
+  const ofScope = { ...row, unsubscribe_group_id: scope === 'group' ? groupId : null };
+  return (await insertBlocks(trx, [ofScope])).length > 0;
+}
+
+/** Records the event in the timeline. A deleted message has no timeline: there only the block remains. */
+async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
+  const { messageId, address, groupId, scope } = leaving;
+  if (messageId === null) return;
+  const [message] = await findMessageRows(trx, [messageId]);
+  if (!message) return;
+  const deliveries = await findDeliveries(trx, [messageId]);
+  const folded = foldAddress(address);
+  const delivery = deliveries.find(({ email }) => foldAddress(email) === folded);
+  if (!delivery) return;
+  const facts = { unsubscribeGroupId: groupId, scope };
+  const now = app.clock.now();
+  await recordTimeline(app, trx, [
+    deliveryEvent(delivery, 'unsubscribed', message.status, now, facts),
+  ]);
+}
+
+/** Emits the event of the contact. Does nothing for an address without a contact. */
+async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
+  const { organizationId, address } = leaving;
+  const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);
+  const row = identity && (await contacts.find(trx, organizationId, identity.contact_id));
+  if (!row) return;
+  const event = told(contactUnsubscribed, await presentContact(trx, row));
+  await record(app, trx, byService(organizationId), { subject: row.id, event });
+}
+
+/** Lifts the block that unsubscribing made. Of blocks of all mail, lifts no block with another reason. */
+export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
+  const { organizationId, address, groupId } = leaver;
+  const { group, all } = await standingOf(trx, leaver);
+  const lifted = scope === 'group' ? group : all?.reason === 'unsubscribe' ? all : null;
+  if (!lifted || !(await deleteBlockRow(trx, organizationId, lifted.id))) return;
+  const details = { address, reason: 'unsubscribe', scope, unsubscribeGroupId: groupId };
+  await record(app, trx, byService(organizationId), {
+    subject: lifted.id,
+    action: 'block.deleted',
+    details: { ...details, by: 'recipient' },
+  });
+}

@@ -1,0 +1,44 @@
+// Tokens of the two ways to unsubscribe. A link holds all data of the request, sealed, so that it works after
+// its message was deleted. A mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names the
+// delivery.
+import type { App } from '../../core/app.ts';
+
+const purpose = 'unsubscribe';
+const prefix = 'unsub+';
+const deliveryForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}$/;
+
+/** The recipient, group and message of a token. */
+export interface Leaver {
+  organizationId: string;
+  groupId: string;
+  /** In the normal form of src/platform/net/address.ts. */
+  address: string;
+  /** Null if its delivery was deleted. */
+  messageId: string | null;
+}
+
+export function linkToken(app: App, leaver: Leaver & { messageId: string }): string {
+  const { organizationId, groupId, messageId, address } = leaver;
+  return app.secrets.seal(purpose, [organizationId, groupId, messageId, address].join(' '));
+}
+
+/** Reads the token of a link. Returns null for one that is foreign or was cut. */
+export function readLinkToken(app: App, token: string): Leaver | null {
+  const parts = app.secrets.unseal(purpose, token)?.split(' ') ?? [];
+  const [organizationId, groupId, messageId, ...address] = parts;
+  if (!organizationId || !groupId || !messageId || address.length === 0) return null;
+  return { organizationId, groupId, messageId, address: address.join(' ') };
+}
+
+/** Returns the part of the address before its `@`. */
+export function mailToken(app: App, deliveryId: string): string {
+  return prefix + app.secrets.token(purpose, deliveryId);
+}
+
+/** Returns the delivery that a local part names, or null for any other. */
+export function readMailToken(app: App, localPart: string): string | null {
+  const folded = localPart.toLowerCase();
+  if (!folded.startsWith(prefix)) return null;
+  const payload = app.secrets.verifyToken(purpose, folded.slice(prefix.length));
+  return payload !== null && deliveryForm.test(payload) ? payload : null;
+}

@@ -1,0 +1,62 @@
+// All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that make and
+// lift them.
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import type { BlockReason } from './schema.ts';
+
+interface BlockCountRow {
+  organization_id: string;
+  reason: BlockReason;
+  count: number;
+}
+
+interface CountTables {
+  block_counts: BlockCountRow;
+}
+
+const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<BlockCountRow>) =>
+  db
+    .insertInto('block_counts')
+    .values({
+      organization_id: parameter('organization_id'),
+      reason: parameter('reason'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'reason']).doUpdateSet((set) => ({
+        count: set('block_counts.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+async function addCounts(trx: Db, sorted: readonly BlockCountRow[]): Promise<void> {
+  for (const row of sorted) await addOne(trx, row);
+}
+
+/** Records that blocks were made (`by` 1) or lifted (-1). */
+export function noteBlocks(
+  trx: Db,
+  blocks: readonly Pick<BlockCountRow, 'organization_id' | 'reason'>[],
+  by: 1 | -1,
+): void {
+  for (const { organization_id, reason } of blocks) {
+    const changes = lastly(trx, 'block_counts', () => new CountChanges(addCounts));
+    changes.add(`${organization_id} ${reason}`, { organization_id, reason, count: by });
+  }
+}
+
+/** Counts the blocks of one reason, or of all. */
+export async function sumBlocks(
+  db: Db,
+  organizationId: string,
+  reason: BlockReason | undefined,
+): Promise<number> {
+  const rows = await tables<CountTables>(db)
+    .selectFrom('block_counts')
+    .select('count')
+    .where('organization_id', '=', organizationId)
+    .$if(reason !== undefined, (q) => q.where('reason', '=', reason ?? 'manual'))
+    .execute();
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}

@@ -1,0 +1,273 @@
+// All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that make or lift blocks also count
+// them.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { mergedRanges } from '../../platform/store/merged-ranges.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+import { noteBlocks } from './count-queries.ts';
+import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
+
+export interface BlockRow {
+  id: string;
+  organization_id: string;
+  /** In the normal form of src/platform/net/address.ts, case as given. */
+  address: string;
+  folded_address: string;
+  reason: BlockReason;
+  /** Null: a block of all mail. */
+  unsubscribe_group_id: string | null;
+  message_id: string | null;
+  created_at: number;
+}
+
+interface BlockTables {
+  blocks: BlockRow;
+}
+
+export interface BlockFilter {
+  reason?: BlockReason | undefined;
+  foldedAddress?: string | undefined;
+}
+
+export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
+
+const activeOf = statement(
+  (
+    db: Kysely<BlockTables>,
+    parameter: ParameterOf<{ organizationId: string; addresses: unknown }>,
+  ) =>
+    db
+      .selectFrom('blocks')
+      .select(['id', 'folded_address', 'reason', 'created_at'])
+      .where('organization_id', '=', parameter('organizationId'))
+      .where('unsubscribe_group_id', 'is', null)
+      .where(isOneOf(db, 'folded_address', parameter('addresses'))),
+);
+
+/** Finds the blocks of all mail on these addresses, one for each reason. Hot: every send asks. */
+export function findActiveBlocks(
+  db: Db,
+  organizationId: string,
+  foldedAddresses: readonly string[],
+): Promise<ActiveBlockRow[]> {
+  return activeOf(db, { organizationId, addresses: idList(db, foldedAddresses) });
+}
+
+const activeIdsAmong = statement(
+  (db: Kysely<BlockTables>, parameter: ParameterOf<{ pairs: string }>) => {
+    const pairs = parameter('pairs');
+    const listed =
+      engineOf(db) === 'postgres'
+        ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
+        : sql<{ value: string }>`json_each(${pairs})`;
+    // A subquery instead of a join: one index look-up for each pair, in any query plan.
+    return db
+      .selectFrom(listed.as('pair'))
+      .select(({ selectFrom }) =>
+        selectFrom('blocks')
+          .select('blocks.id')
+          .whereRef('organization_id', '=', sql`pair.value ->> 0`)
+          .whereRef('folded_address', '=', sql`pair.value ->> 1`)
+          .where('unsubscribe_group_id', 'is', null)
+          .limit(1)
+          .as('id'),
+      );
+  },
+);
+
+/**
+ * Finds one block of all mail for each pair of organization and folded address, if any. Hot: every claim
+ * asks.
+ */
+export async function findActiveBlocksAmong(
+  db: Db,
+  pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
+): Promise<(ActiveBlockRow & Pick<BlockRow, 'organization_id'>)[]> {
+  const found = await activeIdsAmong(db, { pairs: JSON.stringify(pairs) });
+  const ids = found.flatMap(({ id }) => id ?? []);
+  if (ids.length === 0) return [];
+  return tables<BlockTables>(db)
+    .selectFrom('blocks')
+    .select(['id', 'organization_id', 'folded_address', 'reason', 'created_at'])
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .execute();
+}
+
+const groupIdsAmong = statement(
+  (db: Kysely<BlockTables>, parameter: ParameterOf<{ asked: string }>) => {
+    const asked = parameter('asked');
+    const listed =
+      engineOf(db) === 'postgres'
+        ? sql<{ value: string }>`json_array_elements(${asked}::json)`
+        : sql<{ value: string }>`json_each(${asked})`;
+    return db
+      .selectFrom(listed.as('one'))
+      .select(({ selectFrom }) =>
+        selectFrom('blocks')
+          .select('blocks.id')
+          .whereRef('organization_id', '=', sql`one.value ->> 0`)
+          .whereRef('folded_address', '=', sql`one.value ->> 1`)
+          .whereRef('unsubscribe_group_id', '=', sql`one.value ->> 2`)
+          .where('unsubscribe_group_id', 'is not', null)
+          .limit(1)
+          .as('id'),
+      );
+  },
+);
+
+/** Finds the blocks of these groups on these addresses. Only mail of groups asks. */
+export async function findGroupBlocksAmong(
+  db: Db,
+  asked: readonly (readonly [organizationId: string, foldedAddress: string, groupId: string])[],
+): Promise<BlockRow[]> {
+  const found = await groupIdsAmong(db, { asked: JSON.stringify(asked) });
+  const ids = found.flatMap(({ id }) => id ?? []);
+  if (ids.length === 0) return [];
+  return tables<BlockTables>(db)
+    .selectFrom('blocks')
+    .selectAll()
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .execute();
+}
+
+const cases = (pairs: readonly (readonly [unknown, unknown])[]) =>
+  sql.join(
+    pairs.map(([from, to]) => sql`when ${sql.lit(from)} then ${sql.lit(to)}`),
+    sql` `,
+  );
+const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight]));
+const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
+
+/**
+ * For queries on other tables: the weightiest reason why an address gets no mail at all, or null. Both
+ * arguments are expressions.
+ */
+export function activeReasonOf(
+  organizationId: unknown,
+  foldedAddress: RawBuilder<unknown>,
+): RawBuilder<BlockReason | null> {
+  return sql<BlockReason | null>`(select case min(case reason ${toWeight} end) ${toReason} end
+    from blocks where organization_id = ${organizationId}
+    and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
+}
+
+/** For queries on other tables: id and address of the blocks of all mail for this reason. */
+export function activeBlocksFor(organizationId: string, reason: BlockReason): RawBuilder<unknown> {
+  return sql`select id, folded_address from blocks where organization_id = ${organizationId}
+    and reason = ${reason} and unsubscribe_group_id is null`;
+}
+
+/** Operations by id. Pages, and changes that count, are written by hand below. */
+export const blocks = rowsOf<BlockRow>('blocks', 'block');
+
+/**
+ * Returns the matching ids as ranges of indexes: for an address, its blocks of all mail and of groups; else
+ * those of each reason.
+ */
+function rangesOf(
+  organizationId: string,
+  { reason, foldedAddress }: BlockFilter,
+): RawBuilder<unknown>[] {
+  const ofOwner = sql`select id from blocks where organization_id = ${organizationId}`;
+  if (foldedAddress === undefined) {
+    const reasons = reason === undefined ? blockReasons : [reason];
+    return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
+  }
+  // Written so that no index by reason seems better: one address has few blocks.
+  const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
+  const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
+  return [
+    sql`${ofAddress} and unsubscribe_group_id is null`,
+    sql`${ofAddress} and unsubscribe_group_id is not null`,
+  ];
+}
+
+/** Returns the first rows of the ranges, merged in this order. */
+async function selectInOrder(
+  db: Db,
+  ranges: readonly RawBuilder<unknown>[],
+  order: RawBuilder<unknown>,
+  range: { limit: number; offset: number },
+): Promise<BlockRow[]> {
+  const page = mergedRanges(db, ranges, order, range);
+  const { rows } = await sql<{ id: string }>`${page}`.execute(db);
+  const ids = rows.map(({ id }) => id);
+  const found = isOneOf(db, 'id', idList(db, ids));
+  return (await sql<BlockRow>`select * from blocks where ${found} ${order}`.execute(db)).rows;
+}
+
+/** Returns a page, newest first. Rows before the page are skipped in the index. */
+export function selectBlocks(
+  db: Db,
+  organizationId: string,
+  filter: BlockFilter,
+  range: { limit: number; offset: number },
+): Promise<BlockRow[]> {
+  return selectInOrder(db, rangesOf(organizationId, filter), sql`order by id desc`, range);
+}
+
+/** Returns the next rows after `afterId`, oldest first, for a walk over all of them. */
+export function selectBlocksAfter(
+  db: Db,
+  organizationId: string,
+  filter: BlockFilter,
+  afterId: string,
+  limit: number,
+): Promise<BlockRow[]> {
+  const ranges = rangesOf(organizationId, filter).map((one) => sql`${one} and id > ${afterId}`);
+  return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
+}
+
+/** Counts the blocks of an address: one for each reason, and one for each group. */
+export async function countBlocksOf(
+  db: Db,
+  organizationId: string,
+  filter: BlockFilter & { foldedAddress: string },
+): Promise<number> {
+  const found = sql.join(rangesOf(organizationId, filter), sql` union all `);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (${found}) found`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Target of a block. */
+export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
+
+/**
+ * Inserts the missing blocks and returns them. A block of all mail exists once for each reason. Two
+ * transactions at once wait for each other on PostgreSQL, so callers pass rows sorted by folded address.
+ */
+export async function insertBlocks(
+  db: Db,
+  rows: readonly BlockRow[],
+): Promise<readonly BlockedRow[]> {
+  const inserted = await tables<BlockTables>(db)
+    .insertInto('blocks')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['organization_id', 'reason', 'folded_address', 'unsubscribe_group_id'])
+    .execute();
+  noteBlocks(db, inserted, 1);
+  return inserted;
+}
+
+/** Deletes a block. Returns false if it is missing. */
+export async function deleteBlockRow(db: Db, organizationId: string, id: string): Promise<boolean> {
+  const deleted = await tables<BlockTables>(db)
+    .deleteFrom('blocks')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returning(['organization_id', 'reason'])
+    .executeTakeFirst();
+  if (!deleted) return false;
+  noteBlocks(db, [deleted], -1);
+  return true;
+}

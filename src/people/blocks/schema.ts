@@ -1,0 +1,63 @@
+// Input and output shapes of blocks.
+import { z } from 'zod';
+import { emailAddress } from '../../core/api/address-schema.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idPath } from '../../core/api/resource-schema.ts';
+
+export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+
+export type BlockReason = (typeof blockReasons)[number];
+
+/** Reasons by weight: of several blocks, the first of these is shown. */
+export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
+
+const exportFormats = ['csv', 'ndjson'] as const;
+
+const reason = z.enum(blockReasons);
+
+export const blockPath = idPath('block');
+
+export const listBlocksQuery = z.strictObject({
+  ...pageQuery,
+  reason: reason.optional().meta({ description: 'Only blocks with this reason' }),
+  address: emailAddress
+    .optional()
+    .meta({ description: 'Only blocks of this address, in any case of letters' }),
+});
+
+export const createBlockInput = z
+  .strictObject({
+    address: emailAddress.meta({ description: 'Address to block' }),
+    reason: reason.default('manual').meta({ description: 'Reason' }),
+  })
+  .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
+
+/** Options of `svc blocks import`; the formats are data of import-formats.ts. */
+export const importBlocksInput = z.strictObject({
+  format: z.string().max(40).optional(),
+  reason: reason.default('manual'),
+});
+
+export const exportBlocksInput = z.strictObject({
+  format: z.enum(exportFormats).default('csv'),
+  reason: reason.optional(),
+});
+
+export const blockOutput = z
+  .object({
+    id: z.string(),
+    address: z.string(),
+    reason,
+    unsubscribeGroupId: z.string().nullable().meta({ description: 'Null: blocks all mail' }),
+    messageId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Message that bounced or caused the complaint' }),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'Block', description: 'An address that gets no mail' });
+
+export type ExportOptions = z.output<typeof exportBlocksInput>;
+export type ListBlocks = z.output<typeof listBlocksQuery>;
+export type CreateBlock = z.output<typeof createBlockInput>;
+export type Block = z.output<typeof blockOutput>;

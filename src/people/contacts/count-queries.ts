@@ -1,0 +1,65 @@
+// All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
+// transaction that adds or deletes contacts updates it.
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+
+interface ContactCountRow {
+  organization_id: string;
+  /** '' for all contacts. */
+  tag: string;
+  count: number;
+}
+
+interface CountTables {
+  contact_counts: ContactCountRow;
+}
+
+const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<ContactCountRow>) =>
+  db
+    .insertInto('contact_counts')
+    .values({
+      organization_id: parameter('organization_id'),
+      tag: parameter('tag'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'tag']).doUpdateSet((set) => ({
+        count: set('contact_counts.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+/** Deletes the counter of an unused tag, because the tag may name a person. */
+async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow): Promise<void> {
+  await tables<CountTables>(trx)
+    .deleteFrom('contact_counts')
+    .where('organization_id', '=', organization_id)
+    .where('tag', '=', tag)
+    .where('count', '<=', 0)
+    .execute();
+}
+
+async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<void> {
+  for (const row of sorted) {
+    await addOne(trx, row);
+    if (row.count < 0 && row.tag !== '') await deleteUnused(trx, row);
+  }
+}
+
+/** Adds `by` contacts (below 0: removes them) to the counter of a tag. '' is the counter of all contacts. */
+export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
+  const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
+  changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
+}
+
+/** Returns the number of contacts with the tag, or of all. */
+export async function countOfTag(db: Db, organizationId: string, tag = ''): Promise<number> {
+  const row = await tables<CountTables>(db)
+    .selectFrom('contact_counts')
+    .select('count')
+    .where('organization_id', '=', organizationId)
+    .where('tag', '=', tag)
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}

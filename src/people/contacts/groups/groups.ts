@@ -1,0 +1,165 @@
+// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members change many
+// at once. A deleted contact leaves all of its groups.
+import { type Page, toPage } from '../../../core/api/pagination.ts';
+import type { Deleted } from '../../../core/api/resource-schema.ts';
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { changesOf } from '../../../history/audit/audit.ts';
+import { plainNoun } from '../../../history/events/plain-noun.ts';
+import { record } from '../../../history/events/record.ts';
+import { ResourceNotFoundError } from '../../../platform/errors.ts';
+import { isoTime } from '../../../platform/runtime/clock.ts';
+import { presentContacts } from '../present.ts';
+import { findContactRows } from '../queries.ts';
+import type { Contact } from '../schema.ts';
+import * as queries from './queries.ts';
+import {
+  type ContactGroup,
+  type CreateContactGroup,
+  contactGroupNoun,
+  type ListContactGroups,
+  type UpdateContactGroup,
+} from './schema.ts';
+
+/** Members removed per transaction while a group is deleted. */
+const membersPerTransaction = 5_000;
+
+function present(row: queries.ContactGroupRow): ContactGroup {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    description: row.description,
+    memberCount: row.member_count,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+function settingsOf({ name, description }: queries.ContactGroupRow) {
+  return { name, description };
+}
+
+const { create, list, get } = plainNoun({
+  noun: contactGroupNoun,
+  rows: queries.contactGroups,
+  present,
+  settingsOf,
+});
+
+/** Creates a group without members. */
+export function createContactGroup(
+  app: App,
+  caller: Caller,
+  { name, description = null }: CreateContactGroup,
+): Promise<ContactGroup> {
+  return create(app, caller, { name, description, member_count: 0 });
+}
+
+export { get as getContactGroup, list as listContactGroups };
+
+/** Changes the given fields. @throws ResourceNotFoundError. */
+export async function updateContactGroup(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateContactGroup,
+): Promise<ContactGroup> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    await queries.lockGroups(trx, [id]);
+    const row = await queries.contactGroups.get(trx, organizationId, id);
+    const change = { ...input, updated_at: app.clock.now() };
+    const changed = await queries.contactGroups.update(trx, organizationId, id, change);
+    const details = changesOf(settingsOf(row), settingsOf(changed));
+    if (Object.keys(details).length > 0) {
+      await record(app, trx, caller, { subject: id, action: contactGroupNoun.updated, details });
+    }
+    return present(changed);
+  });
+}
+
+/**
+ * Deletes a group and keeps its members as contacts. The group exists until the last transaction, so a
+ * repeated request completes an interrupted deletion.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteContactGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
+  const { organizationId } = caller;
+  const step = () =>
+    app.store.write(async (trx) => {
+      await queries.lockGroups(trx, [id]);
+      await queries.contactGroups.get(trx, organizationId, id);
+      const range = { limit: membersPerTransaction, offset: 0 };
+      const members = await queries.selectMemberIds(trx, id, range);
+      if (members.length === membersPerTransaction) {
+        await queries.removeMembers(trx, id, members);
+        return false;
+      }
+      const { name } = await queries.contactGroups.remove(trx, organizationId, id);
+      const change = { subject: id, details: { name } };
+      await record(app, trx, caller, { ...change, action: contactGroupNoun.deleted });
+      return true;
+    });
+  while (!(await step()));
+  return { success: true, message: `Contact group ${id} is deleted` };
+}
+
+/** Returns a page of the contacts of a group, newest first. @throws ResourceNotFoundError. */
+export async function listMembers(
+  app: App,
+  { organizationId }: Caller,
+  id: string,
+  query: ListContactGroups,
+): Promise<Page<Contact>> {
+  const { db } = app.store;
+  const { member_count: total } = await queries.contactGroups.get(db, organizationId, id);
+  const { page, limit } = query;
+  const ids = await queries.selectMemberIds(db, id, { limit, offset: (page - 1) * limit });
+  const rows = await findContactRows(db, organizationId, ids);
+  const newestFirst = rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return toPage(await presentContacts(db, organizationId, newestFirst), total, query);
+}
+
+function changeMembers(
+  app: App,
+  caller: Caller,
+  id: string,
+  contactIds: readonly string[],
+  way: 'added' | 'removed',
+): Promise<ContactGroup> {
+  const { organizationId } = caller;
+  const ids = [...new Set(contactIds)].sort();
+  return app.store.write(async (trx) => {
+    // Locked before the group: deleting a contact locks the contact first, then its groups.
+    const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
+    await queries.lockGroups(trx, [id]);
+    const row = await queries.contactGroups.get(trx, organizationId, id);
+    const missing = ids.find((one) => !known.has(one));
+    if (missing !== undefined && way === 'added')
+      throw new ResourceNotFoundError('contact', missing);
+    const work = way === 'added' ? queries.addMembers : queries.removeMembers;
+    const count = await work(trx, id, ids);
+    if (count === 0) return present(row);
+    const changed = await queries.contactGroups.update(trx, organizationId, id, {
+      updated_at: app.clock.now(),
+    });
+    const details = { members: { [way]: count } };
+    await record(app, trx, caller, { subject: id, action: contactGroupNoun.updated, details });
+    const more = way === 'added' ? count : -count;
+    return present({ ...changed, member_count: row.member_count + more });
+  });
+}
+
+/**
+ * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or contact.
+ * Then nothing is added.
+ */
+export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
+  return changeMembers(app, caller, id, ids, 'added');
+}
+
+/** Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError. */
+export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
+  return changeMembers(app, caller, id, ids, 'removed');
+}

@@ -1,0 +1,133 @@
+// All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
+// its number of members. Changes add to it at the very end of their transaction.
+import {
+  bulkInsert,
+  change,
+  type Db,
+  idList,
+  isOneOf,
+  statement,
+  tables,
+} from '../../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../../platform/store/last-writes.ts';
+import { lockerOf } from '../../../platform/store/locks.ts';
+import { rowsOf } from '../../../platform/store/rows.ts';
+
+export interface ContactGroupRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  description: string | null;
+  member_count: number;
+  created_at: number;
+  updated_at: number;
+}
+
+interface MemberRow {
+  group_id: string;
+  contact_id: string;
+}
+
+interface GroupTables {
+  contact_groups: ContactGroupRow;
+  contact_group_members: MemberRow;
+}
+
+export const contactGroups = rowsOf<ContactGroupRow>('contact_groups', 'contact-group');
+
+/** Locks groups until the transaction ends. Contacts that change their groups must be locked before. */
+export const lockGroups = lockerOf<GroupTables>('contact_groups');
+
+const addCount = change<GroupTables, { id: string; count: number }>((db, parameter) =>
+  db
+    .updateTable('contact_groups')
+    .set(({ eb }) => ({ member_count: eb('member_count', '+', parameter('count')) }))
+    .where('id', '=', parameter('id')),
+);
+
+async function addCounts(trx: Db, sorted: readonly { id: string; count: number }[]): Promise<void> {
+  for (const row of sorted) await addCount(trx, row);
+}
+
+function noteMembers(trx: Db, id: string, count: number): void {
+  if (count === 0) return;
+  lastly(trx, 'contact_groups', () => new CountChanges(addCounts)).add(id, { id, count });
+}
+
+const memberIds = statement<GroupTables, { groupId: string; ids: unknown }, { contact_id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('contact_group_members')
+      .select('contact_id')
+      .where('group_id', '=', parameter('groupId'))
+      .where(isOneOf(db, 'contact_id', parameter('ids'))),
+);
+
+const insertMembers = bulkInsert<GroupTables>('contact_group_members', ['group_id', 'contact_id']);
+
+/** Adds the contacts that are missing from a locked group. Returns their number. */
+export async function addMembers(
+  db: Db,
+  groupId: string,
+  contactIds: readonly string[],
+): Promise<number> {
+  const there = await memberIds(db, { groupId, ids: idList(db, contactIds) });
+  const known = new Set(there.map(({ contact_id }) => contact_id));
+  const rows = contactIds
+    .filter((id) => !known.has(id))
+    .map((id) => ({ group_id: groupId, contact_id: id }));
+  await insertMembers(
+    db,
+    rows.sort((a, b) => (a.contact_id < b.contact_id ? -1 : 1)),
+  );
+  noteMembers(db, groupId, rows.length);
+  return rows.length;
+}
+
+/** Removes contacts from a locked group. Returns how many were members. */
+export async function removeMembers(
+  db: Db,
+  groupId: string,
+  contactIds: readonly string[],
+): Promise<number> {
+  const removed = await tables<GroupTables>(db)
+    .deleteFrom('contact_group_members')
+    .where('group_id', '=', groupId)
+    .where(isOneOf(db, 'contact_id', idList(db, contactIds)))
+    .returning('contact_id')
+    .execute();
+  noteMembers(db, groupId, -removed.length);
+  return removed.length;
+}
+
+const deleteMemberships = statement<GroupTables, { contactId: string }, { group_id: string }>(
+  (db, parameter) =>
+    db
+      .deleteFrom('contact_group_members')
+      .where('contact_id', '=', parameter('contactId'))
+      .returning('group_id'),
+);
+
+/** Takes a contact that is being deleted out of all its groups. */
+export async function leaveGroups(db: Db, contactId: string): Promise<void> {
+  for (const { group_id } of await deleteMemberships(db, { contactId })) {
+    noteMembers(db, group_id, -1);
+  }
+}
+
+/** Returns the ids of a page of members, the newest contact first. */
+export async function selectMemberIds(
+  db: Db,
+  groupId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
+  const rows = await tables<GroupTables>(db)
+    .selectFrom('contact_group_members')
+    .select('contact_id')
+    .where('group_id', '=', groupId)
+    .orderBy('contact_id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return rows.map(({ contact_id }) => contact_id);
+}

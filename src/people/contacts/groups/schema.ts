@@ -1,0 +1,53 @@
+// Shapes of groups of contacts, in and out.
+import { z } from 'zod';
+import { headerText } from '../../../core/api/address-schema.ts';
+import { noun } from '../../../core/api/noun.ts';
+import { pageQuery } from '../../../core/api/pagination.ts';
+import { idPattern } from '../../../platform/runtime/ids.ts';
+import { contactNoun } from '../schema.ts';
+
+export const contactGroupNoun = noun('contact-group', 'grp');
+
+const mostMembers = 10_000;
+
+const name = headerText(100).min(1).meta({ description: 'Name of the group' });
+const description = headerText(500).meta({ description: 'Description of its members' });
+
+export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
+
+export const createContactGroupInput = z
+  .strictObject({ name, description: description.nullish() })
+  .meta({ examples: [{ name: 'Beta testers', description: 'First testers of new features' }] });
+
+export const updateContactGroupInput = z
+  .strictObject({ name: name.optional(), description: description.nullable().optional() })
+  .meta({ examples: [{ name: 'Testers' }] });
+
+const contactId = z.string().regex(idPattern(contactNoun), 'is not a contact id');
+
+export const membersInput = z
+  .strictObject({
+    contactIds: z
+      .array(contactId)
+      .min(1)
+      .max(mostMembers, `must be at most ${mostMembers} at a time`)
+      .meta({ description: 'Ids of contacts, at most 10,000' }),
+  })
+  .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
+
+export const contactGroupOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    memberCount: z.number(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'ContactGroup', description: 'Contacts that belong together' });
+
+export type ListContactGroups = z.output<typeof listContactGroupsQuery>;
+export type CreateContactGroup = z.output<typeof createContactGroupInput>;
+export type UpdateContactGroup = z.output<typeof updateContactGroupInput>;
+export type ContactGroup = z.output<typeof contactGroupOutput>;

@@ -1,0 +1,208 @@
+// SQL on contacts for lists: the ids of a page, and the number of matches. The most selective filter leads,
+// by an index, and the others are tested for each id. Only a page of all contacts scans them, in the order of
+// its index.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Db, engineOf, idList } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
+import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { countOfTag } from './count-queries.ts';
+import type { ContactStatus } from './schema.ts';
+
+export interface ContactFilter {
+  organizationId: string;
+  tag?: string | undefined;
+  foldedEmail?: string | undefined;
+  externalId?: string | undefined;
+  status?: ContactStatus | undefined;
+  /** Restricts the list to these ids, the result of a search. */
+  ids?: readonly string[] | undefined;
+  /** Ms since 1970. */
+  updatedSince?: number | undefined;
+}
+
+type Condition = RawBuilder<SqlBool>;
+type Expression = RawBuilder<unknown>;
+
+/** Statuses that follow from blocks, with the reason of the block. */
+const blockedBy = {
+  unsubscribed: 'unsubscribe',
+  bounced: 'bounce',
+  complained: 'complaint',
+} as const satisfies Partial<Record<ContactStatus, BlockReason>>;
+
+function reasonOf(status: ContactStatus | undefined): BlockReason | undefined {
+  return status !== undefined && status in blockedBy
+    ? blockedBy[status as keyof typeof blockedBy]
+    : undefined;
+}
+
+/** Reads a column of the contact with this id. */
+const column = (name: string, id: Expression): Expression =>
+  sql`(select ${sql.ref(name)} from contacts one where one.id = ${id})`;
+
+function hasStatus(organizationId: string, status: ContactStatus, id: Expression): Condition {
+  const isArchived = column('is_archived', id);
+  if (status === 'archived') return sql`${isArchived} = 1`;
+  const reason = sql`(select ${activeReasonOf(organizationId, sql`folded_identifier`)}
+    from contact_identities one where one.contact_id = ${id} and position = 0)`;
+  const wanted = reasonOf(status);
+  return wanted === undefined
+    ? sql`${isArchived} = 0 and coalesce(${reason}, 'manual') = 'manual'`
+    : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
+}
+
+/** Select of ids with its order, to which the other filters are added. */
+interface Way {
+  from: Expression;
+  id: Expression;
+  order: Expression;
+  where: Condition[];
+  /** Filters that the select covers already. */
+  answers: readonly (keyof ContactFilter)[];
+}
+
+/** Selects by blocks with the reason of a status, the last block first. */
+function wayOfReason(organizationId: string, reason: BlockReason): Way {
+  const owner = sql`(select contact_id from contact_identities
+    where organization_id = ${organizationId} and folded_identifier = block.folded_address
+    and position = 0)`;
+  return {
+    from: sql`(select block.id as block_id, ${owner} as id,
+        ${activeReasonOf(organizationId, sql`block.folded_address`)} as reason
+      from (${activeBlocksFor(organizationId, reason)}) block) found`,
+    id: sql`found.id`,
+    order: sql`found.block_id desc`,
+    where: [
+      sql`found.id is not null`,
+      // A contact has only the status of its weightiest reason.
+      sql`found.reason = ${reason}`,
+      sql`${column('is_archived', sql`found.id`)} = 0`,
+    ],
+    answers: ['status'],
+  };
+}
+
+function wayOfContacts(organizationId: string): Way {
+  return {
+    from: sql`contacts`,
+    id: sql`contacts.id`,
+    order: sql`contacts.created_at desc, contacts.id desc`,
+    where: [sql`contacts.organization_id = ${organizationId}`],
+    answers: [],
+  };
+}
+
+function byId(from: Expression): Pick<Way, 'from' | 'id' | 'order' | 'where'> {
+  return { from, id: sql`found.id`, order: sql`found.id desc`, where: [] };
+}
+
+function wayOfIds(db: Db, ids: readonly string[]): Way {
+  const packed = idList(db, ids);
+  const listed =
+    engineOf(db) === 'postgres'
+      ? sql`unnest(${packed}::text[]) as found(id)`
+      : sql`(select value as id from json_each(${packed})) found`;
+  return { ...byId(listed), answers: ['ids'] };
+}
+
+/** Selects by the most selective filter. */
+function wayFor(db: Db, filter: ContactFilter): Way {
+  const { organizationId, foldedEmail, externalId, ids, tag, status, updatedSince } = filter;
+  if (ids) return wayOfIds(db, ids);
+  const all = wayOfContacts(organizationId);
+  if (externalId !== undefined) {
+    const isIt = sql<SqlBool>`contacts.external_id = ${externalId}`;
+    return { ...all, where: [...all.where, isIt], answers: ['externalId'] };
+  }
+  if (foldedEmail !== undefined) {
+    const ofAddress = sql`select contact_id as id from contact_identities
+      where organization_id = ${organizationId} and folded_identifier = ${foldedEmail}`;
+    return { ...byId(sql`(${ofAddress}) found`), answers: ['foldedEmail'] };
+  }
+  const reason = reasonOf(status);
+  if (reason !== undefined) return wayOfReason(organizationId, reason);
+  if (status === 'archived') {
+    const where = [...all.where, sql<SqlBool>`is_archived = 1`];
+    return { ...all, order: sql`contacts.id desc`, where, answers: ['status'] };
+  }
+  if (tag !== undefined) {
+    const where = [sql<SqlBool>`organization_id = ${organizationId}`, sql<SqlBool>`tag = ${tag}`];
+    const id = sql`contact_tags.contact_id`;
+    return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
+  }
+  if (updatedSince === undefined) return all;
+  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would read them all.
+  const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
+  const where = [...all.where, range];
+  return {
+    ...all,
+    order: sql`updated_at desc, contacts.id desc`,
+    where,
+    answers: ['updatedSince'],
+  };
+}
+
+/** Returns conditions on the id for the filters that the select does not cover. */
+function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
+  const { organizationId, foldedEmail, externalId, tag, status, updatedSince } = filter;
+  const asks = (name: keyof ContactFilter) => filter[name] !== undefined && !answers.includes(name);
+  const conditions: Condition[] = [];
+  if (asks('foldedEmail')) {
+    conditions.push(sql`${id} = (select contact_id from contact_identities
+      where organization_id = ${organizationId} and folded_identifier = ${foldedEmail})`);
+  }
+  if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
+  if (asks('tag')) {
+    // Not `exists`, which PostgreSQL turns into a join with all tags. This needs one index look-up for each
+    // id.
+    conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
+      and one.tag = ${tag} and one.contact_id = ${id}) = 1`);
+  }
+  if (asks('status') && status) conditions.push(hasStatus(organizationId, status, id));
+  if (asks('updatedSince')) conditions.push(sql`${column('updated_at', id)} >= ${updatedSince}`);
+  return conditions;
+}
+
+function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
+  const way = wayFor(db, filter);
+  const conditions = [...inTime(db), ...way.where, ...rest(filter, way)];
+  const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+  return { way, where };
+}
+
+/** Returns the ids of one page. Rows before the page are skipped in the index. */
+export async function listContactIds(
+  db: Db,
+  filter: ContactFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
+  const { way, where } = found(db, filter);
+  const { rows } = await sql<{ id: string }>`select ${way.id} as id from ${way.from} ${where}
+    order by ${way.order} limit ${limit} offset ${offset}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+async function countFound(db: Db, filter: ContactFilter): Promise<number> {
+  const { way, where } = found(db, filter);
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from ${way.from} ${where}`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/**
+ * Counts matches. Counters give the totals of all contacts and of a tag. The total of active ones is derived
+ * from these.
+ */
+export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
+  const { organizationId, tag, ...others } = filter;
+  const asked = Object.values(others).filter((value) => value !== undefined);
+  if (asked.length === 0) return countOfTag(db, organizationId, tag);
+  const isByStatusAlone = asked.length === 1 && filter.status === 'active';
+  if (!isByStatusAlone) return countFound(db, filter);
+  let total = await countOfTag(db, organizationId, tag);
+  for (const status of ['archived', 'bounced', 'complained', 'unsubscribed'] as const) {
+    total -= await countFound(db, { organizationId, tag, status });
+  }
+  return total;
+}

@@ -1,0 +1,321 @@
+// All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
+import { sql } from 'kysely';
+import {
+  bulkInsert,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { lockerOf } from '../../platform/store/locks.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+import { noteContacts } from './count-queries.ts';
+import { leaveGroups } from './groups/queries.ts';
+import { wordsOf } from './words.ts';
+
+export interface ContactRow {
+  id: string;
+  organization_id: string;
+  name: string | null;
+  display_name: string | null;
+  avatar: string | null;
+  external_id: string | null;
+  is_archived: number;
+  /** JSON columns, each null if unknown. */
+  profile: string | null;
+  preferences: string | null;
+  tags: string | null;
+  metadata: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface IdentityRow {
+  organization_id: string;
+  folded_identifier: string;
+  id: string;
+  contact_id: string;
+  /** Position from 0, the first email. */
+  position: number;
+  /** Address in the normal form of src/platform/net/address.ts, case as given. */
+  identifier: string;
+  /** Time of the proof by mail of that address. */
+  verified_at: number | null;
+}
+
+interface ContactTables {
+  contacts: ContactRow;
+  contact_identities: IdentityRow;
+  contact_tags: { organization_id: string; tag: string; contact_id: string };
+  contact_words: { organization_id: string; word: string; contact_id: string };
+}
+
+/** Generic reads by id, and generic changes. */
+export const contacts = rowsOf<ContactRow>('contacts', 'contact');
+
+/** Finds the contact with this external id. */
+export async function findByExternalId(
+  db: Db,
+  organizationId: string,
+  externalId: string,
+): Promise<ContactRow | undefined> {
+  return tables<ContactTables>(db)
+    .selectFrom('contacts')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+}
+
+const byIds = statement<ContactTables, { organizationId: string; ids: unknown }, ContactRow>(
+  (db, parameter) => {
+    const rows = db
+      .selectFrom('contacts')
+      .selectAll()
+      .where(isOneOf(db, 'id', parameter('ids')))
+      // The expression keeps the planner from the index of organizations.
+      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
+      .orderBy('id');
+    // Keeps contacts from deletion while a message to them is being stored.
+    return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+  },
+);
+
+/**
+ * Finds contacts in the order of their ids. On PostgreSQL locks them against deletion until the transaction
+ * ends.
+ */
+export function findContactRows(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ContactRow[]> {
+  return byIds(db, { organizationId, ids: idList(db, ids) });
+}
+
+type Addressed = Pick<ContactRow, 'id' | 'name'> & { email: string | null };
+
+const addressed = statement<ContactTables, { organizationId: string; ids: unknown }, Addressed>(
+  (db, parameter) => {
+    const rows = db
+      .selectFrom('contacts')
+      .select(({ selectFrom }) => [
+        'id',
+        'name',
+        selectFrom('contact_identities')
+          .select('identifier')
+          .whereRef('contact_id', '=', 'contacts.id')
+          .where('position', '=', 0)
+          .as('email'),
+      ])
+      .where(isOneOf(db, 'id', parameter('ids')))
+      // The expression keeps the planner from the index of organizations.
+      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
+      .orderBy('id');
+    // Keeps contacts from deletion while a message to them is being stored.
+    return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+  },
+);
+
+/** Hot. Finds contacts with their first email for sends. Locks them as `findContactRows`. */
+export function findAddressed(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Addressed[]> {
+  return addressed(db, { organizationId, ids: idList(db, ids) });
+}
+
+/** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
+export const lockContacts = lockerOf<ContactTables>('contacts');
+
+const identitiesOf = statement<ContactTables, { ids: unknown }, IdentityRow>((db, parameter) =>
+  db
+    .selectFrom('contact_identities')
+    .selectAll()
+    .where(isOneOf(db, 'contact_id', parameter('ids')))
+    .orderBy('contact_id')
+    .orderBy('position'),
+);
+
+/** Finds the identities of these contacts, by contact, the first email first. */
+export function findIdentities(db: Db, contactIds: readonly string[]): Promise<IdentityRow[]> {
+  return identitiesOf(db, { ids: idList(db, contactIds) });
+}
+
+const identitiesNamed = statement<
+  ContactTables,
+  { organizationId: string; addresses: unknown },
+  IdentityRow
+>((db, parameter) =>
+  db
+    .selectFrom('contact_identities')
+    .selectAll()
+    .where('organization_id', '=', parameter('organizationId'))
+    .where(isOneOf(db, 'folded_identifier', parameter('addresses'))),
+);
+
+/** Finds the identities with these addresses, each by `foldAddress`. */
+export function findIdentitiesNamed(
+  db: Db,
+  organizationId: string,
+  foldedAddresses: readonly string[],
+): Promise<IdentityRow[]> {
+  return identitiesNamed(db, { organizationId, addresses: idList(db, foldedAddresses) });
+}
+
+const verifyOne = statement<
+  ContactTables,
+  { organizationId: string; address: string; now: number },
+  { contact_id: string }
+>((db, parameter) =>
+  db
+    .updateTable('contact_identities')
+    .set({ verified_at: parameter('now') })
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('folded_identifier', '=', parameter('address'))
+    .where('verified_at', 'is', null)
+    .returning('contact_id'),
+);
+
+/** Verifies identities of one organization and returns the changed contacts. */
+export async function verifyIdentities(
+  db: Db,
+  identities: readonly IdentityRow[],
+  now: number,
+): Promise<ContactRow[]> {
+  const [owner] = identities;
+  if (!owner) return [];
+  const { organization_id: organizationId } = owner;
+  const ids = [...new Set(identities.map(({ contact_id }) => contact_id))].sort();
+  await lockContacts(db, ids);
+  const changed = new Set<string>();
+  for (const { folded_identifier: address } of identities) {
+    const rows = await verifyOne(db, { organizationId, address, now });
+    for (const { contact_id } of rows) changed.add(contact_id);
+  }
+  const rows: ContactRow[] = [];
+  for (const id of [...changed].sort()) {
+    rows.push(await contacts.update(db, organizationId, id, { updated_at: now }));
+  }
+  return rows;
+}
+
+const insertIdentityRows = bulkInsert<ContactTables>('contact_identities', [
+  ...['organization_id', 'folded_identifier', 'id', 'contact_id', 'position', 'identifier'],
+  'verified_at',
+]);
+
+const insertTagRows = bulkInsert<ContactTables>('contact_tags', [
+  ...['organization_id', 'tag', 'contact_id'],
+]);
+
+type Owned = Pick<ContactRow, 'id' | 'organization_id'>;
+
+const insertWordRows = bulkInsert<ContactTables>('contact_words', [
+  ...['organization_id', 'word', 'contact_id'],
+]);
+
+const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? -1 : 1);
+
+type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
+
+/** Moves the index of words from the names in `had` (null: new contact) to those in `has` (null: deleted). */
+export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
+  const owner = has ?? had;
+  if (!owner) return;
+  const { id, organization_id } = owner;
+  const before = had ? wordsOf(had.name, had.display_name) : [];
+  const after = has ? wordsOf(has.name, has.display_name) : [];
+  const lost = before.filter((word) => !after.includes(word));
+  if (lost.length > 0) {
+    await tables<ContactTables>(db)
+      .deleteFrom('contact_words')
+      .where('organization_id', '=', organization_id)
+      .where(isOneOf(db, 'word', idList(db, lost)))
+      .where('contact_id', '=', id)
+      .execute();
+  }
+  const found = after.filter((word) => !before.includes(word));
+  await insertWordRows(
+    db,
+    found.map((word) => ({ organization_id, word, contact_id: id })).sort(byWord),
+  );
+}
+
+/**
+ * Inserts a contact. Throws an error that `isDuplicate` recognizes if another contact has an address or the
+ * external id.
+ */
+export async function insertContact(
+  db: Db,
+  row: ContactRow,
+  identities: readonly IdentityRow[],
+  tags: readonly string[],
+): Promise<void> {
+  await contacts.insert(db, row);
+  noteContacts(db, row.organization_id, '', 1);
+  await setIdentities(db, row.id, identities);
+  await addTags(db, row, tags);
+  await moveWords(db, null, row);
+}
+
+/** Replaces the identities of a contact. Throws as `insertContact`. */
+export async function setIdentities(
+  db: Db,
+  contactId: string,
+  identities: readonly IdentityRow[],
+): Promise<void> {
+  await tables<ContactTables>(db)
+    .deleteFrom('contact_identities')
+    .where('contact_id', '=', contactId)
+    .execute();
+  const key = ({ folded_identifier }: IdentityRow) => folded_identifier;
+  await insertIdentityRows(
+    db,
+    identities.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)),
+  );
+}
+
+/** Adds tags that the contact lacks. */
+export async function addTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  await insertTagRows(
+    db,
+    tags.toSorted().map((tag) => ({ organization_id, tag, contact_id: id })),
+  );
+  for (const tag of tags) noteContacts(db, organization_id, tag, 1);
+}
+
+/** Removes tags that the contact has. */
+export async function removeTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  await tables<ContactTables>(db)
+    .deleteFrom('contact_tags')
+    .where('organization_id', '=', organization_id)
+    .where(isOneOf(db, 'tag', idList(db, tags)))
+    .where('contact_id', '=', id)
+    .execute();
+  for (const tag of tags) noteContacts(db, organization_id, tag, -1);
+}
+
+/** Deletes the contact with its identities and tags. @throws ResourceNotFoundError. */
+export async function deleteContactRow(
+  db: Db,
+  organizationId: string,
+  id: string,
+  tags: readonly string[],
+): Promise<void> {
+  await leaveGroups(db, id);
+  await removeTags(db, { id, organization_id: organizationId }, tags);
+  await moveWords(db, await contacts.remove(db, organizationId, id), null);
+  noteContacts(db, organizationId, '', -1);
+}

@@ -1,0 +1,118 @@
+// The HTTP operations on contacts (specification 4.5). Deletion is in src/outbound/messages/contact-routes.ts.
+import { area } from '../../core/api/area.ts';
+import { pageOf } from '../../core/api/pagination.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import {
+  addTags,
+  createContact,
+  getContact,
+  listContacts,
+  removeTags,
+  updateContact,
+} from './contacts.ts';
+import { exportStream } from './export.ts';
+import { importStream } from './import.ts';
+import {
+  contactNoun,
+  contactOutput,
+  contactPath,
+  createContactInput,
+  exportQuery,
+  importOutput,
+  importQuery,
+  listContactsQuery,
+  tagsInput,
+  updateContactInput,
+} from './schema.ts';
+
+const at = area('contacts', {
+  about: 'People who get mail: addresses, tags and fields',
+  noun: contactNoun,
+});
+const path = '/v1/contacts';
+
+const mostImportBytes = 512_000_000;
+const csv = 'text/csv';
+const ndjson = 'application/x-ndjson';
+
+export const contactRoutes = {
+  import: at.post(`${path}/import`, {
+    name: 'importContacts',
+    summary: 'Import contacts from a file',
+    description:
+      'Takes CSV with a header, or JSON Lines; the headers of exports of Mailchimp, ' +
+      'SendGrid, Resend and listmonk are known. A row updates the contact with its address ' +
+      'or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A ' +
+      'row of somebody who has unsubscribed adds a block, for which the key needs ' +
+      '`blocks:write` too. Importing the same file again changes nothing.',
+    status: 200,
+    query: importQuery,
+    takes: { types: [csv, ndjson], mostBytes: mostImportBytes },
+    output: importOutput,
+    run: (app, { caller, query, stream }) => importStream(app, caller, stream, query),
+  }),
+  export: at.get(`${path}/export`, {
+    name: 'exportContacts',
+    summary: 'Export all contacts, the oldest first',
+    description:
+      'Writes CSV, in which a value that a spreadsheet would take for a formula begins ' +
+      'with an apostrophe, or one contact on each line as JSON. An import reads both.',
+    query: exportQuery,
+    streams: [csv, ndjson],
+    output: contactOutput,
+    run: async (app, { caller, query }) => (await exportStream(app, caller, query)) as never,
+  }),
+  list: at.get(path, {
+    name: 'listContacts',
+    summary: 'List contacts, newest first',
+    query: listContactsQuery,
+    output: pageOf(contactOutput),
+    run: (app, { caller, query }) => listContacts(app, caller, query),
+  }),
+  create: at.post(path, {
+    name: 'createContact',
+    summary: 'Create a contact',
+    description:
+      'Takes `email` or `identities`. An address of another contact, in any letter case, ' +
+      'is a 409 that names the contact.',
+    body: createContactInput,
+    output: contactOutput,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => createContact(app, caller, body),
+  }),
+  get: at.get(`${path}/{id}`, {
+    name: 'getContact',
+    summary: 'Show a contact',
+    params: contactPath,
+    output: contactOutput,
+    run: (app, { caller, params: { id } }) => getContact(app, caller, id),
+  }),
+  update: at.patch(`${path}/{id}`, {
+    name: 'updateContact',
+    summary: 'Change a contact',
+    description:
+      'Each given field is replaced whole; `status` can be set to `active` and `archived`.',
+    params: contactPath,
+    body: updateContactInput,
+    output: contactOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => updateContact(app, caller, id, body),
+  }),
+  tag: at.post(`${path}/{id}/tags`, {
+    name: 'addContactTags',
+    summary: 'Add tags to a contact',
+    params: contactPath,
+    body: tagsInput,
+    output: contactOutput,
+    run: (app, { caller, params: { id }, body }) => addTags(app, caller, id, body.tags),
+  }),
+  untag: at.delete(`${path}/{id}/tags`, {
+    name: 'removeContactTags',
+    summary: 'Remove tags from a contact; missing ones are ignored',
+    permission: 'contacts:write',
+    params: contactPath,
+    body: tagsInput,
+    output: contactOutput,
+    run: (app, { caller, params: { id }, body }) => removeTags(app, caller, id, body.tags),
+  }),
+};

@@ -1,0 +1,277 @@
+// Shapes of contacts, in and out (specification 2.6, 4.5).
+import { z } from 'zod';
+import { emailAddress, headerText } from '../../core/api/address-schema.ts';
+import { storedMap } from '../../core/api/bounded-schema.ts';
+import { noun } from '../../core/api/noun.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
+
+export const contactNoun = noun('contact', 'contact');
+
+export const mostTags = 100;
+const mostIdentities = 20;
+export const mostFields = 50;
+const longestField = 2_000;
+
+export const contactStatuses = [
+  'active',
+  'unsubscribed',
+  'bounced',
+  'complained',
+  'archived',
+] as const;
+
+export const contactPath = idPath(contactNoun);
+
+const line = headerText(200).min(1);
+
+/** A tag without commas: in CSV a comma separates two tags. */
+const tag = z
+  .string()
+  .max(100)
+  .regex(
+    /^[^\s,\p{Cc}](?:[^,\p{Cc}]*[^\s,\p{Cc}])?$/u,
+    'must have no comma, no control character and no space at its ends',
+  );
+
+const tags = z.array(tag).max(mostTags);
+
+const text = z.string().nullable();
+
+const externalId = headerText(200).min(1);
+
+const identities = z
+  .array(z.strictObject({ channel: z.literal('email'), identifier: emailAddress }))
+  .max(mostIdentities);
+
+const profileInput = z.strictObject({
+  firstName: line.nullish(),
+  lastName: line.nullish(),
+  company: line.nullish(),
+  jobTitle: line.nullish(),
+  location: z
+    .strictObject({
+      country: line.nullish(),
+      state: line.nullish(),
+      city: line.nullish(),
+      timezone: line.nullish(),
+    })
+    .nullish(),
+  customFields: storedMap(
+    z.record(z.string().min(1).max(100), z.string().max(longestField)),
+    mostFields,
+  ).nullish(),
+  source: line.nullish(),
+});
+
+const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00');
+
+const preferencesInput = z.strictObject({
+  preferredChannels: z.array(z.literal('email')).max(1).nullish(),
+  language: line.nullish(),
+  timezone: line.nullish(),
+  notifications: z
+    .strictObject({
+      email: z.boolean().nullish(),
+      quiet_hours: z.strictObject({ start: timeOfDay, end: timeOfDay }).nullish(),
+    })
+    .nullish(),
+});
+
+const metadata = storedMap(
+  z.record(
+    z.string().min(1).max(100),
+    z.union([z.string().max(longestField), z.number(), z.boolean(), z.null()]),
+  ),
+  mostFields,
+);
+
+const fields = {
+  email: emailAddress
+    .optional()
+    .meta({ description: 'Address of the contact: short for one identity' }),
+  identities: identities.optional().meta({ description: 'All addresses; the first gets the mail' }),
+  name: line.nullable().optional().meta({ description: 'Name of the contact' }),
+  displayName: line.nullable().optional().meta({ description: 'Name to show for the contact' }),
+  avatar: z
+    .url({ protocol: /^https?$/ })
+    .max(longestField)
+    .nullable()
+    .optional()
+    .meta({ description: 'URL of a picture' }),
+  status: z.enum(['active', 'archived']).optional().meta({ description: 'Status' }),
+  externalId: externalId
+    .nullable()
+    .optional()
+    .meta({ description: 'Your own id of the contact, unique in the organization' }),
+  profile: profileInput.nullable().optional(),
+  preferences: preferencesInput.nullable().optional(),
+  tags: tags.optional().meta({ description: 'Tags of the contact' }),
+  metadata: metadata.optional(),
+};
+
+const bothSay = 'repeats email: give one of them';
+
+export const createContactInput = z
+  .strictObject(fields)
+  .superRefine(({ email, identities }, context) => {
+    if (email === undefined && identities === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['email'],
+        message: 'email or identities is required',
+      });
+    }
+    if (email !== undefined && identities !== undefined) {
+      context.addIssue({ code: 'custom', path: ['identities'], message: bothSay });
+    }
+  })
+  .meta({ examples: [{ email: 'ada@example.com', name: 'Ada', tags: ['customer'] }] });
+
+export const updateContactInput = z
+  .strictObject(fields)
+  .refine((input) => input.email === undefined || input.identities === undefined, {
+    path: ['identities'],
+    message: bothSay,
+  })
+  .meta({ examples: [{ name: 'Ada Lovelace', status: 'archived' }] });
+
+/** A row of an import. Missing fields stay unchanged. */
+export const importedContact = z
+  .strictObject({
+    emails: z.array(emailAddress).max(mostIdentities),
+    ...{ name: line.optional(), displayName: line.optional(), avatar: fields.avatar },
+    externalId: externalId.optional(),
+    profile: profileInput.optional(),
+    preferences: preferencesInput.optional(),
+    tags: tags.optional(),
+    metadata: metadata.optional(),
+  })
+  .refine(({ emails, externalId }) => emails.length > 0 || externalId !== undefined, {
+    path: ['email'],
+    message: 'email or externalId is required',
+  });
+
+export const importQuery = z.strictObject({
+  dryRun: queryFlag.optional().meta({ description: 'Count the changes without applying them' }),
+});
+
+export const exportQuery = z.strictObject({
+  format: z.enum(['csv', 'ndjson']).default('csv'),
+});
+
+const counted = {
+  created: z.number(),
+  updated: z.number(),
+  unchanged: z.number(),
+  rejected: z.number(),
+};
+
+export const importCounts = z
+  .object({
+    id: z.string().meta({ description: 'Id of its entry in the audit' }),
+    format: z.string(),
+    ...counted,
+  })
+  .meta({ id: 'ContactImport', description: 'Changes made by an import' });
+
+export const importOutput = z
+  .object({
+    format: z.string().meta({ description: 'Format that the header shows' }),
+    dryRun: z.boolean(),
+    ...counted,
+    rows: z
+      .array(z.object({ row: z.number(), field: text, reason: z.string() }))
+      .meta({ description: 'Rejected rows, the first 1,000; data rows count from 1' }),
+  })
+  .meta({ id: 'ContactImportReport', description: 'Result of an import, or of a preview' });
+
+export const tagsInput = z
+  .strictObject({
+    tags: z.array(tag).min(1).max(mostTags).meta({ description: 'Tags to add or to remove' }),
+  })
+  .meta({ examples: [{ tags: ['customer'] }] });
+
+export const listContactsQuery = z.strictObject({
+  ...pageQuery,
+  tag: tag.optional().meta({ description: 'Only contacts with this tag' }),
+  email: emailAddress
+    .optional()
+    .meta({ description: 'Only contacts with this address, in any case of letters' }),
+  externalId: externalId
+    .optional()
+    .meta({ description: 'Only the contact with this id of your own' }),
+  status: z.enum(contactStatuses).optional().meta({ description: 'Only this status' }),
+  q: z
+    .string()
+    .trim()
+    .min(2)
+    .max(100)
+    .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
+    .optional()
+    .meta({
+      description:
+        'Only contacts with a name or first address that begins so; of frequent words, among the ' +
+        'newest 5,000',
+    }),
+  updatedSince: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only contacts changed from this time on' }),
+});
+
+export const contactOutput = z
+  .object({
+    id: z.string(),
+    name: text,
+    displayName: text,
+    avatar: text,
+    status: z.enum(contactStatuses).meta({
+      description:
+        '`bounced`, `complained` and `unsubscribed` follow from the block of the first email',
+    }),
+    statusReason: text,
+    externalId: text,
+    identities: z.array(
+      z.object({
+        id: z.string(),
+        channel: z.literal('email'),
+        identifier: z.string(),
+        verified: z.boolean().meta({ description: 'Proven by mail from that address' }),
+      }),
+    ),
+    profile: z.object({
+      firstName: text,
+      lastName: text,
+      company: text,
+      jobTitle: text,
+      location: z.object({ country: text, state: text, city: text, timezone: text }),
+      customFields: z.record(z.string(), z.string()),
+      source: text,
+    }),
+    preferences: z.object({
+      preferredChannels: z.array(z.string()),
+      language: text,
+      timezone: text,
+      notifications: z.object({
+        email: z.boolean(),
+        quiet_hours: z.object({ start: z.string(), end: z.string() }).nullable(),
+      }),
+    }),
+    tags: z.array(z.string()),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Contact', description: 'A person who gets mail' });
+
+export type ContactStatus = (typeof contactStatuses)[number];
+export type ProfileInput = z.output<typeof profileInput>;
+export type PreferencesInput = z.output<typeof preferencesInput>;
+export type CreateContact = z.output<typeof createContactInput>;
+export type UpdateContact = z.output<typeof updateContactInput>;
+export type ListContacts = z.output<typeof listContactsQuery>;
+export type ImportedContact = z.output<typeof importedContact>;
+export type ImportReport = z.output<typeof importOutput>;
+export type ExportContacts = z.output<typeof exportQuery>;
+export type Contact = z.output<typeof contactOutput>;

@@ -1,0 +1,97 @@
+// SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses. search.ts
+// combines them.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+} from '../../platform/store/db.ts';
+import type { ContactRow, IdentityRow } from './queries.ts';
+import { endOfPrefix } from './words.ts';
+
+interface SearchTables {
+  contacts: ContactRow;
+  contact_identities: IdentityRow;
+}
+
+type Ids = RawBuilder<{ id: string }>;
+
+async function idsOf(db: Db, query: Ids): Promise<string[]> {
+  return (await query.execute(db)).rows.map(({ id }) => id);
+}
+
+/** Returns all ids, or null if there are more than `most`. The index answers that first. */
+async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | null> {
+  const [beyond] = await idsOf(db, sql`${query} limit 1 offset ${most}`);
+  return beyond === undefined ? idsOf(db, query) : null;
+}
+
+/**
+ * Finds contacts with a word that begins with `prefix`, in no order. A contact with two such words is in it
+ * twice. Returns null for more than `most`.
+ */
+export function idsOfWord(
+  db: Db,
+  organizationId: string,
+  prefix: string,
+  most: number,
+): Promise<string[] | null> {
+  const ids: Ids = sql`select contact_id as id from contact_words
+    where organization_id = ${organizationId} and word >= ${prefix} and word < ${endOfPrefix(prefix)}`;
+  return unlessMore(db, ids, most);
+}
+
+/** Finds contacts with exactly this word, newest first. */
+export function newestOfWord(
+  db: Db,
+  organizationId: string,
+  word: string,
+  limit: number,
+): Promise<string[]> {
+  return idsOf(
+    db,
+    sql`select contact_id as id from contact_words
+      where organization_id = ${organizationId} and word = ${word}
+      order by contact_id desc limit ${limit}`,
+  );
+}
+
+/**
+ * Finds contacts whose first address begins with `prefix`, in no order. Returns null for more than `most`.
+ */
+export function idsOfAddress(
+  db: Db,
+  organizationId: string,
+  prefix: string,
+  most: number,
+): Promise<string[] | null> {
+  const bytewise = engineOf(db) === 'postgres' ? sql`collate "C"` : sql``;
+  const address = sql`folded_identifier ${bytewise}`;
+  const ids: Ids = sql`select contact_id as id from contact_identities
+    where organization_id = ${organizationId} and position = 0
+    and ${address} >= ${prefix} and ${address} < ${endOfPrefix(prefix)}`;
+  return unlessMore(db, ids, most);
+}
+
+/** Fields of a contact that a search compares. */
+export type Named = Pick<ContactRow, 'id' | 'name' | 'display_name'> & { address: string | null };
+
+// A join instead of a subquery per contact: with outdated statistics PostgreSQL would read the whole table
+// for each one.
+const namedOf = statement((db: Kysely<SearchTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+  db
+    .selectFrom('contacts')
+    .leftJoin('contact_identities', (join) =>
+      join.onRef('contact_id', '=', 'contacts.id').on('position', '=', 0),
+    )
+    .select(['contacts.id', 'name', 'display_name', 'folded_identifier as address'])
+    .where(isOneOf(db, 'contacts.id', parameter('ids'))),
+);
+
+/** Finds the names and first addresses of contacts, in no order. */
+export function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
+  return namedOf(db, { ids: idList(db, ids) });
+}

@@ -1,0 +1,83 @@
+// Searches contacts by `q`: by the beginnings of all its words in names, or by the beginning of the first
+// address. Rare terms are searched completely. Frequent ones are searched among the newest contacts, which
+// bounds the cost:
+//
+//   the rarest word begins a name of | examined                                       | found
+//   ---------------------------------+------------------------------------------------+----------
+//   5,000 contacts at most           | all of them                                    | all
+//   more                             | the 5,000 newest: of another filter, else of a | of these
+//                                    | complete word, else of all contacts            |
+//
+// Frequent beginnings of addresses are searched the same way, and rare ones completely.
+import type { Db } from '../../platform/store/db.ts';
+import { type ContactFilter, listContactIds } from './list-queries.ts';
+import { findNamed, idsOfAddress, idsOfWord, type Named, newestOfWord } from './search-queries.ts';
+import { foldedName, wordsOf } from './words.ts';
+
+/** Most contacts that a search examines. */
+const mostMet = 5_000;
+
+/** Beginnings of words that must all match, or the beginning of the first address, by `foldAddress`. */
+export interface ContactSearch {
+  words: readonly string[];
+  prefix: string;
+}
+
+/**
+ * Tells whether a contact matches. Tests the whole names first, because most contacts lack a word anywhere.
+ */
+function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
+  if (address?.startsWith(prefix)) return true;
+  const names = foldedName(`${name ?? ''} ${display_name ?? ''}`);
+  if (!words.every((word) => names.includes(word))) return false;
+  const own = wordsOf(name, display_name);
+  return words.every((word) => own.some((one) => one.startsWith(word)));
+}
+
+function isFiltered({ organizationId: _owner, ...others }: ContactFilter): boolean {
+  return Object.values(others).some((value) => value !== undefined);
+}
+
+/** Returns the newest contacts that pass the other filters, or that have one of the words. */
+async function newest(
+  db: Db,
+  filter: ContactFilter,
+  words: readonly string[],
+  hasRareAddress: boolean,
+): Promise<string[]> {
+  const { organizationId } = filter;
+  // The longest word is usually the rarest.
+  const [word] = words.toSorted((a, b) => b.length - a.length);
+  if (!isFiltered(filter) && hasRareAddress && word !== undefined) {
+    const ids = await newestOfWord(db, organizationId, word, mostMet);
+    if (ids.length === mostMet) return ids;
+  }
+  return listContactIds(db, filter, { limit: mostMet, offset: 0 });
+}
+
+/** Returns the ids of matches, newest first. `filter` holds the other filters. */
+export async function searchContacts(
+  db: Db,
+  filter: ContactFilter,
+  search: ContactSearch,
+): Promise<string[]> {
+  const { organizationId } = filter;
+  const { words, prefix } = search;
+  const ofAddress = await idsOfAddress(db, organizationId, prefix, mostMet);
+  let rarest: string[] | null = null;
+  for (const word of words) {
+    const ids = await idsOfWord(db, organizationId, word, rarest?.length ?? mostMet);
+    rarest = ids ?? rarest;
+  }
+  const met = new Set(rarest);
+  if (rarest === null || ofAddress === null) {
+    for (const id of await newest(db, filter, words, ofAddress !== null)) met.add(id);
+  }
+  const named = await findNamed(db, [...met]);
+  const found = new Set(named.filter((one) => isFound(one, search)).map(({ id }) => id));
+  for (const id of ofAddress ?? []) found.add(id);
+  // Ids grow with time.
+  const ids = [...found].sort((a, b) => (a < b ? 1 : -1));
+  if (!isFiltered(filter)) return ids;
+  return listContactIds(db, { ...filter, ids }, { limit: ids.length, offset: 0 });
+}

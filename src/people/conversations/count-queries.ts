@@ -1,0 +1,60 @@
+// All SQL on `conversation_counts`: conversations of an organization by status, counted in the transactions
+// that move them.
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import type { ConversationStatus } from './schema.ts';
+
+interface ConversationCountRow {
+  organization_id: string;
+  status: ConversationStatus;
+  count: number;
+}
+
+interface CountTables {
+  conversation_counts: ConversationCountRow;
+}
+
+const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<ConversationCountRow>) =>
+  db
+    .insertInto('conversation_counts')
+    .values({
+      organization_id: parameter('organization_id'),
+      status: parameter('status'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'status']).doUpdateSet((set) => ({
+        count: set('conversation_counts.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+async function addCounts(trx: Db, sorted: readonly ConversationCountRow[]): Promise<void> {
+  for (const row of sorted) await addOne(trx, row);
+}
+
+/** Records that a conversation got this status (`by` 1) or lost it (-1). */
+export function noteConversation(
+  trx: Db,
+  { organization_id, status }: Omit<ConversationCountRow, 'count'>,
+  by: 1 | -1,
+): void {
+  const changes = lastly(trx, 'conversation_counts', () => new CountChanges(addCounts));
+  changes.add(`${organization_id} ${status}`, { organization_id, status, count: by });
+}
+
+/** Counts the conversations with the status, or all of them. */
+export async function countOfStatus(
+  db: Db,
+  organizationId: string,
+  status: ConversationStatus | undefined,
+): Promise<number> {
+  const rows = await tables<CountTables>(db)
+    .selectFrom('conversation_counts')
+    .select(['status', 'count'])
+    .where('organization_id', '=', organizationId)
+    .execute();
+  const wanted = rows.filter((row) => status === undefined || row.status === status);
+  return wanted.reduce((sum, { count }) => sum + count, 0);
+}

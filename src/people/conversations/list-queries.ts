@@ -1,0 +1,109 @@
+// SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each list is
+// read in the order of one index; other conditions on a row are looked up by its id.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
+import { countOfStatus } from './count-queries.ts';
+import { type ConversationRow, findConversations } from './queries.ts';
+import type { ConversationStatus } from './schema.ts';
+
+export interface ConversationFilter {
+  status?: ConversationStatus | undefined;
+  tag?: string | undefined;
+  externalId?: string | undefined;
+  contactId?: string | undefined;
+}
+
+/** Rows in the order of an index, and the column with the id of the conversation. */
+interface Source {
+  from: 'conversations' | 'conversation_tags' | 'conversation_contacts';
+  id: 'id' | 'conversation_id';
+  where: RawBuilder<SqlBool>;
+}
+
+/** Condition on a conversation found through another table, as a subquery that no planner can turn around. */
+function told(column: string, is: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(select ${sql.ref(`c.${column}`)} from conversations c
+    where c.id = conversation_id) = ${is}`;
+}
+
+function isTagged(organizationId: string, tag: string, id: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(select 1 from conversation_tags t where t.organization_id = ${organizationId}
+    and t.tag = ${tag} and t.conversation_id = ${sql.ref(id)}) = 1`;
+}
+
+function isWith(contactId: string, id: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(select 1 from conversation_contacts l where l.contact_id = ${contactId}
+    and l.conversation_id = ${sql.ref(id)}) = 1`;
+}
+
+function sourceOf(
+  db: Db,
+  organizationId: string,
+  { status, tag, externalId, contactId }: ConversationFilter,
+): Source {
+  const own = sql<SqlBool>`organization_id = ${organizationId}`;
+  const all = (...conditions: RawBuilder<SqlBool>[]) =>
+    sql.join([...inTime(db), ...conditions], sql` and `);
+  const maybe = <T>(value: T | undefined, build: (value: T) => RawBuilder<SqlBool>) =>
+    value === undefined ? [] : [build(value)];
+  if (externalId !== undefined || (contactId === undefined && tag === undefined)) {
+    const where = all(
+      own,
+      ...maybe(externalId, (is) => sql<SqlBool>`external_id = ${is}`),
+      ...maybe(status, (is) =>
+        externalId === undefined
+          ? sql<SqlBool>`status = ${is}`
+          : sql<SqlBool>`status || '' = ${is}`,
+      ),
+      ...maybe(tag, (is) => isTagged(organizationId, is, 'conversations.id')),
+      ...maybe(contactId, (is) => isWith(is, 'conversations.id')),
+    );
+    return { from: 'conversations', id: 'id', where: sql<SqlBool>`${where}` };
+  }
+  if (contactId !== undefined) {
+    const where = all(
+      sql<SqlBool>`contact_id = ${contactId}`,
+      told('organization_id', organizationId),
+      ...maybe(status, (is) => told('status', is)),
+      ...maybe(tag, (is) => isTagged(organizationId, is, 'conversation_contacts.conversation_id')),
+    );
+    return { from: 'conversation_contacts', id: 'conversation_id', where: sql<SqlBool>`${where}` };
+  }
+  const where = all(own, sql<SqlBool>`tag = ${tag}`, ...maybe(status, (is) => told('status', is)));
+  return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
+}
+
+/** Returns one page, newest first. */
+export async function selectConversations(
+  db: Db,
+  organizationId: string,
+  filter: ConversationFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<ConversationRow[]> {
+  const { from, id, where } = sourceOf(db, organizationId, filter);
+  const column = sql.ref(id);
+  // Ordered by time too, so that no engine reads the conversations of all organizations by their ids.
+  const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
+  const found = await sql<Record<string, string>>`select ${column} from ${sql.table(from)}
+    where ${where} order by ${time}${column} desc limit ${limit} offset ${offset}`.execute(db);
+  const ids = found.rows.map((row) => row[id] ?? '');
+  const rows = new Map((await findConversations(db, ids)).map((row) => [row.id, row]));
+  return ids.flatMap((one) => rows.get(one) ?? []);
+}
+
+/** Counts matches: those of a status by their counters, those of a tag or a contact one by one. */
+export async function countConversations(
+  db: Db,
+  organizationId: string,
+  filter: ConversationFilter,
+): Promise<number> {
+  const { status, ...others } = filter;
+  if (Object.values(others).every((one) => one === undefined)) {
+    return countOfStatus(db, organizationId, status);
+  }
+  const { from, where } = sourceOf(db, organizationId, filter);
+  const { rows } = await sql<{ total: number }>`select count(*) as total from ${sql.table(from)}
+    where ${where}`.execute(db);
+  return rows[0]?.total ?? 0;
+}

@@ -1,0 +1,267 @@
+// All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages are in
+// list-queries.ts, counters in count-queries.ts.
+import type { Kysely } from 'kysely';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../../platform/store/db.ts';
+import { rowsOf } from '../../platform/store/rows.ts';
+import { noteConversation } from './count-queries.ts';
+import type { Conversation, ConversationStatus } from './schema.ts';
+
+export interface ConversationRow {
+  id: string;
+  organization_id: string;
+  status: ConversationStatus;
+  status_reason: string | null;
+  title: string | null;
+  external_id: string | null;
+  description: string | null;
+  parent_conversation_id: string | null;
+  priority: number;
+  urgency: Conversation['urgency'];
+  complexity: Conversation['complexity'];
+  /** JSON, each null if empty. */
+  tags: string | null;
+  categories: string | null;
+  metadata: string | null;
+  context: string | null;
+  is_internal: number;
+  is_private: number;
+  is_test: number;
+  /** Number of stored messages. */
+  message_count: number;
+  started_at: number | null;
+  last_activity_at: number | null;
+  last_human_activity_at: number | null;
+  resolved_at: number | null;
+  resolution_type: Conversation['resolutionType'];
+  resolution_notes: string | null;
+  archived_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface ContactLink {
+  conversation_id: string;
+  contact_id: string;
+}
+
+interface ConversationTables {
+  conversations: ConversationRow;
+  conversation_tags: { organization_id: string; tag: string; conversation_id: string };
+  conversation_contacts: ContactLink;
+}
+
+/** Operations by id. Changes of the status must use the functions below, which count. */
+export const conversations = rowsOf<ConversationRow>('conversations', 'conversation');
+
+type IdList = { ids: unknown };
+
+const selectOwners = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .select(['id', 'organization_id'])
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
+);
+
+/**
+ * Locks conversations until the transaction ends. Hot: sends that name conversations ask. Call it once a
+ * transaction; locks in the order of ids.
+ */
+export function holdConversations(
+  db: Db,
+  ids: readonly string[],
+): Promise<Pick<ConversationRow, 'id' | 'organization_id'>[]> {
+  return selectOwners(db, { ids: idList(db, ids) });
+}
+
+const selectByIds = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Returns the existing conversations, in no order. Hot. */
+export function findConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
+  return selectByIds(db, { ids: idList(db, ids) });
+}
+
+/** Columns that messages change, and those on which the change depends. */
+const countedColumns = [
+  ...(['id', 'organization_id', 'status', 'status_reason', 'message_count', 'started_at'] as const),
+  ...(['last_activity_at', 'last_human_activity_at', 'updated_at'] as const),
+] as const;
+
+export type CountedRow = Pick<ConversationRow, (typeof countedColumns)[number]>;
+
+const selectCounted = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .select(countedColumns)
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Returns the columns that messages change, of locked conversations. Hot. */
+export function findCounted(db: Db, ids: readonly string[]): Promise<CountedRow[]> {
+  return selectCounted(db, { ids: idList(db, ids) });
+}
+
+const countRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
+  db
+    .updateTable('conversations')
+    .set({
+      message_count: parameter('message_count'),
+      started_at: parameter('started_at'),
+      last_activity_at: parameter('last_activity_at'),
+      last_human_activity_at: parameter('last_human_activity_at'),
+      updated_at: parameter('updated_at'),
+    })
+    .where('id', '=', parameter('id')),
+);
+
+const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
+  db
+    .updateTable('conversations')
+    .set({
+      status: parameter('status'),
+      status_reason: parameter('status_reason'),
+      resolved_at: null,
+      resolution_type: null,
+      resolution_notes: null,
+      archived_at: null,
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/**
+ * Writes the changes of messages to a locked conversation. If its status moves, the conversation is open from
+ * then on. Hot.
+ */
+export async function countMessages(db: Db, before: CountedRow, after: CountedRow): Promise<void> {
+  await countRow(db, after);
+  // Apart, because an index contains the status: most messages do not move it.
+  if (after.status === before.status) return;
+  await moveRow(db, after);
+  noteConversation(db, before, -1);
+  noteConversation(db, after, 1);
+}
+
+const loseMessages = change(
+  (db: Kysely<ConversationTables>, parameter: ParameterOf<{ id: string; count: number }>) =>
+    db
+      .updateTable('conversations')
+      .set((set) => ({ message_count: set('message_count', '-', parameter('count')) }))
+      .where('id', '=', parameter('id')),
+);
+
+/** Subtracts messages that were deleted or moved elsewhere. */
+export async function countLost(db: Db, id: string, count: number): Promise<void> {
+  await loseMessages(db, { id, count });
+}
+
+/**
+ * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the external id.
+ */
+export async function insertConversation(
+  db: Db,
+  row: ConversationRow,
+  tags: readonly string[],
+): Promise<void> {
+  await conversations.insert(db, row);
+  noteConversation(db, row, 1);
+  await addTags(db, row, tags);
+}
+
+/** Changes the row, locked as `before`, and returns it. Throws as `insertConversation`. */
+export async function updateConversation(
+  db: Db,
+  before: ConversationRow,
+  changes: Partial<ConversationRow>,
+): Promise<ConversationRow> {
+  const after = await conversations.update(db, before.organization_id, before.id, changes);
+  noteConversation(db, before, -1);
+  noteConversation(db, after, 1);
+  return after;
+}
+
+/** Deletes a conversation with its tags and contacts. @throws ResourceNotFoundError. */
+export async function deleteConversationRow(
+  db: Db,
+  row: ConversationRow,
+  tags: readonly string[],
+): Promise<void> {
+  await removeTags(db, row, tags);
+  await conversations.remove(db, row.organization_id, row.id);
+  noteConversation(db, row, -1);
+}
+
+type Owned = Pick<ConversationRow, 'id' | 'organization_id'>;
+
+const insertTagRows = bulkInsert<ConversationTables>('conversation_tags', [
+  ...['organization_id', 'tag', 'conversation_id'],
+]);
+
+/** Adds tags that the conversation lacks. */
+export async function addTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  const rows = tags.toSorted().map((tag) => ({ organization_id, tag, conversation_id: id }));
+  await insertTagRows(db, rows);
+}
+
+/** Removes tags that the conversation has. */
+export async function removeTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  if (tags.length === 0) return;
+  await tables<ConversationTables>(db)
+    .deleteFrom('conversation_tags')
+    .where('organization_id', '=', organization_id)
+    .where(isOneOf(db, 'tag', idList(db, tags)))
+    .where('conversation_id', '=', id)
+    .execute();
+}
+
+const selectLinks = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversation_contacts')
+    .selectAll()
+    .where(isOneOf(db, 'conversation_id', parameter('ids')))
+    .orderBy('conversation_id')
+    .orderBy('contact_id'),
+);
+
+/** Returns the contacts of these conversations. */
+export function findContactLinks(db: Db, ids: readonly string[]): Promise<ContactLink[]> {
+  return selectLinks(db, { ids: idList(db, ids) });
+}
+
+const insertLinkRows = bulkInsert<ConversationTables>('conversation_contacts', [
+  'conversation_id',
+  'contact_id',
+]);
+
+/** Inserts the missing links of locked conversations. */
+export async function insertContactLinks(db: Db, links: readonly ContactLink[]): Promise<void> {
+  const keyOf = ({ conversation_id, contact_id }: ContactLink) =>
+    `${conversation_id} ${contact_id}`;
+  await insertLinkRows(
+    db,
+    links.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  );
+}

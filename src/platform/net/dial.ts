@@ -1,0 +1,48 @@
+// A TCP connection to an address that the caller has checked, with a time-out, and aborted at shutdown.
+// Speaks no protocol: SMTP is src/mail/smtp/open.ts, HTTPS is src/mail/smtp/mta-sts-fetch.ts.
+import type { Socket } from 'node:net';
+import type { Clock } from '../runtime/clock.ts';
+
+/** Opens a TCP connection. Tests pass one that refuses, to prove that an address is never dialled. */
+export type Connector = (options: { host: string; port: number }) => Socket;
+
+export interface DialOptions {
+  address: string;
+  port: number;
+  connector: Connector;
+  clock: Clock;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Resolves with the connected socket. Rejects with an Error, after destroying it. */
+export function dialSocket(options: DialOptions): Promise<Socket> {
+  const { connector, clock, address, port, timeoutMs, signal } = options;
+  return new Promise((resolve, reject) => {
+    const socket = connector({ host: address, port });
+    const cancel = clock.after(timeoutMs, () => {
+      fail(new Error(`no connection within ${timeoutMs / 1000} s`));
+    });
+    const onAbort = () => fail(new Error('given up at our shutdown'));
+    const onClose = () => fail(new Error('the connection was closed'));
+    function release() {
+      cancel();
+      signal?.removeEventListener('abort', onAbort);
+    }
+    function fail(error: Error) {
+      release();
+      socket.destroy();
+      reject(error);
+    }
+    socket.on('error', fail).once('close', onClose);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) return onAbort();
+    const onConnect = () => {
+      release();
+      socket.off('error', fail).off('close', onClose);
+      resolve(socket);
+    };
+    if (socket.connecting) socket.once('connect', onConnect);
+    else onConnect();
+  });
+}

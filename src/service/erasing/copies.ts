@@ -1,0 +1,101 @@
+// The copies of each kind of deleted resource: one function per kind erases up to a batch of them in one
+// transaction and returns whether all are erased. Each is idempotent.
+import type { MessagePlace } from '../../core/app.ts';
+import { clearDetails } from '../../history/audit/queries.ts';
+import type { ErasureRow } from '../../history/erasures/queries.ts';
+import { selectEvent, selectEventsOf } from '../../history/events/queries.ts';
+import {
+  deleteActions,
+  emptyActions,
+  isProposedIn,
+  selectActionsOfMailbox,
+  selectActionsOfMessage,
+  selectActionsOfThread,
+} from '../../inbox/approvals/copy-queries.ts';
+import { mergeWords } from '../../inbox/threads/search-queries.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { clearAnswersOfMessage } from '../../webhooks/erase-queries.ts';
+import { eraseTold } from './actions.ts';
+import { eraseEvent } from './events.ts';
+
+/** Rows of a table in one transaction. */
+const batch = 100;
+
+interface Erased {
+  isDone: boolean;
+  /** Whether an open proposal still shows a copy, until it is decided or expires. */
+  isWaiting?: boolean;
+  about?: object;
+}
+
+type Erase = (trx: Db, row: ErasureRow) => Promise<Erased>;
+
+async function eraseMessage(trx: Db, row: ErasureRow): Promise<Erased> {
+  const { id, organization_id: organizationId } = row;
+  const answers = await clearAnswersOfMessage(trx, id, batch);
+  if (answers === batch) return { isDone: false };
+  const place = fromJson<Partial<MessagePlace>>(row.about);
+  const isDone = await erasePlaced(trx, organizationId, id, place);
+  const { threadId } = place;
+  const isWaiting = threadId !== undefined && (await isProposedIn(trx, threadId, row.created_at));
+  return { isDone, isWaiting };
+}
+
+async function erasePlaced(
+  trx: Db,
+  organizationId: string,
+  messageId: string,
+  { threadId, isThreadGone = false, eventId }: Partial<MessagePlace>,
+): Promise<boolean> {
+  if (threadId === undefined) return true;
+  const event = eventId ? await selectEvent(trx, organizationId, eventId) : undefined;
+  const isErased = !event || (await eraseEvent(trx, organizationId, event, batch));
+  const sent = await selectActionsOfMessage(trx, messageId);
+  const unsent = await selectActionsOfThread(trx, threadId, isThreadGone, batch);
+  const actions = [...sent, ...unsent];
+  await eraseTold(trx, actions);
+  await emptyActions(
+    trx,
+    actions.map(({ id }) => id),
+  );
+  const entries = isThreadGone ? await clearDetails(trx, organizationId, threadId, batch) : 0;
+  return isErased && unsent.length < batch && entries < batch;
+}
+
+/** Erases copies of a resource; `about` records how far its events are erased. */
+const eraseResource: Erase = async (trx, { id, organization_id: organizationId, about }) => {
+  const entries = await clearDetails(trx, organizationId, id, batch);
+  const { after = '' } = fromJson<{ after?: string }>(about);
+  const events = await selectEventsOf(trx, organizationId, id, after, batch);
+  let reached = after;
+  for (const event of events) {
+    if (!(await eraseEvent(trx, organizationId, event, batch))) break;
+    reached = event.id;
+  }
+  const isDone =
+    entries < batch && events.length < batch && reached === (events.at(-1)?.id ?? after);
+  return { isDone, about: { after: reached } };
+};
+
+const eraseMailbox: Erase = async (trx, row) => {
+  const actions = await selectActionsOfMailbox(trx, row.id, batch);
+  for (const { id } of actions) await clearDetails(trx, row.organization_id, id, batch);
+  await deleteActions(
+    trx,
+    actions.map(({ id }) => id),
+  );
+  return actions.length === batch ? { isDone: false } : eraseResource(trx, row);
+};
+
+/** Merges the index of words; `about` records whether the merge has begun. */
+const eraseWords: Erase = async (trx, { about }) => {
+  const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
+  return { isDone: await mergeWords(trx, isBegun), about: { isBegun: true } };
+};
+
+export const eraseCopies: Readonly<Record<ErasureRow['kind'], Erase>> = {
+  message: eraseMessage,
+  resource: eraseResource,
+  mailbox: eraseMailbox,
+  words: eraseWords,
+};

@@ -1,0 +1,109 @@
+// Erases the copies of deleted resources (src/history/erasures), in batches. After a crash the next step continues.
+//
+//   passes | event                                  | to
+//   -------+----------------------------------------+--------------------------------------
+//   (none) | the transaction of a deletion          | 0, due at once
+//   0      | all copies are erased                  | 1, due two minutes later
+//   any    | a proposal in its thread is open       | the same, due an hour later
+//   1      | copies written meanwhile are erased    | (none); on SQLite the words are merged later
+import type { App } from '../../core/app.ts';
+import {
+  deleteErasure,
+  type ErasureRow,
+  keepErasure,
+  nextDue,
+  takeDue,
+  updateErasure,
+} from '../../history/erasures/queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { overwriting } from '../../platform/store/overwriting.ts';
+import { eraseCopies } from './copies.ts';
+
+/** Requests of one transaction. */
+const requestsAtOnce = 10;
+/** Time until the second pass: a post under way at the deletion has ended, with its response stored. */
+const secondPassMs = 120_000;
+const passesWanted = 2;
+const whileProposedMs = 3_600_000;
+const storeAfterMs = 900_000;
+/** Pause between two steps, so that rewriting a large index does not block other work. */
+const restMs = 10;
+
+/**
+ * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. One rewrite
+ * serves all deletions of a period.
+ */
+async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {
+  if (store.kind !== 'sqlite') return;
+  const now = clock.now();
+  await keepErasure(trx, {
+    id: 'thread_search',
+    organization_id: row.organization_id,
+    kind: 'words',
+    about: '{}',
+    passes: 0,
+    due_at: now + storeAfterMs,
+    created_at: now,
+  });
+}
+
+/** Erases a batch of one request. Returns whether the request ended. */
+async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
+  const {
+    isDone,
+    isWaiting = false,
+    about = {},
+  } = await overwriting(trx, () => eraseCopies[row.kind](trx, row));
+  const passes = isDone && !isWaiting ? row.passes + 1 : row.passes;
+  if (isDone && !isWaiting && (row.kind === 'words' || passes === passesWanted)) {
+    await deleteErasure(trx, row.id);
+    if (row.kind !== 'words') await eraseStore(app, trx, row);
+    return true;
+  }
+  const due_at = isDone
+    ? app.clock.now() + (isWaiting ? whileProposedMs : secondPassMs)
+    : row.due_at;
+  const isResource = row.kind !== 'message';
+  const kept = isResource ? JSON.stringify(isDone ? {} : about) : row.about;
+  await updateErasure(trx, row.id, { about: kept, passes, due_at });
+  return false;
+}
+
+/** Processes some due requests; returns their number. */
+async function eraseSome(app: App): Promise<number> {
+  const { count, isStoreDone } = await app.store.write(async (trx) => {
+    const due = await takeDue(trx, app.clock.now(), requestsAtOnce);
+    let isStoreDone = false;
+    for (const row of due) {
+      const isEnded = await eraseOne(app, trx, row);
+      isStoreDone ||= isEnded && row.kind === 'words';
+    }
+    return { count: due.length, isStoreDone };
+  }, 'quiet');
+  if (isStoreDone) app.store.emptyLog?.();
+  return count;
+}
+
+/** Processes all requests that are due now. */
+export async function eraseDue(app: App): Promise<void> {
+  while ((await eraseSome(app)) > 0);
+}
+
+export interface Eraser {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** The eraser of one daemon. */
+export function createEraser(app: App): Eraser {
+  const step = async (): Promise<number> => {
+    const due = await nextDue(app.store.db);
+    if (due > app.clock.now()) return due;
+    await eraseSome(app);
+    return app.clock.now() + restMs;
+  };
+  const trouble = 'copies of deleted content cannot be erased now: trying again';
+  const loop = createDueLoop(app, { step, trouble });
+  return { start: () => loop.start(), stop: () => loop.stop() };
+}

@@ -1,0 +1,127 @@
+// Initial content of an empty store. Commands silently create only the organization `default` with its
+// sandbox domain, sender and mailbox. The owner key is left to the daemon, which prints its plaintext once,
+// so that no command uses it up. The second of two processes or calls finds everything done.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newKey } from '../access/keys/keys.ts';
+import { keys } from '../access/keys/queries.ts';
+import {
+  defaultOrganization,
+  newOrganizationRow,
+  storeOrganization,
+} from '../access/organizations/organizations.ts';
+import { findOrganizationByName, lockOrganization } from '../access/organizations/queries.ts';
+import type { App } from '../core/app.ts';
+import type { Config } from '../core/config/config.ts';
+import { byService, record } from '../history/events/record.ts';
+import { newDomain, storeDomain } from '../identity/domains/domains.ts';
+import { storeMailbox } from '../identity/mailboxes/mailboxes.ts';
+import { insertSender } from '../identity/senders/queries.ts';
+import { newSenderRow } from '../identity/senders/senders.ts';
+import { createRouter } from '../mail/smtp/route.ts';
+import type { Db } from '../platform/store/db.ts';
+
+const sandboxDomain = 'sandbox.test';
+const sandboxSender = `hello@${sandboxDomain}`;
+const sandboxMailbox = `inbox@${sandboxDomain}`;
+
+/**
+ * Creates the organization `default` and its sandbox, unless they exist. For every command that opens the
+ * store.
+ */
+export async function ensureDefaultOrganization(app: App): Promise<void> {
+  if (await findOrganizationByName(app.store.db, defaultOrganization)) return;
+  const organization = newOrganizationRow(app, { name: defaultOrganization, plan: 'self-hosted' });
+  const domain = await newDomain(
+    app,
+    organization.id,
+    { domain: sandboxDomain },
+    { isLocal: true },
+  );
+  await app.store.write(async (trx) => {
+    if (!(await storeOrganization(app, trx, byService(organization.id), organization))) return;
+    await storeDomain(trx, domain);
+    await storeSandbox(app, trx, organization.id);
+  });
+}
+
+async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<void> {
+  const sender = newSenderRow(app, organizationId, { email: sandboxSender, name: 'Sandbox' });
+  await insertSender(trx, { ...sender, is_default: 1 });
+  const mailbox = { slug: 'inbox', displayName: 'Inbox', address: sandboxMailbox };
+  await storeMailbox(app, trx, byService(organizationId), mailbox);
+}
+
+/**
+ * Runs the daemon's first start: creates the organization `default` if it is missing, and an owner's key for a
+ * person if that organization never had a key.
+ * @returns the key in plain text, to be printed once; null on every other start.
+ */
+export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
+  await ensureDefaultOrganization(app);
+  const organization = await findOrganizationByName(app.store.db, defaultOrganization);
+  if (!organization || (await keys.count(app.store.db, organization.id)) > 0) return null;
+  const input = { name: 'First key', role: 'owner', owner: 'person' } as const;
+  const { row, plaintext } = newKey(app, organization.id, input);
+  return app.store.write(async (trx) => {
+    await lockOrganization(trx, organization.id, app.clock.now());
+    if ((await keys.count(trx, organization.id)) > 0) return null;
+    await keys.insert(trx, row);
+    const details = { ...input, mode: 'live' };
+    const change = { subject: row.id, action: 'key.created', details } as const;
+    await record(app, trx, byService(organization.id), change);
+    return { apiKey: plaintext };
+  });
+}
+
+/** Returns a recipient for the first message that never leaves this machine, in any configuration. */
+function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
+  const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
+  return choose(sandboxMailbox, true).kind === 'local'
+    ? { email: sandboxMailbox, whose: 'your own mailbox' }
+    : { email: 'delivered@simulator.test', whose: 'the simulator, which stays on this machine' };
+}
+
+/** Returns the text of a first start: the key and a command to paste. */
+export function firstStartText(config: Config, httpUrl: string, apiKey: string): string {
+  const { email, whose } = firstRecipient(config);
+  const body = JSON.stringify({
+    channel: 'email',
+    to: [{ email }],
+    email: { subject: 'Hello', text: 'It works.' },
+  });
+  return `Your first API key, an owner's. It is shown only this once:
+
+  ${apiKey}
+
+Send a first message to ${whose}:
+
+  curl -X POST ${httpUrl}/v1/messages -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
+`;
+}
+
+/**
+ * Prints the text of a first start by `print`. Without it (standard output is a log that others keep) the
+ * text goes to `first-key` in dataDir, readable only by the owner.
+ */
+export function announceFirstStart(
+  { config, log }: App,
+  text: string,
+  print: ((text: string) => void) | null,
+): void {
+  if (print) {
+    print(text);
+    return;
+  }
+  const file = join(config.dataDir, 'first-key');
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    log.info({ file }, 'the first API key is in this file: read it, then delete it');
+  } catch (error) {
+    log.error(
+      { err: error, file },
+      'the first API key could not be written: create another with "svc keys create --role ' +
+        'owner"',
+    );
+  }
+}

@@ -1,0 +1,24 @@
+// The service for the daemon, every command and every test: the capabilities of app.ts, with the calls from
+// lower folders to higher ones. Starts no server and no job.
+import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
+import type { Config } from '../core/config/config.ts';
+import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
+import { mailboxCounter } from '../inbox/approvals/activity.ts';
+import { threadHooks } from '../inbox/threads/hooks.ts';
+import { presentMessageEvents } from '../outbound/messages/events.ts';
+import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
+import type { Logger } from '../platform/runtime/log.ts';
+import { webhookSink } from '../webhooks/enqueue.ts';
+
+export const hooks: Hooks = {
+  eventSinks: [webhookSink, mailboxCounter],
+  presentMessageEvents,
+  findTrackingRecords,
+  equipOrganization: storeFirstNamespace,
+  threads: threadHooks,
+};
+
+/** Opens the app with the hooks of the service. @throws the errors of `openApp`. */
+export function openService(config: Config, log: Logger, overrides?: AppOverrides): Promise<App> {
+  return openApp(config, log, hooks, overrides);
+}

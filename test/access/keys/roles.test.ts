@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import {
+  covers,
+  permissionMapOf,
+  type Role,
+  rolePermissions,
+  roles,
+} from '../../../src/access/keys/roles.ts';
+import { allows, everyPermission } from '../../../src/core/api/permission.ts';
+
+const allowed: Record<Role, (resource: string, action: string) => boolean> = {
+  owner: () => true,
+  admin: () => true,
+  developer: (resource) => resource !== 'keys' && resource !== 'organization',
+  sender: (resource, action) =>
+    (resource === 'messages' && ['send', 'read'].includes(action)) ||
+    (resource === 'templates' && action === 'read'),
+  viewer: (_, action) => action === 'read',
+};
+
+describe('roles', () => {
+  it.each(roles)('grant %s the permissions listed here and nothing else', (role) => {
+    for (const permission of everyPermission()) {
+      const [resource = '', action = ''] = permission.split(':');
+      expect([permission, allows(rolePermissions(role), permission)]).toEqual([
+        permission,
+        allowed[role](resource, action),
+      ]);
+    }
+  });
+
+  it('grant nothing to an unknown name', () => {
+    expect(rolePermissions('custom')).toEqual({});
+    expect(rolePermissions('constructor')).toEqual({});
+  });
+});
+
+describe('the comparison of permissions', () => {
+  it.each<[Role, Role, boolean]>([
+    ['owner', 'owner', true],
+    ['admin', 'owner', true],
+    ['admin', 'viewer', true],
+    ['developer', 'sender', true],
+    ['developer', 'viewer', false],
+    ['developer', 'admin', false],
+    ['viewer', 'sender', false],
+    ['sender', 'sender', true],
+  ])('%s covers %s: %s', (holder, wanted, expected) => {
+    expect(covers(rolePermissions(holder), rolePermissions(wanted))).toBe(expected);
+  });
+
+  it('a wildcard is covered by a wildcard only, because it grants future actions', () => {
+    const all = { messages: ['read', 'write', 'delete', 'send'] };
+    expect(covers(all, { messages: ['*'] })).toBe(false);
+    expect(covers({ messages: ['*'] }, all)).toBe(true);
+    expect(covers({ messages: ['*'] }, { '*': ['read'] })).toBe(false);
+    expect(covers({ '*': ['read'] }, { messages: ['read'], keys: ['read'] })).toBe(true);
+  });
+});
+
+describe('permissions of the command line', () => {
+  it('become a map with each action once', () => {
+    expect(
+      permissionMapOf(['messages:send', 'messages:read', 'messages:send', 'keys:read']),
+    ).toEqual({ messages: ['send', 'read'], keys: ['read'] });
+    expect(permissionMapOf(['*:*'])).toEqual({ '*': ['*'] });
+  });
+});

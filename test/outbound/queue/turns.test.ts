@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { turnsOf } from '../../../src/outbound/queue/turns.ts';
+import { seededRandom } from '../../../src/platform/runtime/random.ts';
+
+/** A queue as the store keeps one: claims take the earliest turn. */
+function queue() {
+  const turns = turnsOf({} as App);
+  const waiting: { who: string; turn: number }[] = [];
+  const first = () =>
+    waiting.reduce<number | null>((least, { turn }) => Math.min(least ?? turn, turn), null);
+  return {
+    send(organization: string, domain = 'a.test', count = 1) {
+      for (let i = 0; i < count; i++) {
+        const turn = turns.next(organization, domain, first());
+        waiting.push({ who: `${organization} ${domain}`, turn });
+      }
+    },
+    /** Returns the `count` organizations claimed next. */
+    serve(count: number): string[] {
+      return this.serveFlows(count).map((who) => who.split(' ')[0] ?? '');
+    },
+    serveFlows(count: number): string[] {
+      waiting.sort((a, b) => a.turn - b.turn);
+      const served = waiting.splice(0, count);
+      turns.served(served.at(-1)?.turn ?? 0);
+      return served.map(({ who }) => who);
+    },
+  };
+}
+
+describe('turns', () => {
+  it('serve one organization in the order of its sends', () => {
+    const turns = turnsOf({} as App);
+    const given = Array.from({ length: 100 }, () => turns.next('a', 'a.test', null));
+    expect(given).toEqual(given.toSorted((a, b) => a - b));
+    expect(new Set(given).size).toBe(100);
+  });
+
+  it('let a single message pass another organization’s thousands', () => {
+    const q = queue();
+    q.send('big', 'a.test', 5_000);
+    q.serve(1_000);
+    q.send('small');
+    expect(q.serve(3)).toContain('small');
+  });
+
+  it('share evenly between three organizations with backlogs begun at different times', () => {
+    const q = queue();
+    q.send('a', 'a.test', 900);
+    q.serve(100);
+    q.send('b', 'b.test', 900);
+    q.send('c', 'c.test', 900);
+    const served = q.serve(300);
+    for (const name of ['a', 'b', 'c']) {
+      const share = served.filter((who) => who === name).length;
+      expect(share).toBeGreaterThanOrEqual(95);
+      expect(share).toBeLessThanOrEqual(105);
+    }
+  });
+
+  it('give a quiet organization no credit', () => {
+    const q = queue();
+    q.send('a', 'a.test', 1_000);
+    q.serve(900);
+    q.send('late', 'l.test', 1_000);
+    const late = q.serve(100).filter((who) => who === 'late').length;
+    expect(late).toBeLessThanOrEqual(52);
+  });
+
+  it('serve a sending domain beside the backlog of another one of the same organization', () => {
+    const q = queue();
+    q.send('a', 'big.test', 2_000);
+    q.serve(500);
+    q.send('a', 'small.test');
+    expect(q.serveFlows(5)).toContain('a small.test');
+  });
+
+  it('give an organization with two sending domains no more than one with one', () => {
+    const q = queue();
+    for (let i = 0; i < 500; i++) {
+      q.send('two', 'a.test');
+      q.send('two', 'b.test');
+      q.send('one', 'c.test');
+    }
+    const served = q.serveFlows(200);
+    const count = (who: string) => served.filter((flow) => flow.startsWith(who)).length;
+    expect(count('one')).toBeGreaterThanOrEqual(95);
+    expect(count('two a.test')).toBeGreaterThanOrEqual(45);
+    expect(count('two b.test')).toBeGreaterThanOrEqual(45);
+  });
+
+  it('starve no organization under a random mix of arrivals', () => {
+    const seed = Number(process.env.TEST_SEED ?? 20261121);
+    const random = seededRandom(seed);
+    const q = queue();
+    const sent = new Map<string, number>();
+    const served = new Map<string, number>();
+    for (let step = 0; step < 2_000; step++) {
+      const who = `org${Math.floor(random.float() * 5)}`;
+      const count = random.float() < 0.02 ? 200 : 1;
+      q.send(who, 'a.test', count);
+      sent.set(who, (sent.get(who) ?? 0) + count);
+      for (const name of q.serve(3)) served.set(name, (served.get(name) ?? 0) + 1);
+    }
+    for (const name of q.serve(100_000)) served.set(name, (served.get(name) ?? 0) + 1);
+    expect(served, `seed ${seed}`).toEqual(sent);
+  });
+});

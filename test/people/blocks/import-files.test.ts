@@ -1,0 +1,141 @@
+// Imports of well-formed, malformed and malicious files: their rows, and the errors that refuse them.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { blocked, importInto, pieces, today } from './import-support.ts';
+
+let test: TestApp;
+afterEach(() => test.close());
+
+describe('an import of a file', () => {
+  beforeEach(async () => {
+    test = await testApp();
+  });
+
+  it.each([
+    ['a byte order mark', '\uFEFFemail,reason\nada@example.com,bounce\n'],
+    ['a byte order mark before JSON', '\uFEFF{"email":"ada@example.com","reason":"bounce"}\n'],
+    ['semicolons', 'Email;Reason\nada@example.com;bounce\n'],
+    ['tabs', 'reason\temail\nbounce\tada@example.com\n'],
+    ['mixed line ends', 'email,reason\r\nada@example.com,bounce\nada@example.com,bounce\r\n'],
+    ['no line end at the end', 'email,reason\nada@example.com,bounce'],
+    ['quotes and spaces', '"Email" , "Reason"\n"ada@example.com", bounce '],
+    ['other columns', 'n,E-mail,x,reason,y\n1,ada@example.com,,hard_bounce,z,more\n'],
+    ['a column twice', 'email,reason,email\nada@example.com,bounce,bob@example.com\n'],
+    [
+      'columns named like methods',
+      '__proto__,email,constructor,reason\na,ada@example.com,b,bounce',
+    ],
+  ])('reads a file with %s', async (_case, text) => {
+    for (const size of [1, 7, 100_000]) await importInto(test, pieces(text, size));
+    expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
+  });
+
+  it('reports an error at the line where its row begins', async () => {
+    const text = 'email,note\r\n\r\nada@example.com,"two\r\nlines"\r\nx,"two\r\nmore"\r\ny,\r\n';
+    const { rejected } = await importInto(test, text);
+    expect(rejected.first.map(({ line, address }) => [line, address])).toEqual([
+      [5, 'x'],
+      [7, 'y'],
+    ]);
+  });
+
+  it('rejects invalid addresses, and adds the rest', async () => {
+    const bad = [
+      'nobody',
+      '@example.com',
+      'a@localhost',
+      'a b@example.com',
+      '<a@example.com>',
+      `${'x'.repeat(300)}@example.com`,
+      'a@example.com\u0000'.slice(0, 13).replace('c', '\u0001'),
+      '',
+    ];
+    const text = ['email,n', ...bad.map((address) => `"${address}",1`), 'ada@example.com,1'].join(
+      '\n',
+    );
+    const { added, rejected } = await importInto(test, text);
+    expect([added.count, rejected.count]).toEqual([1, bad.length]);
+    expect(Math.max(...rejected.first.map(({ address }) => address.length))).toBe(100);
+  });
+
+  it('rejects undecodable addresses of a file in Latin-1', async () => {
+    const text = Buffer.from('email\nj\u00f6rg@example.com\nada@example.com\n', 'latin1');
+    const { added, rejected } = await importInto(test, text);
+    expect([added.count, rejected.first.map(({ line }) => line)]).toEqual([1, [2]]);
+  });
+
+  it.each([
+    ['UTF-16', Buffer.from('\uFEFFemail\nada@example.com\n', 'utf16le'), /not UTF-8 text.*UTF-16/],
+    ['a NUL byte', 'email\nada@example.com\nbob@\0example.com\n', /not UTF-8 text.*NUL/],
+    ['nothing in it', '', /empty/],
+    ['blank lines only', '\n\n\r\n', /empty/],
+    [
+      'no column of addresses',
+      'name,age\nAda,36\n',
+      /lacks the column email.*Its columns: name, age/,
+    ],
+    ['a thousand columns', `${'x,'.repeat(1_000)}\n`, /Its columns: (x, ){10}…$/],
+    ['a JSON array', '[{"email":"ada@example.com"}]', /JSON Lines.*jq/],
+    ['a JSON document', '{\n  "Suppressions": []\n}', /JSON Lines.*jq/],
+    [
+      'a quotation mark not closed',
+      'email\nada@example.com\n"bob\ncy\n',
+      /^Line 3: a quotation mark is not closed/,
+    ],
+    [
+      'a line of 1 MB',
+      `email\nada@example.com\n${'x'.repeat(1 << 20)}\n`,
+      /^Line 3: .*65,536 characters/,
+    ],
+    ['a header of 1 MB', 'x'.repeat(1 << 20), /^Line 1: .*65,536 characters/],
+    [
+      'a JSON line of 1 MB',
+      `{"email":"ada@example.com"}\n{"a":"${'x'.repeat(1 << 20)}"}`,
+      /^Line 2: .*65,536 bytes/,
+    ],
+  ])('refuses a file with %s, and explains why', async (_case, content, text) => {
+    for (const dryRun of [true, false]) {
+      await expect(importInto(test, content, { dryRun })).rejects.toMatchObject({
+        _tag: 'ValidationError',
+        message: expect.stringMatching(text),
+      });
+    }
+  });
+
+  it('reports the added addresses of a file that breaks off, and continues once it is mended', async () => {
+    const good = Array.from({ length: 5_000 }, (_, i) => `a${i}@example.com`).join('\n');
+    await expect(importInto(test, `${good}\n"open`)).rejects.toThrow(
+      /^Line 5001: a quotation mark is not closed\. \d+ addresses before it were added/,
+    );
+    const mended = await importInto(test, good);
+    expect(mended.added.count + mended.existing.count).toBe(5_000);
+    expect(mended.existing.count).toBeGreaterThan(0);
+  });
+
+  it('fails with the error of an unreadable source', async () => {
+    const broken = async function* () {
+      yield* pieces('email\nada@example.com\n');
+      throw new Error('the disk is gone');
+    };
+    await expect(importInto(test, broken())).rejects.toThrow('the disk is gone');
+  });
+
+  it('rejects malformed and deeply nested lines of JSON Lines', async () => {
+    const lines = ['{"email":"ada@example.com"}', 'nope', '[]', `{"a":${'['.repeat(60_000)}`, '3'];
+    const { added, rejected } = await importInto(test, lines.join('\n'));
+    expect(added.count).toBe(1);
+    expect(rejected.first.map(({ line }) => line)).toEqual([2, 3, 4, 5]);
+  });
+
+  it('replaces impossible dates by today', async () => {
+    const dates = ['2099-01-01', '1', 'soon', '-5', '99999999999999999999', '2024-13-45 10:00:00'];
+    const rows = dates.map((date, i) => `a${i}@example.com,${date}`);
+    await importInto(test, ['email,created_at', ...rows].join('\n'));
+    expect(await blocked(test)).toEqual(dates.map((_, i) => `a${i}@example.com manual ${today}`));
+  });
+
+  it('reads dates without a zone as UTC', async () => {
+    await importInto(test, 'email,created_at\nada@example.com,2024-02-03 04:05:06\n');
+    expect(await blocked(test)).toEqual(['ada@example.com manual 2024-02-03T04:05:06.000Z']);
+  });
+});
