@@ -4,54 +4,8 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Folders and files of `test/` whose titles and comments are held to plain words. */
-export const plainTests = [
-  'admission',
-  'answering',
-  'audit',
-  'blocks',
-  'cli',
-  'config',
-  'contacts',
-  'conversations',
-  'deliveries',
-  'docs',
-  'domains',
-  'e2e',
-  'erasing',
-  'events',
-  'examples',
-  'explain',
-  'faults',
-  'files',
-  'first-start.test.ts',
-  'http',
-  'fixtures',
-  'inbound',
-  'keys',
-  'listener',
-  'mailbox-actions',
-  'mailboxes',
-  'messages',
-  'mime',
-  'net',
-  'organizations',
-  'queue',
-  'reports',
-  'runtime',
-  'senders',
-  'sending',
-  'smtp',
-  'store',
-  'submission',
-  'support',
-  'threads',
-  'tracking',
-  'unsubscribing',
-  'usage',
-  'warming',
-  'webhooks',
-];
+/** Entries of `test/` whose titles and comments are held to plain words: all but the benches. */
+export const plainTests = readdirSync(join(root, 'test')).filter((name) => name !== 'bench');
 
 /** Empties quotations: tests on words quote them. */
 export const unquoted = (text: string) => text.replaceAll(/"[^"\n]*"/g, '""');

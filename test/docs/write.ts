@@ -41,10 +41,7 @@ const rooms = Object.entries(wings).flatMap(([wing, own]) =>
 
 /** Lists the wings with their rooms. */
 const wingRows = () =>
-  Object.entries(wings).map(([wing, own]) => [
-    `\`${wing}/\``,
-    own.map((room) => `\`${room}\``).join(' → ') || '(one room)',
-  ]);
+  Object.entries(wings).map(([wing, own]) => [`\`${wing}/\``, own.join(' → ') || '(one room)']);
 
 export async function commandClass(id: string): Promise<typeof BaseCommand> {
   const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));
@@ -112,12 +109,14 @@ function ownerRows(): string[][] {
     ]);
 }
 
-/** Names the owners, from src/. Several files of queries are named together. */
+/** Names the owners by their rooms. Several files of queries are named together. */
 function ownersInWords(owners: readonly string[]): string {
   const folder = owners[0]?.replace(/[^/]+$/, '');
   const isOne = owners.length > 1 && owners.every((path) => path.endsWith('queries.ts'));
   const shown = isOne ? [`${folder}*queries.ts`] : owners;
-  return shown.map((path) => `\`${path.replace('src/', '')}\``).join(', ');
+  return shown
+    .map((path) => `\`${path.replace(/^src\/(?:[\w-]+\/)?(?=[\w-]+\/)/, '')}\``)
+    .join(', ');
 }
 
 function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
@@ -158,7 +157,7 @@ const parts: readonly Part[] = [
   {
     file: 'ARCHITECTURE.md',
     name: 'wings',
-    head: ['Wing', 'Rooms, in order', 'Holds'],
+    head: ['Wing', 'Rooms, in order'],
     rows: wingRows,
   },
   {
