@@ -19,7 +19,7 @@ import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
 import { sweepThreads, wakeThreads } from '../src/inbox/threads/jobs.ts';
 import { createRetention } from '../src/outbound/messages/retention.ts';
 import { createSearchFiller } from '../src/outbound/messages/search.ts';
-import { createAttempter } from '../src/outbound/queue/attempt.ts';
+import { createAttempter } from '../src/outbound/queue/attempter.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
 import { startLaneReport } from '../src/outbound/queue/lanes/lane-report.ts';

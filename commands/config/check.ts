@@ -1,5 +1,5 @@
 // `svc config check`. Reading and checking is src/core/config/config.ts, and of the files that it
-// names src/core/config/files.ts.
+// names src/core/config/check-files.ts.
 
 import { ConfigError } from '../../src/platform/errors.ts';
 import { systemClock } from '../../src/platform/runtime/clock.ts';
@@ -25,7 +25,7 @@ export default class ConfigCheck extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigCheck);
     const loaded = await readConfig(flags);
-    const { checkFiles } = await import('../../src/core/config/files.ts');
+    const { checkFiles } = await import('../../src/core/config/check-files.ts');
     const found = checkFiles(loaded, systemClock.now());
     if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));
     const { file } = loaded;

@@ -16,7 +16,7 @@ import type { App } from '../core/app.ts';
 import { handshake } from '../mail/smtp/tls.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { dialSocket } from '../platform/net/dial.ts';
-import { Answer, type ErrorClass, PostError } from './answer.ts';
+import { Answer, type ErrorClass, PostError } from './response.ts';
 import { addressesOf, addressProblem, hostProblem, type Target, targetOf } from './url-rules.ts';
 
 export const connectionsPerOrigin = 10;

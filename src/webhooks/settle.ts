@@ -22,7 +22,7 @@
 //   active          | 410                                         | disabled
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
-import { type Attempted, attemptRow } from './attempt.ts';
+import { type Attempted, attemptRow } from './post-attempt.ts';
 import { type Move, moveCounts } from './counters.ts';
 import { insertAttempts, settleClaimed } from './delivery-queries.ts';
 import { disableEndpoint } from './disable.ts';

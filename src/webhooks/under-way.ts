@@ -4,7 +4,7 @@
 import type { App } from '../core/app.ts';
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { groupWrites } from '../platform/store/group.ts';
-import { attempt } from './attempt.ts';
+import { attempt } from './post-attempt.ts';
 import { bodiesOf } from './body.ts';
 import type { Claimed, Wish } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';

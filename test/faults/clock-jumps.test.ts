@@ -3,7 +3,7 @@
 // than planned from the jump on, and nothing spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/outbound/messages/messages.ts';
-import { createAttempter } from '../../src/outbound/queue/attempt.ts';
+import { createAttempter } from '../../src/outbound/queue/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
 import { claimMessages } from '../../src/outbound/queue/claim.ts';
 import { sendMessage, sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';

@@ -5,7 +5,7 @@ import type { App } from '../../src/core/app.ts';
 import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { type SendPayload, sendPayload } from '../../src/outbound/messages/send-schema.ts';
-import { createAttempter } from '../../src/outbound/queue/attempt.ts';
+import { createAttempter } from '../../src/outbound/queue/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/queue/loop.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';

@@ -15,7 +15,7 @@ import { proveAddresses } from '../../people/contacts/verify.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
-import { countAnswers, withConversations } from './answers.ts';
+import { countAnswers, withConversations } from './join-conversations.ts';
 import { checkSender, type Verdicts } from './check-sender.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
 import { mailIntakeOf } from './mail-intake.ts';

@@ -46,7 +46,7 @@ export function claimOf(
 }
 
 /** Returns the answer of `made` to a repeat; a conflict if the content differs or the message is deleted. */
-export function answerAgain(claim: IdempotencyRow, made: IdempotencyRow): Answer {
+export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
   return { result: fromJson<ReplyResult>(made.response), messageId: null };
@@ -64,7 +64,7 @@ export async function resultBefore(
     { organizationId: claim.organization_id, key: claim.claim_key },
   ]);
   if (!made) return null;
-  const answer = answerAgain(claim, made);
+  const answer = repeatedAnswer(claim, made);
   if ('error' in answer) throw answer.error;
   return answer.result;
 }

@@ -45,7 +45,7 @@ import {
 import type { Frozen } from './frozen.ts';
 import { findRunaways } from './loops.ts';
 import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
-import { type Answer, answerAgain, type Unfrozen } from './repeats.ts';
+import { type Answer, repeatedAnswer, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 
 /** A mail to send, with the row of its idempotency key. */
@@ -144,7 +144,7 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   );
   for (const one of asked) {
     const known = one.claim && made.get(nameOf(one.claim));
-    if (one.claim && known) answers.set(one, answerAgain(one.claim, known));
+    if (one.claim && known) answers.set(one, repeatedAnswer(one.claim, known));
   }
 }
 

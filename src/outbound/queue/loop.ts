@@ -12,7 +12,7 @@ import type { App } from '../../core/app.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
-import type { AttemptMessage } from './attempt.ts';
+import type { AttemptMessage } from './attempter.ts';
 import { BackPressure, starvedPauseMs } from './back-pressure.ts';
 import { claimMessages, handBack, type LaneChoice } from './claim.ts';
 import { followClock } from './clock-jumps.ts';
