@@ -44,7 +44,7 @@ export const fixtureNames = [
 ];
 
 export function fixture(name: string): Buffer {
-  return readFileSync(new URL(`../../fixtures/inbound/${name}.eml`, import.meta.url));
+  return readFileSync(new URL(`../../../fixtures/inbound/${name}.eml`, import.meta.url));
 }
 
 /** Builds a mail of header lines and a body, with CRLF. */
