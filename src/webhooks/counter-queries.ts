@@ -1,32 +1,16 @@
 // All SQL on `webhook_counters`: deliveries of an endpoint by quarter hour and status. Rows only.
-import { type Kysely, sql } from 'kysely';
-import { type Db, engineOf, type ParameterOf, statement, tables } from '../platform/store/db.ts';
-import type { CounterRow, DeliveryStatus, WebhookTables } from './rows.ts';
+import { sql } from 'kysely';
+import { type Db, engineOf, tables } from '../platform/store/db.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
+import type { DeliveryStatus, WebhookTables } from './rows.ts';
 
-const addCounts = statement((db: Kysely<WebhookTables>, parameter: ParameterOf<CounterRow>) =>
-  db
-    .insertInto('webhook_counters')
-    .values({
-      endpoint_id: parameter('endpoint_id'),
-      quarter: parameter('quarter'),
-      pending: parameter('pending'),
-      delivered: parameter('delivered'),
-      exhausted: parameter('exhausted'),
-      cancelled: parameter('cancelled'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['endpoint_id', 'quarter']).doUpdateSet((set) => ({
-        pending: set('webhook_counters.pending', '+', set.ref('excluded.pending')),
-        delivered: set('webhook_counters.delivered', '+', set.ref('excluded.delivered')),
-        exhausted: set('webhook_counters.exhausted', '+', set.ref('excluded.exhausted')),
-        cancelled: set('webhook_counters.cancelled', '+', set.ref('excluded.cancelled')),
-      })),
-    ),
+const own = ownTables<WebhookTables>();
+
+export const addToCounters = own.adderOf(
+  'webhook_counters',
+  ['endpoint_id', 'quarter'],
+  ['pending', 'delivered', 'exhausted', 'cancelled'],
 );
-
-export async function addToCounters(trx: Db, row: CounterRow): Promise<void> {
-  await addCounts(trx, row);
-}
 
 export async function deleteCounters(trx: Db, endpointId: string): Promise<void> {
   await tables<WebhookTables>(trx)

@@ -37,7 +37,10 @@ class CounterMoves implements LastWrite {
 
   async write(trx: Db): Promise<void> {
     const sorted = [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [, row] of sorted) await addToCounters(trx, row);
+    await addToCounters(
+      trx,
+      sorted.map(([, row]) => row),
+    );
   }
 }
 

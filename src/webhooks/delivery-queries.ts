@@ -7,37 +7,15 @@
 //   claimed    | end of its lease | the daemon
 //   ended      | null             | null
 import { sql } from 'kysely';
-import {
-  bulkInsert,
-  change,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  statement,
-  tables,
-} from '../platform/store/db.ts';
-import { lockerOf } from '../platform/store/locks.ts';
-import type { DeliveryRow, EndpointRow, WebhookTables } from './rows.ts';
+import { type Db, engineOf, isOneOf, tables } from '../platform/store/db.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
+import { AttemptRow, DeliveryRow, type EndpointRow, type WebhookTables } from './rows.ts';
 
-const lockDeliveries = lockerOf<WebhookTables>('webhook_deliveries');
+const own = ownTables<WebhookTables>();
 
-export const insertDeliveries = bulkInsert<WebhookTables>('webhook_deliveries', [
-  'id',
-  'organization_id',
-  'endpoint_id',
-  'event_id',
-  'event_type',
-  'message_id',
-  'status',
-  'attempt_count',
-  'due_at',
-  'claimed_by',
-  'is_replay',
-  'last_attempt_at',
-  'created_at',
-  'updated_at',
-]);
+const lockDeliveries = own.lockerOf('webhook_deliveries');
+
+export const insertDeliveries = own.bulkInsert('webhook_deliveries', DeliveryRow);
 
 /** Endpoint with deliveries that have not ended. */
 export interface EndpointWork {
@@ -50,33 +28,27 @@ export interface EndpointWork {
   replay_due: number | null;
 }
 
-const withWork = statement<WebhookTables, { after: string; limit: number }, EndpointWork>(
-  (db, parameter) => {
-    const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
-      where d.endpoint_id = found.id and d.is_replay = ${sql.lit(isReplay)}
-        and d.due_at is not null)`;
-    const next = (id: unknown) => sql`(select d.endpoint_id from webhook_deliveries d
-      where d.due_at is not null and d.endpoint_id > ${id} order by d.endpoint_id limit 1)`;
-    const work = sql<EndpointWork>`
-      with recursive found (id, place) as (
-        select ${next(parameter('after'))}, 1
-        union all
-        select ${next(sql`found.id`)}, place + 1 from found
-          where found.id is not null and place < ${parameter('limit')})
-      select found.id, e.organization_id, e.status, e.failing_since,
-        ${firstDue(0)} as live_due, ${firstDue(1)} as replay_due
-      from found join webhook_endpoints e on e.id = found.id`;
-    return { compile: () => work.compile(db) };
-  },
-);
-
 /**
  * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each endpoint, however
  * many of its deliveries wait.
  */
-export function endpointsWithWork(db: Db, after: string, limit: number): Promise<EndpointWork[]> {
-  return withWork(db, { after, limit });
-}
+export const endpointsWithWork = own.all((db, after: string, limit: number) => {
+  const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
+      where d.endpoint_id = found.id and d.is_replay = ${sql.lit(isReplay)}
+        and d.due_at is not null)`;
+  const next = (id: unknown) => sql`(select d.endpoint_id from webhook_deliveries d
+      where d.due_at is not null and d.endpoint_id > ${id} order by d.endpoint_id limit 1)`;
+  const work = sql<EndpointWork>`
+      with recursive found (id, place) as (
+        select ${next(after)}, 1
+        union all
+        select ${next(sql`found.id`)}, place + 1 from found
+          where found.id is not null and place < ${limit})
+      select found.id, e.organization_id, e.status, e.failing_since,
+        ${firstDue(0)} as live_due, ${firstDue(1)} as replay_due
+      from found join webhook_endpoints e on e.id = found.id`;
+  return { compile: () => work.compile(db) };
+});
 
 interface Claim {
   endpointId: string;
@@ -87,29 +59,25 @@ interface Claim {
   limit: number;
 }
 
-const claim = statement<WebhookTables, Claim, DeliveryRow>((db, parameter) => {
+/** Leases due deliveries of an endpoint, the longest due first. */
+export const claimDue = own.all((db, values: Claim) => {
   const due = db
     .selectFrom('webhook_deliveries')
     .select('id')
-    .where('endpoint_id', '=', parameter('endpointId'))
-    .where('is_replay', '=', parameter('isReplay'))
+    .where('endpoint_id', '=', values.endpointId)
+    .where('is_replay', '=', values.isReplay)
     .where('due_at', 'is not', null)
-    .where('due_at', '<=', parameter('now'))
+    .where('due_at', '<=', values.now)
     .orderBy('due_at')
     .orderBy('id')
-    .limit(parameter('limit'))
+    .limit(values.limit)
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
   return db
     .updateTable('webhook_deliveries')
-    .set({ claimed_by: parameter('worker'), due_at: parameter('leaseUntil') })
+    .set({ claimed_by: values.worker, due_at: values.leaseUntil })
     .where('id', 'in', due)
     .returningAll();
 });
-
-/** Leases due deliveries of an endpoint, the longest due first. */
-export function claimDue(trx: Db, values: Claim): Promise<DeliveryRow[]> {
-  return claim(trx, values);
-}
 
 /** Delivery after an attempt. */
 interface Settled
@@ -119,38 +87,26 @@ interface Settled
   leaseUntil: number;
 }
 
-const settle = change<WebhookTables, Settled>((db, parameter) =>
-  db
-    .updateTable('webhook_deliveries')
-    .set({
-      status: parameter('status'),
-      attempt_count: parameter('attempt_count'),
-      due_at: parameter('due_at'),
-      claimed_by: null,
-      last_attempt_at: parameter('last_attempt_at'),
-      updated_at: parameter('updated_at'),
-    })
-    .where('id', '=', parameter('id'))
-    .where('claimed_by', '=', parameter('worker'))
-    .where('due_at', '=', parameter('leaseUntil')),
+/** Settles a claimed delivery. Returns false if its lease has expired or the delivery is gone. */
+export const settleClaimed = own.change(
+  (db, values: Settled) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set({
+        status: values.status,
+        attempt_count: values.attempt_count,
+        due_at: values.due_at,
+        claimed_by: null,
+        last_attempt_at: values.last_attempt_at,
+        updated_at: values.updated_at,
+      })
+      .where('id', '=', values.id)
+      .where('claimed_by', '=', values.worker)
+      .where('due_at', '=', values.leaseUntil),
+  (count) => count > 0,
 );
 
-/** Settles a claimed delivery. Returns false if its lease has expired or the delivery is gone. */
-export async function settleClaimed(trx: Db, values: Settled): Promise<boolean> {
-  return (await settle(trx, values)) > 0;
-}
-
-export const insertAttempts = bulkInsert<WebhookTables>('webhook_attempts', [
-  'id',
-  'delivery_id',
-  'trigger',
-  'at',
-  'duration_ms',
-  'outcome',
-  'status_code',
-  'error_class',
-  'response',
-]);
+export const insertAttempts = own.bulkInsert('webhook_attempts', AttemptRow);
 
 /** Ends waiting, unclaimed deliveries; returns them. */
 export function cancelWaiting(
@@ -179,7 +135,7 @@ export function cancelClaimed(
   now: number,
 ): Promise<DeliveryRow[]> {
   return cancelWhere(trx, now)
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .where('id', ...isOneOf(trx, ids))
     .where('claimed_by', '=', worker)
     .returningAll()
     .execute();
@@ -205,12 +161,12 @@ export async function releaseDeliveries(
     .set({ claimed_by: null, due_at: now })
     .where('claimed_by', 'is not', null)
     .$if(worker !== null, (q) => q.where('claimed_by', '=', worker))
-    .$if(ids !== null, (q) => q.where(isOneOf(trx, 'id', idList(trx, ids ?? []))))
+    .$if(ids !== null, (q) => q.where('id', ...isOneOf(trx, ids ?? [])))
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }
 
-const lockClaimed = lockerOf<WebhookTables>('webhook_deliveries', { by: 'claimed_by' });
+const lockClaimed = own.lockerOf('webhook_deliveries', { by: 'claimed_by' });
 
 /** Removes up to `limit` deliveries of an endpoint with their attempts; returns the number. */
 export async function deleteSome(trx: Db, endpointId: string, limit: number): Promise<number> {
@@ -230,16 +186,15 @@ export async function deleteSome(trx: Db, endpointId: string, limit: number): Pr
 
 /** Deletes deliveries with their attempts. */
 export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise<void> {
-  const packed = idList(trx, ids);
   const db = tables<WebhookTables>(trx);
   await lockDeliveries(trx, ids);
   await db
     .deleteFrom('webhook_attempts')
-    .where(isOneOf(trx, 'delivery_id', packed))
+    .where('delivery_id', ...isOneOf(trx, ids))
     .execute();
   await db
     .deleteFrom('webhook_deliveries')
-    .where(isOneOf(trx, 'id', packed))
+    .where('id', ...isOneOf(trx, ids))
     .execute();
 }
 

@@ -9,7 +9,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { firstIdAt } from '../platform/runtime/ids.ts';
 import { type Db, tables } from '../platform/store/db.ts';
 import { mergedRanges } from '../platform/store/merged-ranges.ts';
-import { rowsOf } from '../platform/store/rows.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -18,7 +18,9 @@ import {
   type WebhookTables,
 } from './rows.ts';
 
-const deliveries = rowsOf<DeliveryRow>('webhook_deliveries', 'webhook-delivery');
+const own = ownTables<WebhookTables>();
+
+const deliveries = own.rowsOf('webhook_deliveries', 'webhook-delivery');
 
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;

@@ -36,35 +36,35 @@ export const deliveryStatuses: readonly DeliveryStatus[] = [
   'cancelled',
 ];
 
-export interface DeliveryRow {
-  id: string;
-  organization_id: string;
-  endpoint_id: string;
-  event_id: string;
-  event_type: string;
+export class DeliveryRow {
+  id!: string;
+  organization_id!: string;
+  endpoint_id!: string;
+  event_id!: string;
+  event_type!: string;
   /** Id of the message, for events on one. */
-  message_id: string | null;
-  status: DeliveryStatus;
-  attempt_count: number;
+  message_id!: string | null;
+  status!: DeliveryStatus;
+  attempt_count!: number;
   /** Time of the next attempt; end of the lease while `claimed_by` is set; null once it has ended. */
-  due_at: number | null;
-  claimed_by: string | null;
-  is_replay: number;
-  last_attempt_at: number | null;
-  created_at: number;
-  updated_at: number;
+  due_at!: number | null;
+  claimed_by!: string | null;
+  is_replay!: number;
+  last_attempt_at!: number | null;
+  created_at!: number;
+  updated_at!: number;
 }
 
-export interface AttemptRow {
-  id: string;
-  delivery_id: string;
-  trigger: 'automatic' | 'manual';
-  at: number;
-  duration_ms: number;
-  outcome: 'succeeded' | 'failed';
-  status_code: number | null;
-  error_class: string | null;
-  response: string | null;
+export class AttemptRow {
+  id!: string;
+  delivery_id!: string;
+  trigger!: 'automatic' | 'manual';
+  at!: number;
+  duration_ms!: number;
+  outcome!: 'succeeded' | 'failed';
+  status_code!: number | null;
+  error_class!: string | null;
+  response!: string | null;
 }
 
 export interface BodyRow {

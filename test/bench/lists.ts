@@ -170,13 +170,18 @@ async function seedMessages(
       const none = { html: null, attachments: null, uses: 1 };
       await insertContents(
         trx,
-        bodies.map(({ message }) => ({ ...owner, ...none, id: message.content_id, text: 'own' })),
+        bodies.map(({ message }) => ({
+          ...owner,
+          ...none,
+          id: message.content_id ?? '',
+          text: 'own',
+        })),
       );
       const raws = copies.filter(({ key }) => key === 'raw');
       const data = Buffer.from('raw');
       await insertBlobs(
         trx,
-        raws.map(({ message }) => ({ ...owner, id: message.raw_blob_id, size: 3, data })),
+        raws.map(({ message }) => ({ ...owner, id: message.raw_blob_id ?? '', size: 3, data })),
       );
       await shareContent(trx, template.message.content_id ?? '', count - bodies.length);
       await insertMessages(

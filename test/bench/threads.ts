@@ -23,6 +23,7 @@ import { activityQuery } from '../../src/inbox/approvals/schema.ts';
 import {
   insertThreadMessages,
   insertThreads,
+  type ThreadMessageRow,
   type ThreadRow,
 } from '../../src/inbox/threads/queries.ts';
 import { listThreadsQuery } from '../../src/inbox/threads/schema.ts';
@@ -164,10 +165,10 @@ async function fillMailbox(world: World): Promise<void> {
       return { ...message, id: app.newId('message'), raw_blob_id: null, created_at: at(number) };
     });
     await insertMessages(trx, copies);
-    const placed = copies.map(({ id }, index) => {
-      const thread_id = threadIds[Math.floor(((numbers[index] ?? 0) * threads) / rows)];
-      const created = copies[index]?.created_at;
-      return { message_id: id, thread_id, at: created, kind: 'person', has_attachments: 0 };
+    const placed = copies.map(({ id, created_at }, index): ThreadMessageRow => {
+      const thread_id = threadIds[Math.floor(((numbers[index] ?? 0) * threads) / rows)] ?? '';
+      const row = { message_id: id, thread_id, at: created_at, kind: 'person' } as const;
+      return { ...row, has_attachments: 0, event_id: null };
     });
     await insertThreadMessages(trx, placed);
     await insertDocuments(

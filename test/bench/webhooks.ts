@@ -276,7 +276,8 @@ async function benchStats(): Promise<void> {
         for (const endpoint_id of ids) {
           for (let index = 0; index < 90 * 96; index++) {
             const counts = { pending: 1, delivered: 1_000, exhausted: 2, cancelled: 3 };
-            await addToCounters(trx, { endpoint_id, quarter: now - index * quarterMs, ...counts });
+            const quarter = now - index * quarterMs;
+            await addToCounters(trx, [{ endpoint_id, quarter, ...counts }]);
           }
         }
       });

@@ -42,6 +42,7 @@ describe('a route of an area', () => {
   });
 
   it('is rejected when its area is not a resource and names none', async () => {
+    // @ts-expect-error: the compiler refuses it first
     const route = area('Things').get('/v1/things', definition);
     await expect(httpService({ routes: [route] })).rejects.toThrow('permission Things:read');
   });

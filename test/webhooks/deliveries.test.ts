@@ -228,6 +228,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
           ...{ id: `whdel_0${n}`, organization_id: organizationId, endpoint_id: id },
           ...{ event_id: `evt_${n}`, event_type: 'message.sent', status: 'exhausted' },
           ...{ attempt_count: 1, is_replay: 0, created_at: 1, updated_at: 1 },
+          ...{ message_id: null, due_at: null, claimed_by: null, last_attempt_at: null },
         })),
       ),
     );

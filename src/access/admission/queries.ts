@@ -1,14 +1,7 @@
 // All SQL on `daily_usage`, `daemons` and `rate_buckets`. Reads and writes rows, decides nothing.
-import { type Kysely, type OnConflictBuilder, sql } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type OnConflictBuilder, sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** Sends of an organization on one day; `day` is its first millisecond (UTC). */
 export interface UsageRow {
@@ -37,24 +30,16 @@ interface AdmissionTables {
   rate_buckets: BucketRow;
 }
 
-type Day = { ids: unknown; day: number };
+const own = ownTables<AdmissionTables>();
 
-const usageOfDay = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<Day>) =>
+/** Returns the existing rows of these organizations, in no order. */
+export const findUsage = own.all((db, organizationIds: readonly string[], day: number) =>
   db
     .selectFrom('daily_usage')
     .selectAll()
-    .where('day', '=', parameter('day'))
-    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+    .where('day', '=', day)
+    .where('organization_id', ...isOneOf(db, organizationIds)),
 );
-
-/** Returns the existing rows of these organizations, in no order. */
-export function findUsage(
-  db: Db,
-  organizationIds: readonly string[],
-  day: number,
-): Promise<UsageRow[]> {
-  return usageOfDay(db, { ids: idList(db, organizationIds), day });
-}
 
 /** Adds up accepted mail on the days from `from` to before `to`. */
 export function sumUsage(
@@ -85,14 +70,14 @@ function growing(conflict: Conflict) {
   }));
 }
 
-const addOne = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<UsageRow>) =>
+const addOne = own.all((db, row: UsageRow) =>
   db
     .insertInto('daily_usage')
     .values({
-      organization_id: parameter('organization_id'),
-      day: parameter('day'),
-      emails: parameter('emails'),
-      messages: parameter('messages'),
+      organization_id: row.organization_id,
+      day: row.day,
+      emails: row.emails,
+      messages: row.messages,
     })
     .onConflict(growing)
     .returningAll(),
@@ -167,20 +152,15 @@ export async function insertBuckets(db: Db, rows: readonly BucketRow[]): Promise
     .execute();
 }
 
-const selectForUpdate = statement(
-  (db: Kysely<AdmissionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('rate_buckets')
-      .selectAll()
-      .where(isOneOf(db, 'id', parameter('ids')))
-      .orderBy('id')
-      .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
-);
-
 /** Returns the existing rows, locked in one order until the transaction ends. */
-export function lockBuckets(db: Db, ids: readonly string[]): Promise<BucketRow[]> {
-  return selectForUpdate(db, { ids: idList(db, ids) });
-}
+export const lockBuckets = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('rate_buckets')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids))
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
 
 /**
  * Deletes rows of buckets that have been full for `restMs` and longer, at any rate: a bucket in debt refills

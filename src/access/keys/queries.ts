@@ -1,8 +1,7 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
 import type { SendMode } from '../../core/api/route.ts';
-import { changeCounter } from '../../platform/store/change-counter.ts';
-import { type Db, idList, isOneOf, statement, tables } from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface KeyRow {
   id: string;
@@ -31,40 +30,30 @@ interface KeyTables {
   key_changes: { counter: number };
 }
 
-const byHash = statement<KeyTables, { hash: string }, KeyRow>((db, parameter) =>
-  db.selectFrom('api_keys').selectAll().where('hash', '=', parameter('hash')),
+const own = ownTables<KeyTables>();
+
+export const findKeyByHash = own.first((db, hash: string) =>
+  db.selectFrom('api_keys').selectAll().where('hash', '=', hash),
 );
 
 /** Counts changes of a caller's fields: lost rights, constraints, a name. */
-export const keyChanges = changeCounter<KeyTables>('key_changes');
-
-export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | undefined> {
-  return (await byHash(db, { hash }))[0];
-}
+export const keyChanges = own.changeCounter('key_changes');
 
 /** Rows by id or by page. */
-export const keys = rowsOf<KeyRow>('api_keys', 'api-key');
-
-const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constraints'>>(
-  (db, parameter) =>
-    db
-      .selectFrom('api_keys as made')
-      .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
-      .select(['made.id', 'heir.constraints'])
-      .where(isOneOf(db, 'made.id', parameter('ids')))
-      .where('heir.is_active', '=', 1),
-);
+export const keys = own.rowsOf('api_keys', 'api-key');
 
 /**
  * Returns the current constraints for the resources of these keys: their own, or those of their replacement
  * by rotation. Keys without an active successor are left out.
  */
-export function findHeirs(
-  db: Db,
-  ids: readonly string[],
-): Promise<Pick<KeyRow, 'id' | 'constraints'>[]> {
-  return heirs(db, { ids: idList(db, ids) });
-}
+export const findHeirs = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('api_keys as made')
+    .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
+    .select(['made.id', 'heir.constraints'])
+    .where('made.id', ...isOneOf(db, ids))
+    .where('heir.is_active', '=', 1),
+);
 
 /** Returns the key itself, or its replacement by rotations, while it is active. */
 export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
@@ -88,17 +77,11 @@ export async function deactivateKey(db: Db, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-const touch = statement<KeyTables, { id: string; at: number }, never>((db, parameter) =>
+/** Sets `last_used_at`, never backwards: several daemons may write it. */
+export const updateLastUsed = own.run((db, id: string, at: number) =>
   db
     .updateTable('api_keys')
-    .set({ last_used_at: parameter('at') })
-    .where('id', '=', parameter('id'))
-    .where(({ or, eb }) =>
-      or([eb('last_used_at', 'is', null), eb('last_used_at', '<', parameter('at'))]),
-    ),
+    .set({ last_used_at: at })
+    .where('id', '=', id)
+    .where(({ or, eb }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)])),
 );
-
-/** Sets `last_used_at`, never backwards: several daemons may write it. */
-export async function updateLastUsed(db: Db, id: string, at: number): Promise<void> {
-  await touch(db, { id, at });
-}

@@ -1,6 +1,6 @@
 // All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
-import { changeCounter } from '../../platform/store/change-counter.ts';
-import { type Db, engineOf, idList, isOneOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface OrganizationRow {
   id: string;
@@ -25,27 +25,21 @@ interface OrganizationTables {
   organization_changes: { counter: number };
 }
 
-const byIds = statement<OrganizationTables, { ids: unknown }, OrganizationRow>((db, parameter) =>
+const own = ownTables<OrganizationTables>();
+
+/** Finds organizations, in no order. Hot: every send reads its organization. */
+export const findOrganizations = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('organizations')
     .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
 
-/** Finds organizations, in no order. Hot: every send reads its organization. */
-export function findOrganizations(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
-  return byIds(db, { ids: idList(db, ids) });
-}
+export const organizationChanges = own.changeCounter('organization_changes');
 
-export const organizationChanges = changeCounter<OrganizationTables>('organization_changes');
-
-const byId = statement<OrganizationTables, { id: string }, OrganizationRow>((db, parameter) =>
-  db.selectFrom('organizations').selectAll().where('id', '=', parameter('id')),
+export const findOrganization = own.first((db, id: string) =>
+  db.selectFrom('organizations').selectAll().where('id', '=', id),
 );
-
-export async function findOrganization(db: Db, id: string): Promise<OrganizationRow | undefined> {
-  return (await byId(db, { id }))[0];
-}
 
 export function findOrganizationByName(db: Db, name: string): Promise<OrganizationRow | undefined> {
   return tables<OrganizationTables>(db)
@@ -69,18 +63,17 @@ export async function insertOrganization(db: Db, row: OrganizationRow): Promise<
   return inserted.length > 0;
 }
 
-const paused = statement<OrganizationTables, object, { id: string }>((db) => {
-  const rows = db.selectFrom('organizations').select('id').where('sending_status', '=', 'paused');
-  return engineOf(db) === 'postgres' ? rows.forShare() : rows;
-});
-
 /**
  * Returns the paused organizations. Hot: every claim reads them. On PostgreSQL they stay paused until the
  * transaction ends.
  */
-export async function lockPausedOrganizations(trx: Db): Promise<string[]> {
-  return (await paused(trx, {})).map(({ id }) => id);
-}
+export const lockPausedOrganizations = own.all(
+  (db) => {
+    const rows = db.selectFrom('organizations').select('id').where('sending_status', '=', 'paused');
+    return engineOf(db) === 'postgres' ? rows.forShare() : rows;
+  },
+  (rows) => rows.map(({ id }) => id),
+);
 
 /** Returns the few organizations that track sends without a setting of their own. */
 export function findTrackingOrganizations(
@@ -124,20 +117,11 @@ export async function lockOrganization(db: Db, id: string, now: number): Promise
     .execute();
 }
 
-const byIdForUpdate = statement<OrganizationTables, { id: string }, OrganizationRow>(
-  (db, parameter) => {
-    const rows = db.selectFrom('organizations').selectAll().where('id', '=', parameter('id'));
-    return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
-  },
-);
-
 /** Returns the row, locked until the transaction ends, for a change that depends on it. */
-export async function lockOrganizationRow(
-  trx: Db,
-  id: string,
-): Promise<OrganizationRow | undefined> {
-  return (await byIdForUpdate(trx, { id }))[0];
-}
+export const lockOrganizationRow = own.first((db, id: string) => {
+  const rows = db.selectFrom('organizations').selectAll().where('id', '=', id);
+  return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
+});
 
 export type OrganizationChanges = Partial<
   Pick<

@@ -37,7 +37,7 @@ const actions = {
 interface AreaParts {
   /** Description of the area for the reference; only one file of an area needs it. */
   about?: string;
-  /** Resource of the permissions, the name of the area by default; mounting refuses an unknown one. */
+  /** Resource of the permissions, the name of the area by default. */
   resource?: Resource;
   /** Noun of these routes: the audit lists its changes. */
   noun?: Noun;
@@ -68,8 +68,14 @@ function declare(name: string, parts: AreaParts, method: Method) {
     });
 }
 
-/** Declares routes of an area: `at.get('/v1/email/senders', {…})`. */
-export function area<Parts extends AreaParts>(name: string, parts?: Parts) {
+/**
+ * Declares routes of an area: `at.get('/v1/email/senders', {…})`. The compiler requires `resource` unless the
+ * area has the name of a resource.
+ */
+export function area<Parts extends AreaParts>(
+  name: Parts extends { resource: Resource } ? string : Resource,
+  parts?: Parts,
+) {
   const given: AreaParts = parts ?? {};
   return {
     noun: parts?.noun as Parts['noun'],

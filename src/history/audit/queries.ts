@@ -1,36 +1,28 @@
 // All SQL on `audit_entries`. Reads and writes rows, decides nothing.
-import { bulkInsert, type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
-export interface AuditRow {
-  id: string;
-  organization_id: string;
-  actor: 'key' | 'operator' | 'service';
-  key_id: string | null;
-  key_name: string | null;
-  role: string | null;
-  action: string;
-  resource_id: string | null;
+export class AuditRow {
+  id!: string;
+  organization_id!: string;
+  actor!: 'key' | 'operator' | 'service';
+  key_id!: string | null;
+  key_name!: string | null;
+  role!: string | null;
+  action!: string;
+  resource_id!: string | null;
   /** JSON. */
-  details: string | null;
-  created_at: number;
+  details!: string | null;
+  created_at!: number;
 }
 
 interface AuditTables {
   audit_entries: AuditRow;
 }
 
-export const insertEntries = bulkInsert<AuditTables>('audit_entries', [
-  'id',
-  'organization_id',
-  'actor',
-  'key_id',
-  'key_name',
-  'role',
-  'action',
-  'resource_id',
-  'details',
-  'created_at',
-]);
+const own = ownTables<AuditTables>();
+
+export const insertEntries = own.bulkInsert('audit_entries', AuditRow);
 
 /** Updates the details of an entry for a change of several transactions. */
 export async function updateDetails(db: Db, id: string, details: string | null): Promise<void> {

@@ -1,39 +1,32 @@
 // All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the events
 // of all other resources; reads both in order. Rows only, no decisions.
 import { type Expression, type SqlBool, sql } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { typeOfStep } from './names.ts';
 
-export interface EventRow {
-  id: string;
-  organization_id: string;
-  message_id: string;
-  recipient_id: string | null;
-  event_type: string;
-  status: string;
-  timestamp: number;
-  metadata: string | null;
+export class EventRow {
+  id!: string;
+  organization_id!: string;
+  message_id!: string;
+  recipient_id!: string | null;
+  event_type!: string;
+  status!: string;
+  timestamp!: number;
+  metadata!: string | null;
 }
 
-export interface ResourceEventRow {
-  organization_id: string;
-  id: string;
-  event_type: string;
+class ResourceEventRow {
+  organization_id!: string;
+  id!: string;
+  event_type!: string;
   /** Id of the resource. */
-  subject: string;
-  timestamp: number;
+  subject!: string;
+  timestamp!: number;
   /** JSON of the resource as it was then. */
-  data: string;
+  data!: string;
   /** JSON of further facts. */
-  facts: string | null;
+  facts!: string | null;
 }
 
 interface EventTables {
@@ -41,26 +34,11 @@ interface EventTables {
   resource_events: ResourceEventRow;
 }
 
-export const insertEvents = bulkInsert<EventTables>('events', [
-  'id',
-  'organization_id',
-  'message_id',
-  'recipient_id',
-  'event_type',
-  'status',
-  'timestamp',
-  'metadata',
-]);
+const own = ownTables<EventTables>();
 
-export const insertResourceEvents = bulkInsert<EventTables>('resource_events', [
-  'organization_id',
-  'id',
-  'event_type',
-  'subject',
-  'timestamp',
-  'data',
-  'facts',
-]);
+export const insertEvents = own.bulkInsert('events', EventRow);
+
+export const insertResourceEvents = own.bulkInsert('resource_events', ResourceEventRow);
 
 /**
  * Returns the newest events of a message, oldest of them first. Bounded, since an endless retry must not
@@ -374,10 +352,12 @@ function within(
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
-/** Statement that reads rows of the log by their ids. */
+/** Statement that reads rows of the log by their ids; `logOf` types its table. */
 const rowsOfLog = (table: LogTable) =>
-  statement<unknown, { organizationId: string; ids: unknown }, LogRow>((db, parameter) =>
-    logOf(db, table, parameter('organizationId')).where(isOneOf(db, 'id', parameter('ids'))),
+  ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
+    logOf(db, table, organizationId)
+      .where('id', ...isOneOf(db, ids))
+      .$castTo<LogRow>(),
   );
 const timelineRows = rowsOfLog('events');
 const resourceRows = rowsOfLog('resource_events');
@@ -388,11 +368,11 @@ export async function selectLogRows(
   organizationId: string,
   ids: readonly string[],
 ): Promise<LogRow[]> {
-  const found = await timelineRows(db, { organizationId, ids: idList(db, ids) });
+  const found = await timelineRows(db, organizationId, ids);
   if (found.length < ids.length) {
     const known = new Set(found.map(({ id }) => id));
     const others = ids.filter((id) => !known.has(id));
-    found.push(...(await resourceRows(db, { organizationId, ids: idList(db, others) })));
+    found.push(...(await resourceRows(db, organizationId, others)));
   }
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,8 +1,7 @@
 // All SQL on `domains` and `domain_keys`. Reads and writes rows, decides nothing.
-import type { Kysely } from 'kysely';
 import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
 
@@ -47,57 +46,38 @@ interface DomainTables {
   domain_keys: DomainKeyRow;
 }
 
-type SendingDomain = Pick<DomainRow, 'id' | 'status'>;
+const own = ownTables<DomainTables>();
 
-const sendingDomain = statement<
-  DomainTables,
-  { organizationId: string; domain: string },
-  SendingDomain
->((db, parameter) =>
+/** Finds the sending domain with this name (A-labels, lower case). Hot: every send asks. */
+export const findSendingDomain = own.first((db, organizationId: string, domain: string) =>
   db
     .selectFrom('domains')
     .select(['id', 'status'])
-    .where('organization_id', '=', parameter('organizationId'))
-    .where('domain', '=', parameter('domain')),
-);
-
-/** Finds the sending domain with this name (A-labels, lower case). Hot: every send asks. */
-export async function findSendingDomain(
-  db: Db,
-  organizationId: string,
-  domain: string,
-): Promise<SendingDomain | undefined> {
-  return (await sendingDomain(db, { organizationId, domain }))[0];
-}
-
-const returnPathHost = statement(
-  (db: Kysely<DomainTables>, parameter: ParameterOf<{ id: string }>) =>
-    db.selectFrom('domains').select('return_path').where('id', '=', parameter('id')),
+    .where('organization_id', '=', organizationId)
+    .where('domain', '=', domain),
 );
 
 /** Returns the return-path host of a domain, or undefined if the domain was deleted. */
-export async function findReturnPath(db: Db, id: string): Promise<string | undefined> {
-  return (await returnPathHost(db, { id }))[0]?.return_path;
-}
-
-const returnPathOwners = statement(
-  (db: Kysely<DomainTables>, parameter: ParameterOf<{ host: string }>) =>
-    db
-      .selectFrom('domains')
-      .select('organization_id')
-      .where('return_path', '=', parameter('host'))
-      .orderBy(({ eb }) => eb.case().when('status', '=', 'verified').then(0).else(1).end())
-      .orderBy('id')
-      .limit(100),
+export const findReturnPath = own.first(
+  (db, id: string) => db.selectFrom('domains').select('return_path').where('id', '=', id),
+  (row) => row?.return_path,
 );
 
 /**
  * Lists the organizations with this return-path host, verified owners first. Empty for a host that is not
  * ours.
  */
-export async function findReturnPathOwners(db: Db, host: string): Promise<string[]> {
-  return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
-}
+export const findReturnPathOwners = own.all(
+  (db, host: string) =>
+    db
+      .selectFrom('domains')
+      .select('organization_id')
+      .where('return_path', '=', host)
+      .orderBy(({ eb }) => eb.case().when('status', '=', 'verified').then(0).else(1).end())
+      .orderBy('id')
+      .limit(100),
+  (rows) => rows.map((row) => row.organization_id),
+);
 
 /** Returns the organization that has verified the domain of this return-path host, or undefined. */
 export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
@@ -180,7 +160,7 @@ export function selectDomainsNamed(
 }
 
 /** Operations by id, and pages. Keys are deleted with their domain. */
-export const domains = rowsOf<DomainRow>('domains', 'domain');
+export const domains = own.rowsOf('domains', 'domain');
 
 /** Returns the keys of these domains by generation, RSA first, including retired ones. */
 export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {
@@ -221,7 +201,8 @@ export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> 
 export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
   Pick<DomainRow, 'domain'>;
 
-const signingKeys = statement<DomainTables, { domainId: string }, SigningKeyRow>((db, parameter) =>
+/** Returns the published keys of a domain, newest first. Hot. */
+export const selectSigningKeys = own.all((db, domainId: string) =>
   db
     .selectFrom('domain_keys')
     .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
@@ -232,17 +213,12 @@ const signingKeys = statement<DomainTables, { domainId: string }, SigningKeyRow>
       'domain_keys.private_key',
       'domains.domain',
     ])
-    .where('domain_keys.domain_id', '=', parameter('domainId'))
+    .where('domain_keys.domain_id', '=', domainId)
     .where('domain_keys.is_active', '=', 1)
     .where('domain_keys.is_published', '=', 1)
     .orderBy('domain_keys.generation', 'desc')
     .orderBy('domain_keys.algorithm', 'desc'),
 );
-
-/** Returns the published keys of a domain, newest first. Hot. */
-export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyRow[]> {
-  return signingKeys(db, { domainId });
-}
 
 /** Returns the public half of a key of an organization's domain, including retired ones. */
 export function findPublicKey(

@@ -2,8 +2,8 @@
 // decisions.
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyConstraints } from '../../core/api/route.ts';
-import { type Db, engineOf, idList, isOneOf, statement, tables } from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface MailboxRow {
   id: string;
@@ -55,11 +55,14 @@ interface CatchAllRow {
 interface MailboxTables {
   mailboxes: MailboxRow;
   mailbox_addresses: MailboxAddressRow;
+  mailbox_namespaces: NamespaceRow;
   catch_alls: CatchAllRow;
 }
 
-export const mailboxes = rowsOf<MailboxRow>('mailboxes', 'mailbox');
-export const namespaces = rowsOf<NamespaceRow>('mailbox_namespaces', 'namespace');
+const own = ownTables<MailboxTables>();
+
+export const mailboxes = own.rowsOf('mailboxes', 'mailbox');
+export const namespaces = own.rowsOf('mailbox_namespaces', 'namespace');
 
 /** The filter of all lists: a deleted mailbox stays only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
@@ -69,9 +72,7 @@ export function notDeletedOf(
   db: Db,
   { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
 ): RawBuilder<boolean> {
-  const reached = mailboxIds
-    ? isOneOf(db, 'id', idList(db, mailboxIds))
-    : sql`namespace_id = ${namespaceId}`;
+  const reached = mailboxIds ? amongOf(db, 'id', mailboxIds) : sql`namespace_id = ${namespaceId}`;
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
@@ -86,9 +87,8 @@ interface Wanted {
   domains: readonly string[];
 }
 
-type Lists = { addresses: unknown; domains: unknown };
-
-const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =>
+/** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
+export const selectReceivers = own.all((db, { addresses, domains }: Wanted) =>
   db
     .selectFrom('mailbox_addresses')
     .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
@@ -98,7 +98,7 @@ const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =
       'mailboxes.status',
       'mailbox_addresses.address as matched',
     ])
-    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses')))
+    .where('mailbox_addresses.address', ...isOneOf(db, addresses))
     .unionAll(
       db
         .selectFrom('catch_alls')
@@ -109,20 +109,15 @@ const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =
           'mailboxes.status',
           'catch_alls.domain as matched',
         ])
-        .where(isOneOf(db, 'catch_alls.domain', parameter('domains'))),
+        .where('catch_alls.domain', ...isOneOf(db, domains)),
     ),
 );
 
-/** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
-export function selectReceivers(db: Db, { addresses, domains }: Wanted): Promise<ReceiverRow[]> {
-  return receivers(db, { addresses: idList(db, addresses), domains: idList(db, domains) });
-}
-
-const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parameter) =>
+const lockRows = own.run((db, ids: readonly string[]) =>
   db
     .selectFrom('mailboxes')
     .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
+    .where('id', ...isOneOf(db, ids))
     .orderBy('id')
     .forNoKeyUpdate(),
 );
@@ -132,20 +127,16 @@ const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parame
  * still receive mail meanwhile.
  */
 export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
-  if (engineOf(db) === 'postgres') await lockRows(db, { ids: idList(db, ids) });
+  if (engineOf(db) === 'postgres') await lockRows(db, ids);
 }
 
-const selectRows = statement<MailboxTables, { ids: unknown }, MailboxRow>((db, parameter) =>
+/** Returns the rows of these mailboxes, including deleted ones. */
+export const findMailboxes = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('mailboxes')
     .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
-
-/** Returns the rows of these mailboxes, including deleted ones. */
-export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRow[]> {
-  return selectRows(db, { ids: idList(db, ids) });
-}
 
 /** Returns mailboxes deleted before this time. Their rows stay for good; there are few. */
 export function findDeletedMailboxes(
@@ -194,42 +185,25 @@ export function findFirstMailbox(
   return found.executeTakeFirst();
 }
 
-type Owner = Pick<MailboxAddressRow, 'address'> & Pick<MailboxRow, 'organization_id'>;
-
-const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, parameter) =>
+/** Returns the organizations of the mailboxes with these folded addresses; unknown addresses are left out. */
+export const findOwners = own.all((db, addresses: readonly string[]) =>
   db
     .selectFrom('mailbox_addresses')
     .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
     .select(['mailbox_addresses.address', 'mailboxes.organization_id'])
-    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses'))),
-);
-
-/** Returns the organizations of the mailboxes with these folded addresses; unknown addresses are left out. */
-export function findOwners(db: Db, addresses: readonly string[]): Promise<Owner[]> {
-  return owners(db, { addresses: idList(db, addresses) });
-}
-
-type Hosted = Pick<MailboxRow, 'status'> & Pick<MailboxAddressRow, 'domain_id'>;
-
-const hosted = statement<MailboxTables, { organizationId: string; address: string }, Hosted>(
-  (db, parameter) =>
-    db
-      .selectFrom('mailbox_addresses')
-      .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
-      .select(['mailboxes.status', 'mailbox_addresses.domain_id'])
-      .where('mailbox_addresses.address', '=', parameter('address'))
-      .where('mailbox_addresses.source', '=', 'serviceHosted')
-      .where('mailboxes.organization_id', '=', parameter('organizationId')),
+    .where('mailbox_addresses.address', ...isOneOf(db, addresses)),
 );
 
 /** Returns the organization's mailbox with this address (folded) on the hosted domain. */
-export async function findHosted(
-  db: Db,
-  organizationId: string,
-  address: string,
-): Promise<Hosted | undefined> {
-  return (await hosted(db, { organizationId, address }))[0];
-}
+export const findHosted = own.first((db, organizationId: string, address: string) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select(['mailboxes.status', 'mailbox_addresses.domain_id'])
+    .where('mailbox_addresses.address', '=', address)
+    .where('mailbox_addresses.source', '=', 'serviceHosted')
+    .where('mailboxes.organization_id', '=', organizationId),
+);
 
 /** Inserts a mailbox. Returns false if the organization already uses the slug. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
@@ -253,11 +227,11 @@ export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Prom
   return inserted.length > 0;
 }
 
-const addressesOf = statement<MailboxTables, { ids: unknown }, MailboxAddressRow>((db, parameter) =>
+const addressesOf = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('mailbox_addresses')
     .selectAll()
-    .where(isOneOf(db, 'mailbox_id', parameter('ids')))
+    .where('mailbox_id', ...isOneOf(db, ids))
     .orderBy('mailbox_id')
     .orderBy('id'),
 );
@@ -267,7 +241,7 @@ export async function selectAddresses(
   db: Db,
   mailboxIds: readonly string[],
 ): Promise<MailboxAddressRow[]> {
-  return mailboxIds.length === 0 ? [] : addressesOf(db, { ids: idList(db, mailboxIds) });
+  return mailboxIds.length === 0 ? [] : addressesOf(db, mailboxIds);
 }
 
 /** Deletes one address of a mailbox, or (null) all. */

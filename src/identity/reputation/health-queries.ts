@@ -1,14 +1,7 @@
 // All SQL on `health_counters` and `health_reviews`. Reads and writes rows, decides nothing.
-import { type Kysely, sql } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { dayMs } from './metrics.ts';
 
 /** Counts that judge the health of a scope. */
@@ -43,30 +36,14 @@ interface HealthTables {
   health_reviews: ReviewRow;
 }
 
-const add = statement((db: Kysely<HealthTables>, parameter: ParameterOf<HealthRow>) =>
-  db
-    .insertInto('health_counters')
-    .values({
-      organization_id: parameter('organization_id'),
-      scope: parameter('scope'),
-      bucket_start: parameter('bucket_start'),
-      attempted: parameter('attempted'),
-      hard_bounced: parameter('hard_bounced'),
-      complained: parameter('complained'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'scope', 'bucket_start']).doUpdateSet((eb) => ({
-        attempted: eb('health_counters.attempted', '+', eb.ref('excluded.attempted')),
-        hard_bounced: eb('health_counters.hard_bounced', '+', eb.ref('excluded.hard_bounced')),
-        complained: eb('health_counters.complained', '+', eb.ref('excluded.complained')),
-      })),
-    ),
-);
+const own = ownTables<HealthTables>();
 
 /** Adds to health counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
-export async function addHealth(db: Db, rows: readonly HealthRow[]): Promise<void> {
-  for (const row of rows) await add(db, row);
-}
+export const addHealth = own.adderOf(
+  'health_counters',
+  ['organization_id', 'scope', 'bucket_start'],
+  ['attempted', 'hard_bounced', 'complained'],
+);
 
 function summed(column: keyof HealthTally) {
   return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`.as(column);
@@ -74,20 +51,17 @@ function summed(column: keyof HealthTally) {
 
 type Window = { organizationId: string; scope: string; from: number };
 
-const sumWindow = statement((db: Kysely<HealthTables>, parameter: ParameterOf<Window>) =>
-  db
-    .selectFrom('health_counters')
-    .select([summed('attempted'), summed('hard_bounced'), summed('complained')])
-    .where('organization_id', '=', parameter('organizationId'))
-    .where('scope', '=', parameter('scope'))
-    .where('bucket_start', '>=', parameter('from')),
-);
-
 /** Adds up the counts from `from` on. Hot. */
-export async function sumHealth(db: Db, window: Window): Promise<HealthTally> {
-  const [sums] = await sumWindow(db, window);
-  return sums ?? { attempted: 0, hard_bounced: 0, complained: 0 };
-}
+export const sumHealth = own.first(
+  (db, window: Window) =>
+    db
+      .selectFrom('health_counters')
+      .select([summed('attempted'), summed('hard_bounced'), summed('complained')])
+      .where('organization_id', '=', window.organizationId)
+      .where('scope', '=', window.scope)
+      .where('bucket_start', '>=', window.from),
+  (sums) => sums ?? { attempted: 0, hard_bounced: 0, complained: 0 },
+);
 
 /** Returns the counts from `from` on, as stored: a review in the middle of an hour cuts it in two. */
 export function selectHealth(
@@ -114,7 +88,7 @@ export function sumHealthOf(
     .selectFrom('health_counters')
     .select(['scope', summed('attempted'), summed('hard_bounced'), summed('complained')])
     .where('organization_id', '=', organizationId)
-    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('scope', ...isOneOf(db, scopes))
     .where('bucket_start', '>=', from)
     .groupBy('scope')
     .execute();
@@ -132,23 +106,19 @@ export function sumAttemptedByDay(
     .selectFrom('health_counters')
     .select(['scope', day.as('day'), summed('attempted')])
     .where('organization_id', '=', organizationId)
-    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('scope', ...isOneOf(db, scopes))
     .where('bucket_start', '>=', from)
     .groupBy(['scope', day])
     .execute();
 }
 
-const byIds = statement((db: Kysely<HealthTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+/** Finds reviews, in no order. Hot. A scope without a review, warning or hold has none. */
+export const findReviews = own.all((db, organizationIds: readonly string[]) =>
   db
     .selectFrom('health_reviews')
     .selectAll()
-    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+    .where('organization_id', ...isOneOf(db, organizationIds)),
 );
-
-/** Finds reviews, in no order. Hot. A scope without a review, warning or hold has none. */
-export function findReviews(db: Db, organizationIds: readonly string[]): Promise<ReviewRow[]> {
-  return byIds(db, { ids: idList(db, organizationIds) });
-}
 
 /** Records a warning. Returns false if one stands already. */
 export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
@@ -224,23 +194,17 @@ export async function forgiveScope(
   return true;
 }
 
-type HeldScope = Pick<ReviewRow, 'organization_id' | 'scope'>;
-
-const heldScopes = statement<HealthTables, object, HeldScope>((db) => {
+/**
+ * Returns the held scopes. Hot: every claim reads them. On PostgreSQL they stay held until the transaction
+ * ends.
+ */
+export const lockHeldScopes = own.all((db) => {
   const rows = db
     .selectFrom('health_reviews')
     .select(['organization_id', 'scope'])
     .where('held_at', 'is not', null);
   return engineOf(db) === 'postgres' ? rows.forShare() : rows;
 });
-
-/**
- * Returns the held scopes. Hot: every claim reads them. On PostgreSQL they stay held until the transaction
- * ends.
- */
-export function lockHeldScopes(trx: Db): Promise<HeldScope[]> {
-  return heldScopes(trx, {});
-}
 
 export function selectHeldScopes(db: Db, organizationId: string): Promise<ReviewRow[]> {
   return tables<HealthTables>(db)

@@ -1,7 +1,8 @@
 // All SQL on `counters` and `domain_counters`. Reads and writes rows, decides nothing.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
-import { type Metric, metrics, type Tally } from './metrics.ts';
+import { sql } from 'kysely';
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+import { metrics, type Tally } from './metrics.ts';
 
 export interface CounterRow extends Tally {
   organization_id: string;
@@ -17,65 +18,23 @@ interface CounterTables {
   domain_counters: DomainCounterRow;
 }
 
+const own = ownTables<CounterTables>();
+
 /** From `from` to before `to`, ms since 1970. */
 export interface Range {
   from: number;
   to: number;
 }
 
-type Placeholders = { [K in Metric]: number };
-
-function placeholders(parameter: <K extends Metric>(name: K) => number): Placeholders {
-  return Object.fromEntries(metrics.map((metric) => [metric, parameter(metric)])) as Placeholders;
-}
-
-const addTotal = statement((db: Kysely<CounterTables>, parameter: ParameterOf<CounterRow>) =>
-  db
-    .insertInto('counters')
-    .values({
-      organization_id: parameter('organization_id'),
-      bucket_start: parameter('bucket_start'),
-      ...placeholders(parameter),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'bucket_start']).doUpdateSet(grown('counters')),
-    ),
-);
-
-const addDomain = statement((db: Kysely<CounterTables>, parameter: ParameterOf<DomainCounterRow>) =>
-  db
-    .insertInto('domain_counters')
-    .values({
-      organization_id: parameter('organization_id'),
-      bucket_start: parameter('bucket_start'),
-      domain: parameter('domain'),
-      ...placeholders(parameter),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['organization_id', 'bucket_start', 'domain'])
-        .doUpdateSet(grown('domain_counters')),
-    ),
-);
-
-/** Returns the update for an existing row, which grows by the new one. */
-function grown(table: keyof CounterTables) {
-  const sums = metrics.map((metric) => [
-    metric,
-    sql<number>`${sql.ref(`${table}.${metric}`)} + ${sql.ref(`excluded.${metric}`)}`,
-  ]);
-  return Object.fromEntries(sums) as Record<Metric, RawBuilder<number>>;
-}
-
 /** Adds to counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
-export async function addCounters(db: Db, rows: readonly CounterRow[]): Promise<void> {
-  for (const row of rows) await addTotal(db, row);
-}
+export const addCounters = own.adderOf('counters', ['organization_id', 'bucket_start'], metrics);
 
 /** Adds to domain counters, sorted like those of `addCounters`. Hot. */
-export async function addDomainCounters(db: Db, rows: readonly DomainCounterRow[]): Promise<void> {
-  for (const row of rows) await addDomain(db, row);
-}
+export const addDomainCounters = own.adderOf(
+  'domain_counters',
+  ['organization_id', 'bucket_start', 'domain'],
+  metrics,
+);
 
 /** Lists the domains with their own row on this day, at most `limit`. */
 export async function selectCountedDomains(

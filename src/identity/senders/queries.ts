@@ -1,8 +1,9 @@
 // All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain comes from
 // the domains area, by name: a domain may be added after its senders, and deleted before them.
 import { type SqlBool, sql } from 'kysely';
-import { type Db, statement, tables } from '../../platform/store/db.ts';
-import { type Filter, rowsOf } from '../../platform/store/rows.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+import type { Filter } from '../../platform/store/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
 import type { ListSenders } from './schema.ts';
 
@@ -29,42 +30,28 @@ interface SenderTables {
   senders: SenderRow;
 }
 
-const byEmail = statement<SenderTables, { organizationId: string; foldedEmail: string }, SenderRow>(
-  (db, parameter) =>
-    db
-      .selectFrom('senders')
-      .selectAll()
-      .where('organization_id', '=', parameter('organizationId'))
-      .where('folded_email', '=', parameter('foldedEmail')),
-);
+const own = ownTables<SenderTables>();
 
-const byDefault = statement<SenderTables, { organizationId: string }, SenderRow>((db, parameter) =>
+/** Finds a sender by address. Hot: every send with a From address asks. */
+export const findSenderByEmail = own.first((db, organizationId: string, foldedEmail: string) =>
   db
     .selectFrom('senders')
     .selectAll()
-    .where('organization_id', '=', parameter('organizationId'))
+    .where('organization_id', '=', organizationId)
+    .where('folded_email', '=', foldedEmail),
+);
+
+/** Finds the default sender. Hot: every send without a From address reads it. */
+export const findDefaultSender = own.first((db, organizationId: string) =>
+  db
+    .selectFrom('senders')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
     .where('is_default', '=', 1),
 );
 
-/** Finds a sender by address. Hot: every send with a From address asks. */
-export async function findSenderByEmail(
-  db: Db,
-  organizationId: string,
-  foldedEmail: string,
-): Promise<SenderRow | undefined> {
-  return (await byEmail(db, { organizationId, foldedEmail }))[0];
-}
-
-/** Finds the default sender. Hot: every send without a From address reads it. */
-export async function findDefaultSender(
-  db: Db,
-  organizationId: string,
-): Promise<SenderRow | undefined> {
-  return (await byDefault(db, { organizationId }))[0];
-}
-
 /** Operations by id, pages, and changes. */
-export const senders = rowsOf<SenderRow>('senders', 'sender');
+export const senders = own.rowsOf('senders', 'sender');
 
 /** Returns the filters of the list. A sender is verified by itself or by its domain. */
 export function filterOf(

@@ -1,9 +1,8 @@
 // All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads and writes
 // rows, decides nothing.
-import { type Kysely, type SqlBool, sql } from 'kysely';
-import { changeCounter } from '../../platform/store/change-counter.ts';
-import { change, type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
+import { type SqlBool, sql } from 'kysely';
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { BatchState, DecisionKind, PlanStatus, StartWarming } from './schema.ts';
 
 export interface PlanRow {
@@ -60,6 +59,8 @@ interface WarmingTables {
   warming_changes: { counter: number };
 }
 
+const own = ownTables<WarmingTables>();
+
 const on = tables<WarmingTables>;
 
 /** Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used. */
@@ -90,7 +91,7 @@ export function findPlanOf(db: Db, domainId: string): Promise<PlanRow | undefine
     .executeTakeFirst();
 }
 
-const lockPlans = lockerOf<WarmingTables>('warming_plans');
+const lockPlans = own.lockerOf('warming_plans');
 
 /** Locks the plan until the transaction ends, and returns it. */
 export async function lockPlan(trx: Db, id: string): Promise<PlanRow | undefined> {
@@ -109,19 +110,16 @@ export function updatePlan(trx: Db, id: string, changes: PlanChanges): Promise<P
     .executeTakeFirstOrThrow();
 }
 
-const warmed = statement<WarmingTables, { organizationId: string }, Pick<PlanRow, 'domain_id'>>(
-  (db, parameter) =>
+/** Lists the domains of an organization with a plan that is active, paused or held. */
+export const selectWarmedDomains = own.all(
+  (db, organizationId: string) =>
     db
       .selectFrom('warming_plans')
       .select('domain_id')
-      .where('organization_id', '=', parameter('organizationId'))
+      .where('organization_id', '=', organizationId)
       .where(isLive),
+  (rows) => rows.map(({ domain_id }) => domain_id),
 );
-
-/** Lists the domains of an organization with a plan that is active, paused or held. */
-export async function selectWarmedDomains(db: Db, organizationId: string): Promise<string[]> {
-  return (await warmed(db, { organizationId })).map(({ domain_id }) => domain_id);
-}
 
 export async function insertBatch(trx: Db, row: BatchRow): Promise<void> {
   await on(trx).insertInto('warming_batches').values(row).execute();
@@ -166,13 +164,12 @@ export async function selectDuePlans(
   return rows.map(({ plan_id }) => plan_id);
 }
 
-const addToOpen = change(
-  (db: Kysely<WarmingTables>, parameter: ParameterOf<{ domainId: string; count: number }>) =>
-    db
-      .updateTable('warming_batches')
-      .set((eb) => ({ accepted_recipients: eb('accepted_recipients', '+', parameter('count')) }))
-      .where('domain_id', '=', parameter('domainId'))
-      .where('state', '=', sql.lit('open')),
+const addToOpen = own.change((db, domainId: string, count: number) =>
+  db
+    .updateTable('warming_batches')
+    .set((eb) => ({ accepted_recipients: eb('accepted_recipients', '+', count) }))
+    .where('domain_id', '=', domainId)
+    .where('state', '=', sql.lit('open')),
 );
 
 /**
@@ -184,8 +181,8 @@ export async function addAccepted(
   trx: Db,
   rows: readonly { domainId: string; count: number }[],
 ): Promise<void> {
-  for (const row of rows) {
-    if ((await addToOpen(trx, row)) === 0) await addToOpen(trx, row);
+  for (const { domainId, count } of rows) {
+    if ((await addToOpen(trx, domainId, count)) === 0) await addToOpen(trx, domainId, count);
   }
 }
 
@@ -210,4 +207,4 @@ export async function selectDecisions(
 }
 
 /** Counter of plans that begin or end. */
-export const warmingChanges = changeCounter<WarmingTables>('warming_changes');
+export const warmingChanges = own.changeCounter('warming_changes');

@@ -1,6 +1,6 @@
 // SQL on the copies of mail in actions and proposals: find by message, thread or mailbox; empty or delete.
 // Rows only, no decisions.
-import { type Db, idList, isOneOf, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import type { ActionRow } from './queries.ts';
 
 interface CopyTables {
@@ -91,7 +91,7 @@ export async function emptyActions(trx: Db, ids: readonly string[]): Promise<voi
   await tables<CopyTables>(trx)
     .updateTable('mailbox_actions')
     .set({ summary: emptySummary, note: null, failure: null })
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .where('id', ...isOneOf(trx, ids))
     .execute();
 }
 
@@ -99,7 +99,7 @@ export async function emptyActions(trx: Db, ids: readonly string[]): Promise<voi
 export async function deleteActions(trx: Db, ids: readonly string[]): Promise<void> {
   await tables<CopyTables>(trx)
     .deleteFrom('mailbox_actions')
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .where('id', ...isOneOf(trx, ids))
     .execute();
 }
 

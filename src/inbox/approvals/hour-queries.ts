@@ -1,9 +1,10 @@
 // All SQL on `mailbox_hours`: counts of actions and events in a mailbox per hour, by the time in their ids,
 // and over all time (hour -1). The transaction of the action or event counts it.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { timeOfId } from '../../platform/runtime/ids.ts';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export const hourMs = 3_600_000;
 const allTime = -1;
@@ -23,27 +24,13 @@ interface HourTables {
   mailbox_hours: HourRow;
 }
 
-const addOne = statement((db: Kysely<HourTables>, parameter: ParameterOf<HourRow>) =>
-  db
-    .insertInto('mailbox_hours')
-    .values({
-      mailbox_id: parameter('mailbox_id'),
-      hour: parameter('hour'),
-      kind: parameter('kind'),
-      name: parameter('name'),
-      state: parameter('state'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['mailbox_id', 'hour', 'kind', 'name', 'state']).doUpdateSet((set) => ({
-        count: set('mailbox_hours.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
+const own = ownTables<HourTables>();
 
-async function addCounts(trx: Db, sorted: readonly HourRow[]): Promise<void> {
-  for (const row of sorted) await addOne(trx, row);
-}
+const addCounts = own.adderOf(
+  'mailbox_hours',
+  ['mailbox_id', 'hour', 'kind', 'name', 'state'],
+  ['count'],
+);
 
 function note(trx: Db, id: string, row: Omit<HourRow, 'hour'>): void {
   const at = timeOfId(id);

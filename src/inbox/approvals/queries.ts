@@ -1,78 +1,51 @@
 // All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also updates
 // the counts of its hour.
-import {
-  bulkInsert,
-  type Db,
-  idList,
-  isOneOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteAction } from './hour-queries.ts';
 import type { ActionState, ActionType } from './schema.ts';
 
-export interface ActionRow {
-  id: string;
-  organization_id: string;
-  mailbox_id: string;
-  type: ActionType;
-  state: ActionState;
-  actor_kind: 'key' | 'installation';
-  actor_id: string;
-  actor_name: string | null;
+export class ActionRow {
+  id!: string;
+  organization_id!: string;
+  mailbox_id!: string;
+  type!: ActionType;
+  state!: ActionState;
+  actor_kind!: 'key' | 'installation';
+  actor_id!: string;
+  actor_name!: string | null;
   /** 1 for the key of a person. */
-  by_person: number;
-  message_id: string | null;
-  thread_id: string | null;
+  by_person!: number;
+  message_id!: string | null;
+  thread_id!: string | null;
   /** JSON with the displayed fields. */
-  summary: string;
-  created_at: number;
-  decided_at: number | null;
+  summary!: string;
+  created_at!: number;
+  decided_at!: number | null;
   /** JSON (ActionActor). */
-  decided_by: string | null;
-  note: string | null;
+  decided_by!: string | null;
+  note!: string | null;
   /** Expiry of a proposal. */
-  expires_at: number | null;
+  expires_at!: number | null;
   /** JSON of the error that ended it. */
-  failure: string | null;
+  failure!: string | null;
   /** SHA-256 of the proposed MIME; null unless the action was a proposal. */
-  digest: string | null;
+  digest!: string | null;
   /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
-  edited_digest: string | null;
+  edited_digest!: string | null;
   /** Stored bytes of the proposal while it is open. */
-  proposal_bytes: number;
+  proposal_bytes!: number;
 }
 
 interface ActionTables {
   mailbox_actions: ActionRow;
 }
 
-export const actions = rowsOf<ActionRow>('mailbox_actions', 'action');
+const own = ownTables<ActionTables>();
 
-const insertRows = bulkInsert<ActionTables>('mailbox_actions', [
-  'id',
-  'organization_id',
-  'mailbox_id',
-  'type',
-  'state',
-  'actor_kind',
-  'actor_id',
-  'actor_name',
-  'by_person',
-  'message_id',
-  'thread_id',
-  'summary',
-  'created_at',
-  'decided_at',
-  'decided_by',
-  'note',
-  'expires_at',
-  'failure',
-  'digest',
-  'edited_digest',
-  'proposal_bytes',
-] satisfies (keyof ActionRow)[]);
+export const actions = own.rowsOf('mailbox_actions', 'action');
+
+const insertRows = own.bulkInsert('mailbox_actions', ActionRow);
 
 export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise<void> {
   await insertRows(db, rows);
@@ -205,16 +178,15 @@ export function countActions(
     .execute();
 }
 
-const sentByServices = statement<ActionTables, { ids: unknown }, { message_id: string }>(
-  (db, parameter) =>
-    db
-      .selectFrom('mailbox_actions')
-      .select('message_id')
-      .where(isOneOf(db, 'message_id', parameter('ids')))
-      .where('message_id', 'is not', null)
-      .where('by_person', '=', 0)
-      .where('decided_at', 'is', null)
-      .$castTo<{ message_id: string }>(),
+const sentByServices = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('mailbox_actions')
+    .select('message_id')
+    .where('message_id', ...isOneOf(db, ids))
+    .where('message_id', 'is not', null)
+    .where('by_person', '=', 0)
+    .where('decided_at', 'is', null)
+    .$castTo<{ message_id: string }>(),
 );
 
 /** Returns those of these messages that programs sent without a person's approval. */
@@ -223,6 +195,6 @@ export async function selectSentByServices(
   messageIds: readonly string[],
 ): Promise<string[]> {
   if (messageIds.length === 0) return [];
-  const rows = await sentByServices(db, { ids: idList(db, messageIds) });
+  const rows = await sentByServices(db, messageIds);
   return rows.map(({ message_id }) => message_id);
 }

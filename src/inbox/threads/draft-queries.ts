@@ -1,17 +1,8 @@
 // SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions. A
 // proposed draft keeps the id of its action, and cannot be sent again while that action is open.
-import { type Kysely, sql } from 'kysely';
-import {
-  change,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { sql } from 'kysely';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { AuthoredRow } from './authors.ts';
 
 export interface DraftRow extends AuthoredRow {
@@ -50,7 +41,9 @@ interface DraftTables {
   draft_files: DraftFileRow;
 }
 
-export const drafts = rowsOf<DraftRow>('drafts', 'draft');
+const own = ownTables<DraftTables>();
+
+export const drafts = own.rowsOf('drafts', 'draft');
 
 /** A draft in a list. Its texts are null if they are larger than the limit of the list. */
 export type ListedDraft = Omit<DraftRow, 'organization_id'>;
@@ -102,7 +95,7 @@ export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<Lis
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
     .select(['draft_id', 'n', 'filename', 'content_type', 'size'])
-    .where(isOneOf(db, 'draft_id', idList(db, draftIds)))
+    .where('draft_id', ...isOneOf(db, draftIds))
     .orderBy('draft_id')
     .orderBy('n')
     .execute();
@@ -135,13 +128,13 @@ export interface DraftRead {
   updatedAt: number;
 }
 
-const lockDrafts = lockerOf<DraftTables>('drafts');
+const lockDrafts = own.lockerOf('drafts');
 
-const selectRead = statement((db: Kysely<DraftTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+const selectRead = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('drafts')
     .select(['id', 'updated_at', 'state'])
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
 
 /**
@@ -154,23 +147,18 @@ export async function holdDrafts(
   if (read.length === 0) return new Map();
   const ids = read.map(({ id }) => id);
   await lockDrafts(db, ids);
-  const rows = await selectRead(db, { ids: idList(db, ids) });
+  const rows = await selectRead(db, ids);
   const updatedAt = new Map(read.map((one) => [one.id, one.updatedAt]));
   const unchanged = rows.filter((row) => row.updated_at === updatedAt.get(row.id));
   return new Map(unchanged.map((row) => [row.id, row.state]));
 }
 
-const deleteRead = change((db: Kysely<DraftTables>, parameter: ParameterOf<DraftRead>) =>
-  db
-    .deleteFrom('drafts')
-    .where('id', '=', parameter('id'))
-    .where('updated_at', '=', parameter('updatedAt')),
-);
-
 /** Deletes the draft. Returns false if it changed since the read or is gone. */
-export async function endDraft(db: Db, draft: DraftRead): Promise<boolean> {
-  return (await deleteRead(db, draft)) > 0;
-}
+export const endDraft = own.change(
+  (db, draft: DraftRead) =>
+    db.deleteFrom('drafts').where('id', '=', draft.id).where('updated_at', '=', draft.updatedAt),
+  (count) => count > 0,
+);
 
 /** Deletes the drafts of a thread that answer a message. */
 export async function deleteAnswering(trx: Db, threadId: string, messageId: string): Promise<void> {
@@ -184,7 +172,7 @@ export async function deleteAnswering(trx: Db, threadId: string, messageId: stri
   await lockDrafts(trx, ids);
   await tables<DraftTables>(trx)
     .deleteFrom('drafts')
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .where('id', ...isOneOf(trx, ids))
     .execute();
 }
 

@@ -1,15 +1,8 @@
 // All SQL on `thread_labels`. A row repeats its thread's last activity, so that one index lists the threads
 // of a label in order.
-import { type Kysely, sql } from 'kysely';
-import {
-  change,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface LabelRow {
   thread_id: string;
@@ -24,12 +17,14 @@ interface LabelTables {
   thread_labels: LabelRow;
 }
 
+const own = ownTables<LabelTables>();
+
 /** Returns the labels of these threads, sorted by their folded form within each thread. */
 export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelRow[]> {
   return tables<LabelTables>(db)
     .selectFrom('thread_labels')
     .selectAll()
-    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .where('thread_id', ...isOneOf(db, threadIds))
     .orderBy('thread_id')
     .orderBy('folded')
     .execute();
@@ -64,30 +59,18 @@ export async function copyLabels(db: Db, from: string, to: string): Promise<void
     where thread_id = ${from} on conflict do nothing`.execute(db);
 }
 
-const selectLabelled = statement(
-  (db: Kysely<LabelTables>, parameter: ParameterOf<{ threadIds: unknown }>) =>
+/** Returns the ids of the labelled ones among these threads. */
+export const findLabelled = own.all(
+  (db, threadIds: readonly string[]) =>
     db
       .selectFrom('thread_labels')
       .select('thread_id')
       .distinct()
-      .where(isOneOf(db, 'thread_id', parameter('threadIds'))),
-);
-
-/** Returns the ids of the labelled ones among these threads. */
-export async function findLabelled(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
-  const rows = await selectLabelled(db, { threadIds: idList(db, threadIds) });
-  return new Set(rows.map(({ thread_id }) => thread_id));
-}
-
-const setActivity = change(
-  (db: Kysely<LabelTables>, parameter: ParameterOf<{ threadId: string; at: number }>) =>
-    db
-      .updateTable('thread_labels')
-      .set({ last_activity_at: parameter('at') })
-      .where('thread_id', '=', parameter('threadId')),
+      .where('thread_id', ...isOneOf(db, threadIds)),
+  (rows) => new Set(rows.map(({ thread_id }) => thread_id)),
 );
 
 /** Sets the last activity in the label rows of the thread. */
-export async function moveLabels(db: Db, threadId: string, at: number): Promise<void> {
-  await setActivity(db, { threadId, at });
-}
+export const moveLabels = own.run((db, threadId: string, at: number) =>
+  db.updateTable('thread_labels').set({ last_activity_at: at }).where('thread_id', '=', threadId),
+);

@@ -3,7 +3,7 @@
 // a page costs its own rows. Snoozed and labelled threads have their own indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
-import { type Db, idList, isOneOf, tables } from '../../platform/store/db.ts';
+import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { mergedRanges } from '../../platform/store/merged-ranges.ts';
 import type { Folder } from './folders.ts';
 import type { ThreadMessageRow } from './queries.ts';
@@ -184,7 +184,7 @@ export async function hitsAmong(
             and l.folded = ${filter.label})`,
         ];
   const condition = allOf([
-    isOneOf(db, 'm.message_id', idList(db, messageIds)),
+    amongOf(db, 'm.message_id', messageIds),
     // The concatenation keeps the planner off the mailbox index: it must start from each message's thread.
     sql`t.mailbox_id || '' = ${filter.mailboxId}`,
     ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
@@ -205,6 +205,6 @@ export async function messagesOfThreads(
   return tables<MessageTables>(db)
     .selectFrom('thread_messages')
     .select(['message_id', 'thread_id'])
-    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .where('thread_id', ...isOneOf(db, threadIds))
     .execute();
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { AuthoredRow } from './authors.ts';
 
 export interface NoteRow extends AuthoredRow {
@@ -20,7 +20,9 @@ interface NoteTables {
   thread_notes: NoteRow;
 }
 
-export const notes = rowsOf<NoteRow>('thread_notes', 'note');
+const own = ownTables<NoteTables>();
+
+export const notes = own.rowsOf('thread_notes', 'note');
 
 /** Returns the notes of a thread after the position, oldest first. */
 export function listNoteRows(

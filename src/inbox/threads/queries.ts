@@ -1,54 +1,45 @@
 // All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no decisions.
 // Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes which messages a
 // thread has locks the row of its mailbox first.
-import { type Kysely, sql } from 'kysely';
-import {
-  bulkInsert,
-  change,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { sql } from 'kysely';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Folder } from './folders.ts';
 
 /** Kind of a message in a thread: `sent` is from this mailbox, all others were received. */
 export type ThreadMessageKind = 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
 
-export interface ThreadRow {
-  id: string;
-  organization_id: string;
-  mailbox_id: string;
-  folder: Folder;
-  is_read: number;
-  is_starred: number;
+export class ThreadRow {
+  id!: string;
+  organization_id!: string;
+  mailbox_id!: string;
+  folder!: Folder;
+  is_read!: number;
+  is_starred!: number;
   /** Never decreases, so that a walk over a list meets a thread once. */
-  last_activity_at: number;
-  snoozed_until: number | null;
-  priority: 'high' | 'normal' | 'low';
-  message_count: number;
+  last_activity_at!: number;
+  snoozed_until!: number | null;
+  priority!: 'high' | 'normal' | 'low';
+  message_count!: number;
   /** Number of messages with attachments. */
-  attachment_count: number;
-  from_address: string | null;
-  from_name: string | null;
-  subject: string | null;
-  preview: string | null;
-  created_at: number;
-  updated_at: number;
+  attachment_count!: number;
+  from_address!: string | null;
+  from_name!: string | null;
+  subject!: string | null;
+  preview!: string | null;
+  created_at!: number;
+  updated_at!: number;
 }
 
-export interface ThreadMessageRow {
-  message_id: string;
-  thread_id: string;
+export class ThreadMessageRow {
+  message_id!: string;
+  thread_id!: string;
   /** Time of the message, ms since 1970. */
-  at: number;
-  kind: ThreadMessageKind;
-  has_attachments: number;
+  at!: number;
+  kind!: ThreadMessageKind;
+  has_attachments!: number;
   /** The mailbox event for this message, if there is one. */
-  event_id: string | null;
+  event_id!: string | null;
 }
 
 interface ThreadTables {
@@ -57,46 +48,25 @@ interface ThreadTables {
   drafts: { thread_id: string | null };
 }
 
-export const threads = rowsOf<ThreadRow>('threads', 'thread');
+const own = ownTables<ThreadTables>();
 
-export const insertThreads = bulkInsert<ThreadTables>('threads', [
-  'id',
-  'organization_id',
-  'mailbox_id',
-  'folder',
-  'is_read',
-  'is_starred',
-  'last_activity_at',
-  'snoozed_until',
-  'priority',
-  'message_count',
-  'attachment_count',
-  'from_address',
-  'from_name',
-  'subject',
-  'preview',
-  'created_at',
-  'updated_at',
-] satisfies (keyof ThreadRow)[]);
+export const threads = own.rowsOf('threads', 'thread');
 
-const selectThread = statement((db: Kysely<ThreadTables>, parameter: ParameterOf<{ id: string }>) =>
-  db.selectFrom('threads').selectAll().where('id', '=', parameter('id')),
+export const insertThreads = own.bulkInsert('threads', ThreadRow);
+
+export const findThread = own.first((db, id: string) =>
+  db.selectFrom('threads').selectAll().where('id', '=', id),
 );
 
-export async function findThread(db: Db, id: string): Promise<ThreadRow | undefined> {
-  return (await selectThread(db, { id }))[0];
-}
-
-const selectThreads = statement(
-  (db: Kysely<ThreadTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('threads')
-      .selectAll()
-      .where(isOneOf(db, 'id', parameter('ids'))),
+const selectThreads = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('threads')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids)),
 );
 
 export async function findThreads(db: Db, ids: readonly string[]): Promise<ThreadRow[]> {
-  return ids.length === 0 ? [] : selectThreads(db, { ids: idList(db, ids) });
+  return ids.length === 0 ? [] : selectThreads(db, ids);
 }
 
 /** The columns of a thread that a caller may change. */
@@ -122,28 +92,24 @@ interface Grown {
   preview: string | null;
 }
 
-const grow = change((db: Kysely<ThreadTables>, parameter: ParameterOf<Grown>) =>
+/** Adds to a thread a message that is newer than all its others. */
+export const growThread = own.run((db, grown: Grown) =>
   db
     .updateTable('threads')
     .set((set) => ({
       message_count: set('message_count', '+', 1),
-      attachment_count: set('attachment_count', '+', parameter('attachments')),
-      last_activity_at: parameter('at'),
-      folder: parameter('folder'),
-      is_read: parameter('isRead'),
-      snoozed_until: parameter('snoozedUntil'),
-      from_address: parameter('fromAddress'),
-      from_name: parameter('fromName'),
-      preview: parameter('preview'),
-      updated_at: parameter('now'),
+      attachment_count: set('attachment_count', '+', grown.attachments),
+      last_activity_at: grown.at,
+      folder: grown.folder,
+      is_read: grown.isRead,
+      snoozed_until: grown.snoozedUntil,
+      from_address: grown.fromAddress,
+      from_name: grown.fromName,
+      preview: grown.preview,
+      updated_at: grown.now,
     }))
-    .where('id', '=', parameter('id')),
+    .where('id', '=', grown.id),
 );
-
-/** Adds to a thread a message that is newer than all its others. */
-export async function growThread(db: Db, grown: Grown): Promise<void> {
-  await grow(db, grown);
-}
 
 /** Returns threads whose snooze ended, longest overdue first. */
 export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
@@ -175,33 +141,22 @@ export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
 }
 
-export const insertThreadMessages = bulkInsert<ThreadTables>('thread_messages', [
-  'message_id',
-  'thread_id',
-  'at',
-  'kind',
-  'has_attachments',
-  'event_id',
-] satisfies (keyof ThreadMessageRow)[]);
-
-const selectMessages = statement(
-  (db: Kysely<ThreadTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('thread_messages')
-      .selectAll()
-      .where(isOneOf(db, 'message_id', parameter('ids'))),
-);
+export const insertThreadMessages = own.bulkInsert('thread_messages', ThreadMessageRow);
 
 /** Returns the thread rows of these messages; messages outside of threads are left out. */
-export function findThreadMessages(db: Db, ids: readonly string[]): Promise<ThreadMessageRow[]> {
-  return selectMessages(db, { ids: idList(db, ids) });
-}
+export const findThreadMessages = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('thread_messages')
+    .selectAll()
+    .where('message_id', ...isOneOf(db, ids)),
+);
 
 /** A message in a thread, with the mailbox of the thread. */
 export type PlacedRow = Pick<ThreadMessageRow, 'message_id' | 'thread_id' | 'kind'> &
   Pick<ThreadRow, 'mailbox_id'>;
 
-const selectPlaced = statement<ThreadTables, { ids: unknown }, PlacedRow>((db, parameter) =>
+/** Returns the threads and mailboxes of these messages; messages outside of threads are left out. */
+export const findPlaced = own.all((db, messageIds: readonly string[]) =>
   db
     .selectFrom('thread_messages')
     .innerJoin('threads', 'threads.id', 'thread_messages.thread_id')
@@ -211,13 +166,8 @@ const selectPlaced = statement<ThreadTables, { ids: unknown }, PlacedRow>((db, p
       'thread_messages.kind',
       'threads.mailbox_id',
     ])
-    .where(isOneOf(db, 'thread_messages.message_id', parameter('ids'))),
+    .where('thread_messages.message_id', ...isOneOf(db, messageIds)),
 );
-
-/** Returns the threads and mailboxes of these messages; messages outside of threads are left out. */
-export function findPlaced(db: Db, messageIds: readonly string[]): Promise<PlacedRow[]> {
-  return selectPlaced(db, { ids: idList(db, messageIds) });
-}
 
 export async function deleteThreadMessage(db: Db, messageId: string): Promise<void> {
   await tables<ThreadTables>(db)
@@ -301,7 +251,8 @@ export interface Position {
   position: number;
 }
 
-const selectPosition = statement<ThreadTables, { id: string }, Position>((db, parameter) =>
+/** Returns the place of a message in its thread; undefined if it is in none. */
+export const findPosition = own.first((db, messageId: string) =>
   db
     .selectFrom('thread_messages as own')
     .select('own.thread_id as threadId')
@@ -313,14 +264,9 @@ const selectPosition = statement<ThreadTables, { id: string }, Position>((db, pa
         .where(sql<boolean>`(earlier.at, earlier.message_id) < (own.at, own.message_id)`)
         .as('position'),
     )
-    .where('own.message_id', '=', parameter('id'))
+    .where('own.message_id', '=', messageId)
     .$castTo<Position>(),
 );
-
-/** Returns the place of a message in its thread; undefined if it is in none. */
-export async function findPosition(db: Db, messageId: string): Promise<Position | undefined> {
-  return (await selectPosition(db, { id: messageId }))[0];
-}
 
 /** Returns whether the thread has a draft. */
 export async function hasDrafts(db: Db, threadId: string): Promise<boolean> {
@@ -333,7 +279,7 @@ export async function findDrafted(db: Db, threadIds: readonly string[]): Promise
     .selectFrom('drafts')
     .select('thread_id')
     .distinct()
-    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .where('thread_id', ...isOneOf(db, threadIds))
     .execute();
   return new Set(rows.flatMap(({ thread_id }) => thread_id ?? []));
 }

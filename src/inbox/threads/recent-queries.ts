@@ -1,18 +1,13 @@
 // SQL for recent messages of a thread. Automatic answers check it to learn whether a person wrote lately.
-import type { Kysely } from 'kysely';
-import {
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ThreadMessageRow } from './queries.ts';
 
 interface MessageTables {
   thread_messages: ThreadMessageRow;
 }
+
+const own = ownTables<MessageTables>();
 
 /** Returns the messages of a thread since `at` (ms since 1970), newest first. */
 export function selectRecent(
@@ -32,21 +27,15 @@ export function selectRecent(
     .execute();
 }
 
-interface Sends {
-  threadIds: unknown;
-  at: number;
-  sends: number;
-}
-
-const busy = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Sends>) =>
+const busy = own.all((db, threadIds: readonly string[], at: number, sends: number) =>
   db
     .selectFrom('thread_messages')
     .select('thread_id')
-    .where(isOneOf(db, 'thread_id', parameter('threadIds')))
-    .where('at', '>=', parameter('at'))
+    .where('thread_id', ...isOneOf(db, threadIds))
+    .where('at', '>=', at)
     .where('kind', '=', 'sent')
     .groupBy('thread_id')
-    .having(({ fn }) => fn.countAll(), '>=', parameter('sends')),
+    .having(({ fn }) => fn.countAll(), '>=', sends),
 );
 
 /** Returns those of these threads that gained at least this many messages since `at` (ms since 1970). */
@@ -57,6 +46,6 @@ export async function selectBusy(
   sends: number,
 ): Promise<Set<string>> {
   if (threadIds.length === 0) return new Set();
-  const rows = await busy(db, { threadIds: idList(db, threadIds), at, sends });
+  const rows = await busy(db, threadIds, at, sends);
   return new Set(rows.map(({ thread_id }) => thread_id));
 }

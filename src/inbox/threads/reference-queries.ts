@@ -1,15 +1,7 @@
 // All SQL on `thread_references`, the keys by which mail finds its thread (keys.ts defines them).
-import { type Kysely, sql } from 'kysely';
-import {
-  change,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Folder } from './folders.ts';
 
 interface ReferenceTables {
@@ -22,6 +14,8 @@ interface ReferenceTables {
   threads: { id: string; folder: Folder };
 }
 
+const own = ownTables<ReferenceTables>();
+
 /** A key of a thread. */
 export interface Reference {
   message_id_hash: string;
@@ -30,9 +24,8 @@ export interface Reference {
   folder: Folder;
 }
 
-type Wanted = { mailboxId: string; hashes: unknown };
-
-const selectReferences = statement<ReferenceTables, Wanted, Reference>((db, parameter) =>
+/** Returns the threads of a mailbox that these hashes name. */
+export const findReferences = own.all((db, mailboxId: string, hashes: readonly string[]) =>
   db
     .selectFrom('thread_references')
     .innerJoin('threads', 'threads.id', 'thread_references.thread_id')
@@ -42,18 +35,9 @@ const selectReferences = statement<ReferenceTables, Wanted, Reference>((db, para
       'thread_references.at',
       'threads.folder',
     ])
-    .where('thread_references.mailbox_id', '=', parameter('mailboxId'))
-    .where(isOneOf(db, 'thread_references.message_id_hash', parameter('hashes'))),
+    .where('thread_references.mailbox_id', '=', mailboxId)
+    .where('thread_references.message_id_hash', ...isOneOf(db, hashes)),
 );
-
-/** Returns the threads of a mailbox that these hashes name. */
-export function findReferences(
-  db: Db,
-  mailboxId: string,
-  hashes: readonly string[],
-): Promise<Reference[]> {
-  return selectReferences(db, { mailboxId, hashes: idList(db, hashes) });
-}
 
 /** A hash to store as a key of the thread. */
 export interface Named {
@@ -65,9 +49,8 @@ export interface Named {
 
 /** Builds an insert of many rows as one statement; `onConflict` decides about existing rows. */
 function insertNamed(onConflict: string) {
-  return change((db: Kysely<ReferenceTables>, parameter: ParameterOf<{ named: string }>) => {
+  return own.run((db, named: string) => {
     const isPostgres = engineOf(db) === 'postgres';
-    const named = parameter('named');
     const list = isPostgres
       ? sql`json_array_elements(${named}::json) as named (value)`
       : sql`json_each(${named})`;
@@ -94,13 +77,13 @@ function packed(named: Iterable<Named>): string {
 
 /** Stores these keys. A key that exists keeps its thread. */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
-  if (named.length > 0) await insertNew(db, { named: packed(named) });
+  if (named.length > 0) await insertNew(db, packed(named));
 }
 
 /** Stores these keys, and points existing ones at the new thread. Of equal ones the last wins. */
 export async function putReferences(db: Db, named: readonly Named[]): Promise<void> {
   const last = new Map(named.map((one) => [`${one.mailboxId} ${one.hash}`, one]));
-  if (last.size > 0) await put(db, { named: packed(last.values()) });
+  if (last.size > 0) await put(db, packed(last.values()));
 }
 
 /** Moves the keys of one thread to another. */

@@ -1,20 +1,10 @@
 // The full text of messages in threads (`thread_search`; src/platform/store/full-text defines its storage), and the
 // messages that still wait for it (`thread_search_waiting`). Both rows go with their message.
-import type { Kysely } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-} from '../../platform/store/db.ts';
+import { type Db, isOneOf } from '../../platform/store/db.ts';
 import type { DocumentWords } from '../../platform/store/full-text/document.ts';
 import { fullTextOf } from '../../platform/store/full-text/full-text.ts';
 import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
-
-const documents = fullTextOf('thread_search', 'message_id');
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** A message with the words that find it. */
 export interface Findable {
@@ -32,42 +22,33 @@ export async function insertDocuments(db: Db, messages: readonly Findable[]): Pr
 }
 
 /** A message without indexed words. */
-export interface WaitingRow {
-  message_id: string;
-  mailbox_id: string;
+export class WaitingRow {
+  message_id!: string;
+  mailbox_id!: string;
 }
 
-interface WaitingTables {
+interface SearchTables {
+  thread_search: { message_id: string };
   thread_search_waiting: WaitingRow;
 }
 
-export const insertWaiting = bulkInsert<WaitingTables>('thread_search_waiting', [
-  'message_id',
-  'mailbox_id',
-] satisfies (keyof WaitingRow)[]);
+const own = ownTables<SearchTables>();
+const documents = fullTextOf(own.column('thread_search', 'message_id'));
 
-const firstWaiting = statement(
-  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ limit: number }>) =>
-    db
-      .selectFrom('thread_search_waiting')
-      .selectAll()
-      .orderBy('message_id')
-      .limit(parameter('limit')),
-);
+export const insertWaiting = own.bulkInsert('thread_search_waiting', WaitingRow);
 
 /** Returns the oldest messages that are still to be indexed. */
-export function selectWaiting(db: Db, limit: number): Promise<WaitingRow[]> {
-  return firstWaiting(db, { limit });
-}
+export const selectWaiting = own.all((db, limit: number) =>
+  db.selectFrom('thread_search_waiting').selectAll().orderBy('message_id').limit(limit),
+);
 
-const lockWaiting = lockerOf<WaitingTables>('thread_search_waiting', { id: 'message_id' });
+const lockWaiting = own.lockerOf('thread_search_waiting', { id: 'message_id' });
 
-const removeWaiting = statement(
-  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .deleteFrom('thread_search_waiting')
-      .where(isOneOf(db, 'message_id', parameter('ids')))
-      .returningAll(),
+const removeWaiting = own.all((db, ids: readonly string[]) =>
+  db
+    .deleteFrom('thread_search_waiting')
+    .where('message_id', ...isOneOf(db, ids))
+    .returningAll(),
 );
 
 /**
@@ -75,7 +56,7 @@ const removeWaiting = statement(
  */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
   await lockWaiting(db, ids);
-  return removeWaiting(db, { ids: idList(db, ids) });
+  return removeWaiting(db, ids);
 }
 
 /**

@@ -1,17 +1,11 @@
 // SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at the head
 // of queries.ts.
-import type { Kysely } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { type DeliveryRow, type DeliveryTables, lockDeliveries } from './queries.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+import { type DeliveryTables, lockDeliveries } from './queries.ts';
 import type { WaitReason } from './status.ts';
+
+const own = ownTables<DeliveryTables>();
 
 /** Locks the rows of all claims, or of those of one worker, in the order of their ids. */
 export async function lockClaims(db: Db, worker: string | null): Promise<void> {
@@ -25,97 +19,72 @@ export async function lockClaims(db: Db, worker: string | null): Promise<void> {
     .execute();
 }
 
-const selectFirstTurn = statement((db: Kysely<DeliveryTables>) =>
-  db.selectFrom('deliveries').select('turn').where('turn', 'is not', null).orderBy('turn').limit(1),
-);
-
 /** Returns the earliest turn that waits for a claim, or null. Reads one index entry. */
-export async function firstTurn(db: Db): Promise<number | null> {
-  return (await selectFirstTurn(db, {}))[0]?.turn ?? null;
-}
-
-const selectNextDue = statement((db: Kysely<DeliveryTables>) =>
-  db
-    .selectFrom('deliveries')
-    .select('due_at')
-    .where('turn', 'is', null)
-    .where('due_at', 'is not', null)
-    .orderBy('due_at')
-    .limit(1),
+export const firstTurn = own.first(
+  (db) =>
+    db
+      .selectFrom('deliveries')
+      .select('turn')
+      .where('turn', 'is not', null)
+      .orderBy('turn')
+      .limit(1),
+  (row) => row?.turn ?? null,
 );
 
 /** Returns the next time at which a delivery without a turn is due, or null. */
-export async function nextDueAt(db: Db): Promise<number | null> {
-  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
-}
+export const nextDueAt = own.first(
+  (db) =>
+    db
+      .selectFrom('deliveries')
+      .select('due_at')
+      .where('turn', 'is', null)
+      .where('due_at', 'is not', null)
+      .orderBy('due_at')
+      .limit(1),
+  (row) => row?.due_at ?? null,
+);
 
-type DueRequest = { now: number; limit: number };
-
-const selectDue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<DueRequest>) => {
+/** Finds due deliveries, earliest first, including claimed ones with an expired lease. */
+export const findDue = own.all((db, now: number, limit: number) => {
   const due = db
     .selectFrom('deliveries')
     .selectAll()
     .where('turn', 'is', null)
-    .where('due_at', '<=', parameter('now'))
+    .where('due_at', '<=', now)
     .orderBy('due_at')
-    .limit(parameter('limit'));
+    .limit(limit);
   return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
 });
 
-/** Finds due deliveries, earliest first, including claimed ones with an expired lease. */
-export function findDue(db: Db, now: number, limit: number): Promise<DeliveryRow[]> {
-  return selectDue(db, { now, limit });
-}
-
-type LaneRequest = { lane: string; limit: number };
-
-const selectInLane = statement(
-  (db: Kysely<DeliveryTables>, parameter: ParameterOf<LaneRequest>) => {
-    const waiting = db
-      .selectFrom('deliveries')
-      .selectAll()
-      .where('lane', '=', parameter('lane'))
-      .orderBy('due_at')
-      .limit(parameter('limit'));
-    return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
-  },
-);
-
 /** Finds deliveries that wait for this lane, in the order in which they were put off. */
-export function findInLane(db: Db, lane: string, limit: number): Promise<DeliveryRow[]> {
-  return selectInLane(db, { lane, limit });
-}
-
-const selectReady = statement(
-  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ limit: number }>) => {
-    const ready = db
-      .selectFrom('deliveries')
-      .selectAll()
-      .where('turn', 'is not', null)
-      .orderBy('turn')
-      .limit(parameter('limit'));
-    return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
-  },
-);
+export const findInLane = own.all((db, lane: string, limit: number) => {
+  const waiting = db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('lane', '=', lane)
+    .orderBy('due_at')
+    .limit(limit);
+  return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
+});
 
 /** Finds ready deliveries, by turn. On PostgreSQL, skips those that another daemon looks at. */
-export function findReady(db: Db, limit: number): Promise<DeliveryRow[]> {
-  return selectReady(db, { limit });
-}
-
-type TurnChange = { id: string; turn: number };
-
-const setTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnChange>) =>
-  db
-    .updateTable('deliveries')
-    .set({ turn: parameter('turn'), claimed_by: null, lane: null, wait_reason: null })
-    .where('id', '=', parameter('id')),
-);
+export const findReady = own.all((db, limit: number) => {
+  const ready = db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('turn', 'is not', null)
+    .orderBy('turn')
+    .limit(limit);
+  return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
+});
 
 /** Makes the delivery ready, at its turn. */
-export async function makeReady(db: Db, id: string, turn: number): Promise<void> {
-  await setTurn(db, { id, turn });
-}
+export const makeReady = own.run((db, id: string, turn: number) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn, claimed_by: null, lane: null, wait_reason: null })
+    .where('id', '=', id),
+);
 
 export interface Postponement {
   id: string;
@@ -124,23 +93,19 @@ export interface Postponement {
   waitReason: WaitReason;
 }
 
-const setLane = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
+/** Has the delivery wait for its lane, at the latest until `dueAt`. Counts no attempt. */
+export const postpone = own.run((db, postponement: Postponement) =>
   db
     .updateTable('deliveries')
     .set({
       turn: null,
       claimed_by: null,
-      lane: parameter('lane'),
-      due_at: parameter('dueAt'),
-      wait_reason: parameter('waitReason'),
+      lane: postponement.lane,
+      due_at: postponement.dueAt,
+      wait_reason: postponement.waitReason,
     })
-    .where('id', '=', parameter('id')),
+    .where('id', '=', postponement.id),
 );
-
-/** Has the delivery wait for its lane, at the latest until `dueAt`. Counts no attempt. */
-export async function postpone(db: Db, postponement: Postponement): Promise<void> {
-  await setLane(db, postponement);
-}
 
 export interface ClaimRequest {
   ids: readonly string[];
@@ -149,30 +114,24 @@ export interface ClaimRequest {
   leaseUntil: number;
 }
 
-type ClaimValues = Omit<ClaimRequest, 'ids'> & { ids: unknown };
-
-const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<ClaimValues>) =>
+/** Begins an attempt of these deliveries for `worker`, leased until `leaseUntil`. */
+export const claimDeliveries = own.run((db, claim: ClaimRequest) =>
   db
     .updateTable('deliveries')
     .set((set) => ({
       status: 'processing' as const,
-      claimed_by: parameter('worker'),
-      claimed_at: parameter('now'),
-      last_attempt_at: parameter('now'),
+      claimed_by: claim.worker,
+      claimed_at: claim.now,
+      last_attempt_at: claim.now,
       attempt_count: set('attempt_count', '+', 1),
-      due_at: parameter('leaseUntil'),
+      due_at: claim.leaseUntil,
       turn: null,
       lane: null,
       wait_reason: null,
-      updated_at: parameter('now'),
+      updated_at: claim.now,
     }))
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, claim.ids)),
 );
-
-/** Begins an attempt of these deliveries for `worker`, leased until `leaseUntil`. */
-export async function claimDeliveries(db: Db, request: ClaimRequest): Promise<void> {
-  await claim(db, { ...request, ids: idList(db, request.ids) });
-}
 
 /** Extends those of these leases that still belong to the worker. */
 export async function renewLeases(
@@ -186,7 +145,7 @@ export async function renewLeases(
     .updateTable('deliveries')
     .set({ due_at: leaseUntil })
     .where('claimed_by', '=', worker)
-    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('id', ...isOneOf(db, ids))
     .execute();
 }
 

@@ -1,7 +1,7 @@
 // SQL on `deliveries` after the clock was set back: times set by the old clock move to the present, so that
 // no delivery waits for a distant time.
 import { type SqlBool, sql } from 'kysely';
-import { type Db, idList, isOneOf, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { lockClaims } from './claim-queries.ts';
 import { type DeliveryTables, lockDeliveries } from './queries.ts';
 
@@ -48,7 +48,7 @@ export async function bringToPresent(
 ): Promise<number> {
   await lockDeliveries(db, ids);
   const { numUpdatedRows } = await fromFuture(db, moment)
-    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('id', ...isOneOf(db, ids))
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }
@@ -81,7 +81,7 @@ export async function bringSentToPresent(
   const { numUpdatedRows } = await q
     .updateTable('deliveries')
     .set({ sent_at: now })
-    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('id', ...isOneOf(db, ids))
     .where('status', '=', 'sent')
     .where('sent_at', '>', latest)
     .executeTakeFirst();

@@ -1,18 +1,14 @@
 // SQL on `deliveries` to view the queue and change it by hand: pages, counts, walks, and changes that leave
 // claimed deliveries alone. The states are at the head of queries.ts; a lane named `held <hold id>` is a hold
 // (src/outbound/queue/desk/holds.ts).
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import {
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Postponement } from './claim-queries.ts';
 import type { DeliveryRow, DeliveryTables } from './queries.ts';
 import type { WaitReason } from './status.ts';
+
+const own = ownTables<DeliveryTables>();
 
 export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
 export type QueueState = (typeof queueStates)[number];
@@ -53,7 +49,7 @@ function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
 }
 
 function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilter) {
-  const held = isOneOf(db, 'lane', idList(db, heldStops));
+  const held = amongOf(db, 'lane', heldStops);
   return filtered(db, half, filter)
     .$if(state === 'waiting', (q) => q.where('lane', 'is', null).where('claimed_by', 'is', null))
     .$if(state === 'claimed', (q) => q.where('claimed_by', 'is not', null))
@@ -105,7 +101,7 @@ export async function countStates(
   heldStops: readonly string[],
   most: number,
 ): Promise<QueueCounts> {
-  const held = isOneOf(db, 'lane', idList(db, heldStops));
+  const held = amongOf(db, 'lane', heldStops);
   const upTo = (condition: RawBuilder<SqlBool>) =>
     sql`(select count(*) from (select 1 from deliveries where ${condition} limit ${most}) a)`;
   const { rows } = await sql<QueueCounts>`select
@@ -123,7 +119,7 @@ export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Ma
     .selectFrom('deliveries')
     .select(['lane', ({ fn }) => fn.countAll<number>().as('count')])
     .where('lane', 'is not', null)
-    .where(isOneOf(db, 'lane', idList(db, lanes)))
+    .where('lane', ...isOneOf(db, lanes))
     .groupBy('lane')
     .execute();
   return new Map(rows.map(({ lane, count }) => [lane ?? '', count]));
@@ -172,7 +168,7 @@ export interface Walk {
 export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
   const { half, filter, exceptStops, withScheduled, after, until } = walk;
   const order = half === 'ready' ? 'turn' : 'due_at';
-  const excepted = isOneOf(db, 'lane', idList(db, exceptStops));
+  const excepted = amongOf(db, 'lane', exceptStops);
   const rows = await filtered(db, half, filter)
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
     .select('status')
@@ -211,41 +207,37 @@ export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
 
 type TurnGift = { id: string; turn: number; now: number };
 
-const giveTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnGift>) =>
-  db
-    .updateTable('deliveries')
-    .set({ turn: parameter('turn'), due_at: parameter('now'), lane: null, wait_reason: null })
-    .where('id', '=', parameter('id'))
-    .where('turn', 'is', null)
-    .where('due_at', 'is not', null)
-    .where('claimed_by', 'is', null)
-    .returning('id'),
-);
-
 /** Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has ended. */
-export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
-  return (await giveTurn(db, gift)).length > 0;
-}
-
-const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
-  db
-    .updateTable('deliveries')
-    .set({
-      turn: null,
-      lane: parameter('lane'),
-      due_at: parameter('dueAt'),
-      wait_reason: parameter('waitReason'),
-    })
-    .where('id', '=', parameter('id'))
-    .where('due_at', 'is not', null)
-    .where('claimed_by', 'is', null)
-    .returning('id'),
+export const makeReadyNow = own.all(
+  (db, gift: TurnGift) =>
+    db
+      .updateTable('deliveries')
+      .set({ turn: gift.turn, due_at: gift.now, lane: null, wait_reason: null })
+      .where('id', '=', gift.id)
+      .where('turn', 'is', null)
+      .where('due_at', 'is not', null)
+      .where('claimed_by', 'is', null)
+      .returning('id'),
+  (rows) => rows.length > 0,
 );
 
 /** Holds an entry. Returns false if it is claimed or has ended. */
-export async function holdDelivery(db: Db, holding: Postponement): Promise<boolean> {
-  return (await putAside(db, holding)).length > 0;
-}
+export const holdDelivery = own.all(
+  (db, holding: Postponement) =>
+    db
+      .updateTable('deliveries')
+      .set({
+        turn: null,
+        lane: holding.lane,
+        due_at: holding.dueAt,
+        wait_reason: holding.waitReason,
+      })
+      .where('id', '=', holding.id)
+      .where('due_at', 'is not', null)
+      .where('claimed_by', 'is', null)
+      .returning('id'),
+  (rows) => rows.length > 0,
+);
 
 /** Columns of an entry that ends without an attempt. */
 export type UnclaimedEnd = Pick<

@@ -1,34 +1,26 @@
 // All SQL on `contents` and `blobs`: HTML and text that equal messages share, attachments and raw mail. Rows
 // only, no decisions.
-import { type Kysely, sql } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
-export interface ContentRow {
-  id: string;
-  organization_id: string;
-  html: string | null;
-  text: string | null;
-  attachments: string | null;
+export class ContentRow {
+  id!: string;
+  organization_id!: string;
+  html!: string | null;
+  text!: string | null;
+  attachments!: string | null;
   /** Number of messages that share the content. Deleting the last of them deletes the content. */
-  uses: number;
-  created_at: number;
+  uses!: number;
+  created_at!: number;
 }
 
-export interface BlobRow {
-  id: string;
-  organization_id: string;
-  size: number;
-  data: Buffer;
-  created_at: number;
+export class BlobRow {
+  id!: string;
+  organization_id!: string;
+  size!: number;
+  data!: Buffer;
+  created_at!: number;
 }
 
 interface ContentTables {
@@ -36,104 +28,49 @@ interface ContentTables {
   blobs: BlobRow;
 }
 
-type IdList = { ids: unknown };
+const own = ownTables<ContentTables>();
 
-export const insertContents = bulkInsert<ContentTables>('contents', [
-  'id',
-  'organization_id',
-  'html',
-  'text',
-  'attachments',
-  'uses',
-  'created_at',
-]);
-export const insertBlobs = bulkInsert<ContentTables>('blobs', [
-  'id',
-  'organization_id',
-  'size',
-  'data',
-  'created_at',
-]);
+export const insertContents = own.bulkInsert('contents', ContentRow);
+export const insertBlobs = own.bulkInsert('blobs', BlobRow);
 
-const selectContents = statement((db: Kysely<ContentTables>, parameter: ParameterOf<IdList>) =>
+export const findContents = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('contents')
     .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
-);
-
-export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
-  return selectContents(db, { ids: idList(db, ids) });
-}
-
-const selectSmallContents = statement(
-  (db: Kysely<ContentTables>, parameter: ParameterOf<{ ids: unknown; mostBytes: number }>) =>
-    db
-      .selectFrom('contents')
-      .selectAll()
-      .where(isOneOf(db, 'id', parameter('ids')))
-      .where(
-        sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
-          + coalesce(octet_length(attachments), 0)`,
-        '<=',
-        parameter('mostBytes'),
-      ),
+    .where('id', ...isOneOf(db, ids)),
 );
 
 /** Finds the contents of at most `mostBytes`. Neither engine reads the larger ones. */
-export function findSmallContents(
-  db: Db,
-  ids: readonly string[],
-  mostBytes: number,
-): Promise<ContentRow[]> {
-  return selectSmallContents(db, { ids: idList(db, ids), mostBytes });
-}
-
-interface Starts {
-  ids: unknown;
-  characters: number;
-}
-
-type ContentBrief = Pick<ContentRow, 'id' | 'text' | 'attachments'>;
-
-const selectBriefs = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Starts>) =>
+export const findSmallContents = own.all((db, ids: readonly string[], mostBytes: number) =>
   db
     .selectFrom('contents')
-    .select(['id', 'attachments'])
-    .select(sql<string | null>`substr(text, 1, ${parameter('characters')})`.as('text'))
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .selectAll()
+    .where('id', ...isOneOf(db, ids))
+    .where(
+      sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
+          + coalesce(octet_length(attachments), 0)`,
+      '<=',
+      mostBytes,
+    ),
 );
 
 /** Finds contents by id, without HTML and with only the first `characters` of their text. */
-export async function findContentBriefs(
-  db: Db,
-  ids: readonly string[],
-  characters: number,
-): Promise<Map<string, ContentBrief>> {
-  const rows = await selectBriefs(db, { ids: idList(db, ids), characters });
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-type SharedContent = { id: string; uses: number };
-
-const addUses = statement((db: Kysely<ContentTables>, parameter: ParameterOf<SharedContent>) =>
-  db
-    .updateTable('contents')
-    .set((set) => ({ uses: set('uses', '+', parameter('uses')) }))
-    .where('id', '=', parameter('id')),
+export const findContentBriefs = own.all(
+  (db, ids: readonly string[], characters: number) =>
+    db
+      .selectFrom('contents')
+      .select(['id', 'attachments'])
+      .select(sql<string | null>`substr(text, 1, ${characters})`.as('text'))
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map((row) => [row.id, row])),
 );
 
 /** Counts `uses` more messages on the content. The caller has locked it with `keepContents`. */
-export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
-  await addUses(db, { id, uses });
-}
-
-const keepRows = statement((db: Kysely<ContentTables>, parameter: ParameterOf<IdList>) =>
+export const shareContent = own.run((db, id: string, uses: number) =>
   db
-    .selectFrom('contents')
-    .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .$if(engineOf(db) === 'postgres', (q) => q.orderBy('id').forNoKeyUpdate()),
+    .updateTable('contents')
+    .set((set) => ({ uses: set('uses', '+', uses) }))
+    .where('id', '=', id),
 );
 
 /**
@@ -141,36 +78,31 @@ const keepRows = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Id
  * concurrent deletions, and later deletions wait for it. Rows are locked in the order of their ids, so call
  * it once per transaction.
  */
-export async function keepContents(db: Db, ids: readonly string[]): Promise<string[]> {
-  return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
-}
-
-const selectBlob = statement((db: Kysely<ContentTables>, parameter: ParameterOf<{ id: string }>) =>
-  db.selectFrom('blobs').select('data').where('id', '=', parameter('id')),
+export const keepContents = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('contents')
+      .select('id')
+      .where('id', ...isOneOf(db, ids))
+      .$if(engineOf(db) === 'postgres', (q) => q.orderBy('id').forNoKeyUpdate()),
+  (rows) => rows.map(({ id }) => id),
 );
 
-export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
-  return (await selectBlob(db, { id }))[0]?.data;
-}
-
-const selectSmallBlobs = statement(
-  (db: Kysely<ContentTables>, parameter: ParameterOf<{ ids: unknown; mostBytes: number }>) =>
-    db
-      .selectFrom('blobs')
-      .select(['id', 'data'])
-      .where(isOneOf(db, 'id', parameter('ids')))
-      .where('size', '<=', parameter('mostBytes')),
+export const findBlob = own.first(
+  (db, id: string) => db.selectFrom('blobs').select('data').where('id', '=', id),
+  (row) => row?.data,
 );
 
 /** Finds the blobs of at most `mostBytes`, by id. */
-export async function findSmallBlobs(
-  db: Db,
-  ids: readonly string[],
-  mostBytes: number,
-): Promise<Map<string, Buffer>> {
-  const rows = await selectSmallBlobs(db, { ids: idList(db, ids), mostBytes });
-  return new Map(rows.map(({ id, data }) => [id, data]));
-}
+export const findSmallBlobs = own.all(
+  (db, ids: readonly string[], mostBytes: number) =>
+    db
+      .selectFrom('blobs')
+      .select(['id', 'data'])
+      .where('id', ...isOneOf(db, ids))
+      .where('size', '<=', mostBytes),
+  (rows) => new Map(rows.map(({ id, data }) => [id, data])),
+);
 
 /**
  * Drops one use of a content, and deletes an unused content with its attachments. The update locks the row:

@@ -1,13 +1,6 @@
 // SQL on `messages` as parts of conversations.
-import type { Kysely } from 'kysely';
-import {
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { lockMessages, type MessageRow } from './queries.ts';
 
 type PartRow = Pick<MessageRow, 'id' | 'organization_id' | 'conversation_id'>;
@@ -16,19 +9,16 @@ interface MessageTables {
   messages: PartRow;
 }
 
-const selectParts = statement(
-  (db: Kysely<MessageTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('messages')
-      .select(['id', 'organization_id', 'conversation_id'])
-      .where(isOneOf(db, 'id', parameter('ids')))
-      .where('conversation_id', 'is not', null),
-);
+const own = ownTables<MessageTables>();
 
 /** Finds the messages that belong to a conversation. */
-export function findConversationParts(db: Db, ids: readonly string[]): Promise<PartRow[]> {
-  return selectParts(db, { ids: idList(db, ids) });
-}
+export const findConversationParts = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('messages')
+    .select(['id', 'organization_id', 'conversation_id'])
+    .where('id', ...isOneOf(db, ids))
+    .where('conversation_id', 'is not', null),
+);
 
 /** Takes up to `most` messages out of a conversation that is being deleted. Returns their number. */
 export async function releaseMessages(
@@ -51,7 +41,7 @@ export async function releaseMessages(
   const released = await q
     .updateTable('messages')
     .set({ conversation_id: null })
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .where('id', ...isOneOf(trx, ids))
     // Some may have been deleted or released before they were locked.
     .where('conversation_id', '=', conversationId)
     .returning('id')

@@ -1,7 +1,8 @@
 // All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day and
 // status, and by ten seconds. Rows only; counts.ts decides on changes.
-import { type Kysely, sql } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 
 /** Messages accepted or received on one day (UTC) that have this status now. */
@@ -28,48 +29,21 @@ interface CountTables {
   message_slots: SlotCountRow;
 }
 
-const addDay = statement((db: Kysely<CountTables>, parameter: ParameterOf<DayCountRow>) =>
-  db
-    .insertInto('message_counts')
-    .values({
-      organization_id: parameter('organization_id'),
-      direction: parameter('direction'),
-      status: parameter('status'),
-      day: parameter('day'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'direction', 'status', 'day']).doUpdateSet((set) => ({
-        count: set('message_counts.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
-
-const addSlot = statement((db: Kysely<CountTables>, parameter: ParameterOf<SlotCountRow>) =>
-  db
-    .insertInto('message_slots')
-    .values({
-      organization_id: parameter('organization_id'),
-      direction: parameter('direction'),
-      slot: parameter('slot'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'direction', 'slot']).doUpdateSet((set) => ({
-        count: set('message_slots.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
+const own = ownTables<CountTables>();
 
 /** Hot. Adds to the rows. The caller sorts them, so that two transactions cannot deadlock. */
-export async function addDayCounts(db: Db, rows: readonly DayCountRow[]): Promise<void> {
-  for (const row of rows) await addDay(db, row);
-}
+export const addDayCounts = own.adderOf(
+  'message_counts',
+  ['organization_id', 'direction', 'status', 'day'],
+  ['count'],
+);
 
 /** Hot. Adds to the rows, sorted as for `addDayCounts`. */
-export async function addSlotCounts(db: Db, rows: readonly SlotCountRow[]): Promise<void> {
-  for (const row of rows) await addSlot(db, row);
-}
+export const addSlotCounts = own.adderOf(
+  'message_slots',
+  ['organization_id', 'direction', 'slot'],
+  ['count'],
+);
 
 /** Filter of the counts to add up. Times in ms since 1970, `to` excluded. */
 export interface CountScope {

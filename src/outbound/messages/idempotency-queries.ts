@@ -1,6 +1,6 @@
 // All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no decisions.
-import type { Kysely } from 'kysely';
-import { change, type Db, engineOf, type ParameterOf, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface IdempotencyRow {
   organization_id: string;
@@ -14,6 +14,8 @@ export interface IdempotencyRow {
 interface IdempotencyTables {
   idempotency_claims: IdempotencyRow;
 }
+
+const own = ownTables<IdempotencyTables>();
 
 /**
  * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a transaction
@@ -81,18 +83,14 @@ export async function deleteIdempotencyKeysBefore(
 
 type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
 
-const setResponse = change((db: Kysely<IdempotencyTables>, parameter: ParameterOf<Response>) =>
+/** Stores the answer of a kept key, and the id of its message if the request made one. */
+export const setKeptResponse = own.run((db, made: Response) =>
   db
     .updateTable('idempotency_claims')
-    .set({ response: parameter('response'), message_id: parameter('message_id') })
-    .where('organization_id', '=', parameter('organization_id'))
-    .where('claim_key', '=', parameter('claim_key')),
+    .set({ response: made.response, message_id: made.message_id })
+    .where('organization_id', '=', made.organization_id)
+    .where('claim_key', '=', made.claim_key),
 );
-
-/** Stores the answer of a kept key, and the id of its message if the request made one. */
-export async function setKeptResponse(db: Db, made: Response): Promise<void> {
-  await setResponse(db, made);
-}
 
 /** Releases the key of a request that made nothing. */
 export async function deleteIdempotencyKey(

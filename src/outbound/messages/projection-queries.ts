@@ -1,56 +1,52 @@
 // All SQL on `email_projections`: the parsed fields of received mail, and the queue of mail to parse. The
 // states of a row are in projection.ts.
-import { type Kysely, sql } from 'kysely';
-import {
-  bulkInsert,
-  change,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
+import { sql } from 'kysely';
+import { columnsOf } from '../../platform/store/bulk-insert.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** Fields found by parsing. Lists are JSON. */
-export interface FoundRow {
-  is_auto_reply: number;
-  auto_reply_reason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
-  list_id: string | null;
-  list_unsubscribe_url: string | null;
-  list_unsubscribe_email: string | null;
-  preview: string | null;
-  has_quoted_content: number;
-  parsing_errors: string | null;
-  list_headers: string | null;
-  attachments: string | null;
-  new_content: string | null;
-  quoted_content: string | null;
-  text: string | null;
-  html: string | null;
+export class FoundRow {
+  is_auto_reply!: number;
+  auto_reply_reason!: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
+  list_id!: string | null;
+  list_unsubscribe_url!: string | null;
+  list_unsubscribe_email!: string | null;
+  preview!: string | null;
+  has_quoted_content!: number;
+  parsing_errors!: string | null;
+  list_headers!: string | null;
+  attachments!: string | null;
+  new_content!: string | null;
+  quoted_content!: string | null;
+  text!: string | null;
+  html!: string | null;
 }
 
-interface StateRow {
-  message_id: string;
-  due_at: number | null;
-  tries: number;
+/** A row whose message waits to be parsed. */
+class WaitingRow {
+  message_id!: string;
+  due_at!: number | null;
+  tries!: number;
+}
+
+interface StateRow extends WaitingRow {
   parsed_at: number | null;
 }
 
+/** Null until the message is parsed. */
+type Unparsed = { [Column in keyof FoundRow]: FoundRow[Column] | null };
+
 interface ProjectionTables {
-  email_projections: StateRow & FoundRow;
+  email_projections: StateRow & Unparsed;
 }
+
+const own = ownTables<ProjectionTables>();
 
 /** Row leased to this daemon for parsing. */
 export type TakenProjection = Pick<StateRow, 'message_id' | 'tries'>;
 
-const insertRows = bulkInsert<ProjectionTables>('email_projections', [
-  'message_id',
-  'due_at',
-  'tries',
-]);
+const insertRows = own.bulkInsert('email_projections', WaitingRow);
 
 /** Queues messages for parsing from their `created_at` on. Runs in the transaction that stores them. */
 export function insertWaiting(
@@ -67,7 +63,8 @@ export function insertWaiting(
 
 type Due = Pick<StateRow, 'tries'> & { due_at: number };
 
-const selectFirstDue = statement((db: Kysely<ProjectionTables>) =>
+/** Returns the row that is due first, or undefined. Hot: runs after every change of the store. */
+export const firstDueProjection = own.first((db) =>
   db
     .selectFrom('email_projections')
     .select(['due_at', 'tries'])
@@ -76,11 +73,6 @@ const selectFirstDue = statement((db: Kysely<ProjectionTables>) =>
     .limit(1)
     .$castTo<Due>(),
 );
-
-/** Returns the row that is due first, or undefined. Hot: runs after every change of the store. */
-export async function firstDueProjection(db: Db): Promise<Due | undefined> {
-  return (await selectFirstDue(db, {}))[0];
-}
 
 interface Taking {
   now: number;
@@ -110,7 +102,7 @@ export async function takeProjections(
   return q
     .updateTable('email_projections')
     .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
-    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('message_id', ...isOneOf(db, ids))
     .returning(['message_id', 'tries'])
     .execute();
 }
@@ -126,7 +118,7 @@ export async function handBackProjections(
   await tables<ProjectionTables>(db)
     .updateTable('email_projections')
     .set((set) => ({ due_at: dueAt, tries: set('tries', '-', 1) }))
-    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('message_id', ...isOneOf(db, ids))
     .where('due_at', 'is not', null)
     .execute();
 }
@@ -147,43 +139,28 @@ export async function closeProjections(db: Db, ids: readonly string[]): Promise<
   await tables<ProjectionTables>(db)
     .updateTable('email_projections')
     .set({ due_at: null })
-    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('message_id', ...isOneOf(db, ids))
     .where('parsed_at', 'is not', null)
     .execute();
 }
 
-const lockRows = lockerOf<ProjectionTables>('email_projections', { id: 'message_id' });
+const lockRows = own.lockerOf('email_projections', { id: 'message_id' });
 
-const foundColumns = [
-  'is_auto_reply',
-  'auto_reply_reason',
-  'list_id',
-  'list_unsubscribe_url',
-  'list_unsubscribe_email',
-  'preview',
-  'has_quoted_content',
-  'parsing_errors',
-  'list_headers',
-  'attachments',
-  'new_content',
-  'quoted_content',
-  'text',
-  'html',
-] as const satisfies readonly (keyof FoundRow)[];
-
-type Found = FoundRow & { id: string; at: number };
+const foundColumns = columnsOf(FoundRow);
 
 function filling(isClosed: boolean) {
-  return change((db: Kysely<ProjectionTables>, parameter: ParameterOf<Found>) =>
-    db
-      .updateTable('email_projections')
-      .set({
-        parsed_at: parameter('at'),
-        ...Object.fromEntries(foundColumns.map((column) => [column, parameter(column)])),
-        ...(isClosed && { due_at: null }),
-      })
-      .where('message_id', '=', parameter('id'))
-      .where('parsed_at', 'is', null),
+  return own.change(
+    (db, id: string, found: FoundRow, at: number) =>
+      db
+        .updateTable('email_projections')
+        .set({
+          parsed_at: at,
+          ...Object.fromEntries(foundColumns.map((column) => [column, found[column]])),
+          ...(isClosed && { due_at: null }),
+        })
+        .where('message_id', '=', id)
+        .where('parsed_at', 'is', null),
+    (count) => count > 0,
   );
 }
 
@@ -194,21 +171,20 @@ const fillAndClose = filling(true);
  * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes` also marks
  * the row as done, as `closeProjections` does.
  */
-export async function fillProjection(
+export function fillProjection(
   db: Db,
   id: string,
   found: FoundRow,
   { at, closes }: { at: number; closes: boolean },
 ): Promise<boolean> {
-  return (await (closes ? fillAndClose : fill)(db, { ...found, id, at })) > 0;
+  return (closes ? fillAndClose : fill)(db, id, found, at);
 }
 
 /** Inserts a row outside the queue for a message without one. The caller has locked the message. */
 export async function insertAsked(db: Db, id: string): Promise<void> {
   await tables<ProjectionTables>(db)
     .insertInto('email_projections')
-    // The other columns are null.
-    .values({ message_id: id, tries: 0 } as StateRow & FoundRow)
+    .values({ message_id: id, tries: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -225,81 +201,49 @@ export async function countTry(db: Db, id: string): Promise<number> {
   return row?.tries ?? 0;
 }
 
-const selectFound = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
-    db
-      .selectFrom('email_projections')
-      .select([...foundColumns])
-      .where('message_id', '=', parameter('id'))
-      .where('parsed_at', 'is not', null),
-);
-
 /** Returns the parsed fields, or undefined before the message is parsed. */
-export async function findFound(db: Db, id: string): Promise<FoundRow | undefined> {
-  return (await selectFound(db, { id }))[0];
-}
-
-interface Starts {
-  ids: unknown;
-  characters: number;
-}
+export const findFound = own.first((db, id: string) =>
+  db
+    .selectFrom('email_projections')
+    .select(foundColumns)
+    .where('message_id', '=', id)
+    .where('parsed_at', 'is not', null)
+    .$castTo<FoundRow>(),
+);
 
 const startOf = (characters: number) =>
   sql<string | null>`substr(coalesce(text, new_content), 1, ${characters})`.as('text');
 
-const selectTextStarts = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
-  db
-    .selectFrom('email_projections')
-    .select(['message_id', startOf(parameter('characters'))])
-    .where(isOneOf(db, 'message_id', parameter('ids'))),
-);
-
 /** Returns the first `characters` of the text of these messages, by id. Leaves out messages without text. */
-export async function findFoundTextStarts(
-  db: Db,
-  ids: readonly string[],
-  characters: number,
-): Promise<Map<string, string>> {
-  const rows = await selectTextStarts(db, { ids: idList(db, ids), characters });
-  return new Map(
-    rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]])),
-  );
-}
-
-const selectBriefs = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
-  db
-    .selectFrom('email_projections')
-    .select(['message_id', 'preview', 'attachments'])
-    .select(
-      sql<string | null>`substr(new_content, 1, ${parameter('characters')})`.as('new_content'),
-    )
-    .where(isOneOf(db, 'message_id', parameter('ids')))
-    .where('parsed_at', 'is not', null),
-);
-
-type Brief = Pick<FoundRow, 'preview' | 'attachments' | 'new_content'>;
-
-/** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
-export async function findBriefs(
-  db: Db,
-  ids: readonly string[],
-  characters: number,
-): Promise<Map<string, Brief>> {
-  const rows = await selectBriefs(db, { ids: idList(db, ids), characters });
-  return new Map(rows.map(({ message_id, ...brief }) => [message_id, brief]));
-}
-
-const selectParsed = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+export const findFoundTextStarts = own.all(
+  (db, ids: readonly string[], characters: number) =>
     db
       .selectFrom('email_projections')
-      .select('message_id')
-      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .select(['message_id', startOf(characters)])
+      .where('message_id', ...isOneOf(db, ids)),
+  (rows) =>
+    new Map(rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]]))),
+);
+
+/** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
+export const findBriefs = own.all(
+  (db, ids: readonly string[], characters: number) =>
+    db
+      .selectFrom('email_projections')
+      .select(['message_id', 'preview', 'attachments'])
+      .select(sql<string | null>`substr(new_content, 1, ${characters})`.as('new_content'))
+      .where('message_id', ...isOneOf(db, ids))
       .where('parsed_at', 'is not', null),
+  (rows) => new Map(rows.map(({ message_id, ...brief }) => [message_id, brief])),
 );
 
 /** Returns the ids of the messages that `findFound` would find. */
-export async function findParsed(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await selectParsed(db, { ids: idList(db, ids) });
-  return new Set(rows.map(({ message_id }) => message_id));
-}
+export const findParsed = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('email_projections')
+      .select('message_id')
+      .where('message_id', ...isOneOf(db, ids))
+      .where('parsed_at', 'is not', null),
+  (rows) => new Set(rows.map(({ message_id }) => message_id)),
+);

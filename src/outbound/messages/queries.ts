@@ -1,71 +1,61 @@
 // All SQL on `messages` and `recipients` except lists (list-queries.ts). Contents and blobs are in
 // content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions. Each statement that
 // adds, deletes or moves messages also notes it for the counts.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { countLost } from '../../people/conversations/queries.ts';
-import {
-  bulkInsert,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { deleteBlob, deleteUnusedContent } from './content-queries.ts';
-import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
 import { deleteTerms } from './term-queries.ts';
 
-export interface MessageRow {
-  id: string;
-  organization_id: string;
-  direction: 'outbound' | 'inbound';
-  status: MessageStatus;
-  subject: string | null;
-  from_email: string;
-  from_name: string | null;
-  reply_to: string | null;
-  message_id_header: string;
-  in_reply_to: string | null;
-  message_references: string | null;
-  priority: 'high' | 'normal' | 'low' | null;
-  headers: string | null;
-  content_id: string | null;
+export class MessageRow {
+  id!: string;
+  organization_id!: string;
+  direction!: 'outbound' | 'inbound';
+  status!: MessageStatus;
+  subject!: string | null;
+  from_email!: string;
+  from_name!: string | null;
+  reply_to!: string | null;
+  message_id_header!: string;
+  in_reply_to!: string | null;
+  message_references!: string | null;
+  priority!: 'high' | 'normal' | 'low' | null;
+  headers!: string | null;
+  content_id!: string | null;
   /** The whole mail in its original bytes: for received mail, and for mail handed in as MIME. */
-  raw_blob_id: string | null;
-  mailbox_id: string | null;
-  sender_domain_id: string | null;
-  conversation_id: string | null;
-  campaign_run_id: string | null;
-  template_id: string | null;
-  tags: string | null;
-  metadata: string | null;
-  track_opens: number;
-  track_clicks: number;
-  scheduled_for: number | null;
+  raw_blob_id!: string | null;
+  mailbox_id!: string | null;
+  sender_domain_id!: string | null;
+  conversation_id!: string | null;
+  campaign_run_id!: string | null;
+  template_id!: string | null;
+  tags!: string | null;
+  metadata!: string | null;
+  track_opens!: number;
+  track_clicks!: number;
+  scheduled_for!: number | null;
   /** Key that scheduled the message. Null for the operator. */
-  scheduling_key_id: string | null;
-  inbound_envelope: string | null;
+  scheduling_key_id!: string | null;
+  inbound_envelope!: string | null;
   /** JSON (MessageOrigin). Null for received mail. */
-  origin: string | null;
-  is_test: number;
-  delivery_count: number;
-  created_at: number;
-  updated_at: number;
+  origin!: string | null;
+  is_test!: number;
+  delivery_count!: number;
+  created_at!: number;
+  updated_at!: number;
 }
 
-export interface RecipientRow {
-  id: string;
-  message_id: string;
-  kind: 'to' | 'cc' | 'bcc';
-  email: string;
-  name: string | null;
-  contact_id: string | null;
-  position: number;
+export class RecipientRow {
+  id!: string;
+  message_id!: string;
+  kind!: 'to' | 'cc' | 'bcc';
+  email!: string;
+  name!: string | null;
+  contact_id!: string | null;
+  position!: number;
 }
 
 interface MessageTables {
@@ -73,67 +63,20 @@ interface MessageTables {
   recipients: RecipientRow;
 }
 
-const messageColumns = [
-  'id',
-  'organization_id',
-  'direction',
-  'status',
-  'subject',
-  'from_email',
-  'from_name',
-  'reply_to',
-  'message_id_header',
-  'in_reply_to',
-  'message_references',
-  'priority',
-  'headers',
-  'content_id',
-  'raw_blob_id',
-  'mailbox_id',
-  'sender_domain_id',
-  'conversation_id',
-  'campaign_run_id',
-  'template_id',
-  'tags',
-  'metadata',
-  'track_opens',
-  'track_clicks',
-  'scheduled_for',
-  'scheduling_key_id',
-  'inbound_envelope',
-  'origin',
-  'is_test',
-  'delivery_count',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof MessageRow)[];
+const own = ownTables<MessageTables>();
 
-const insertMessageRows = bulkInsert<MessageTables>('messages', messageColumns);
+const insertMessageRows = own.bulkInsert('messages', MessageRow);
 
 export async function insertMessages(db: Db, rows: readonly MessageRow[]): Promise<void> {
   await insertMessageRows(db, rows);
   noteMessages(db, rows, 1);
 }
-export const insertRecipients = bulkInsert<MessageTables>('recipients', [
-  'id',
-  'message_id',
-  'kind',
-  'email',
-  'name',
-  'contact_id',
-  'position',
-]);
 
-const selectMessage = statement(
-  (db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
-    db.selectFrom('messages').selectAll().where('id', '=', parameter('id')),
+export const insertRecipients = own.bulkInsert('recipients', RecipientRow);
+
+export const findMessageRow = own.first((db, id: string) =>
+  db.selectFrom('messages').selectAll().where('id', '=', id),
 );
-
-export async function findMessageRow(db: Db, id: string): Promise<MessageRow | undefined> {
-  return (await selectMessage(db, { id }))[0];
-}
-
-type IdList = { ids: unknown };
 
 /** Statuses without another attempt. */
 const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
@@ -155,33 +98,29 @@ export async function findEndedBetween(
   return rows.map(({ id }) => id);
 }
 
-const shareRows = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+const shareRows = own.run((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
     .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
+    .where('id', ...isOneOf(db, ids))
     .orderBy('id')
     .forKeyShare(),
 );
 
 /** Locks the rows against deletion only. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
-  if (engineOf(db) === 'postgres') await shareRows(db, { ids: idList(db, ids) });
+  if (engineOf(db) === 'postgres') await shareRows(db, ids);
 }
 
 /** Locks the rows. Call it after locking their deliveries, once per transaction. */
-export const lockMessages = lockerOf<MessageTables>('messages');
+export const lockMessages = own.lockerOf('messages');
 
-const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+export const findMessageRows = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
     .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
-
-export function findMessageRows(db: Db, ids: readonly string[]): Promise<MessageRow[]> {
-  return selectMessages(db, { ids: idList(db, ids) });
-}
 
 const listedColumns = [
   'id',
@@ -209,16 +148,12 @@ const listedColumns = [
 /** A message in lists: without its header fields. */
 export type ListedMessageRow = Pick<MessageRow, (typeof listedColumns)[number]>;
 
-const selectListed = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+export const findListedMessages = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
     .select(listedColumns)
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
-
-export function findListedMessages(db: Db, ids: readonly string[]): Promise<ListedMessageRow[]> {
-  return selectListed(db, { ids: idList(db, ids) });
-}
 
 export type TrackedMessageRow = Pick<MessageRow, (typeof trackedColumns)[number]>;
 
@@ -232,76 +167,59 @@ const trackedColumns = [
   'created_at',
 ] as const satisfies readonly (keyof MessageRow)[];
 
-const selectEngaged = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('messages')
-    .select(trackedColumns)
-    .where(isOneOf(db, 'id', parameter('ids'))),
-);
-
 /** Hot. Finds the columns that opens and clicks need. */
-export function findEngagedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
-  return selectEngaged(db, { ids: idList(db, ids) });
-}
-
-const selectTracked = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+export const findEngagedMessages = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
     .select(trackedColumns)
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
+    .where('id', ...isOneOf(db, ids)),
 );
 
 /** Finds the messages that track opens or clicks. */
-export function findTrackedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
-  return selectTracked(db, { ids: idList(db, ids) });
-}
-
-const selectRecipients = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+export const findTrackedMessages = own.all((db, ids: readonly string[]) =>
   db
-    .selectFrom('recipients')
-    .selectAll()
-    .where(isOneOf(db, 'message_id', parameter('ids')))
-    .orderBy('position'),
+    .selectFrom('messages')
+    .select(trackedColumns)
+    .where('id', ...isOneOf(db, ids))
+    .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
 );
 
 /** Finds the recipients of these messages, in the order of each message. */
-export function findRecipients(db: Db, messageIds: readonly string[]): Promise<RecipientRow[]> {
-  return selectRecipients(db, { ids: idList(db, messageIds) });
-}
-
-interface StatusChange extends IdList {
-  status: MessageStatus;
-  at: number;
-}
+export const findRecipients = own.all((db, messageIds: readonly string[]) =>
+  db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('message_id', ...isOneOf(db, messageIds))
+    .orderBy('position'),
+);
 
 /** Day of `created_at`, as the counts define it. */
 const createdDay = sql<number>`created_at - created_at % ${sql.lit(dayMs)}`;
 
-const selectDays = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+const selectDays = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
     .select(['organization_id', 'direction', 'status'])
     .select([createdDay.as('day'), ({ fn }) => fn.countAll<number>().as('count')])
-    .where(isOneOf(db, 'id', parameter('ids')))
+    .where('id', ...isOneOf(db, ids))
     .groupBy(['organization_id', 'direction', 'status', createdDay]),
 );
 
-const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<StatusChange>) =>
+const setStatus = own.run((db, ids: readonly string[], status: MessageStatus, at: number) =>
   db
     .updateTable('messages')
-    .set({ status: parameter('status'), updated_at: parameter('at') })
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .set({ status, updated_at: at })
+    .where('id', ...isOneOf(db, ids)),
 );
 
 /** Sets a status on PostgreSQL. The rows are locked as they are read, in the order of their ids. */
-const setStatusOfLocked = statement<MessageTables, StatusChange, DayCountRow>((db, parameter) =>
+const setStatusOfLocked = own.all((db, ids: readonly string[], status: MessageStatus, at: number) =>
   db
     .with('before', (q) =>
       q
         .selectFrom('messages')
         .select(['id', 'organization_id', 'direction', 'status', 'created_at'])
-        .where(isOneOf(db, 'id', parameter('ids')))
+        .where('id', ...isOneOf(db, ids))
         .orderBy('id')
         .forUpdate(),
     )
@@ -309,7 +227,7 @@ const setStatusOfLocked = statement<MessageTables, StatusChange, DayCountRow>((d
       q
         .updateTable('messages')
         .from('before')
-        .set({ status: parameter('status'), updated_at: parameter('at') })
+        .set({ status, updated_at: at })
         .whereRef('messages.id', '=', 'before.id'),
     )
     .selectFrom('before')
@@ -325,38 +243,35 @@ export async function updateMessageStatus(
   status: MessageStatus,
   at: number,
 ): Promise<void> {
-  const change = { ids: idList(db, ids), status, at };
   if (engineOf(db) === 'postgres') {
-    noteMoves(db, await setStatusOfLocked(db, change), status);
+    noteMoves(db, await setStatusOfLocked(db, ids, status, at), status);
     return;
   }
-  noteMoves(db, await selectDays(db, change), status);
-  await setStatus(db, change);
+  noteMoves(db, await selectDays(db, ids), status);
+  await setStatus(db, ids, status, at);
 }
 
 /** Statuses before the first attempt. Nearly all messages are in the first one. */
 const unstarted = ['pending', 'queued', 'scheduled'] as const;
 
 type Started = Pick<MessageRow, 'id' | 'organization_id' | 'direction' | 'status' | 'created_at'>;
-type Start = IdList & { status: MessageStatus; at: number };
-
-const startThose = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Start>) =>
+const startThose = own.all((db, ids: readonly string[], status: MessageStatus, at: number) =>
   db
     .updateTable('messages')
-    .set({ status: 'processing', updated_at: parameter('at') })
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .where('status', '=', parameter('status'))
+    .set({ status: 'processing', updated_at: at })
+    .where('id', ...isOneOf(db, ids))
+    .where('status', '=', status)
     .returning(['id', 'organization_id', 'direction', 'created_at']),
 );
 
 /** Moves unstarted messages to `processing`, with locks as in `setStatusOfLocked`. */
-const startLocked = statement<MessageTables, IdList & { at: number }, Started>((db, parameter) =>
+const startLocked = own.all((db, ids: readonly string[], at: number) =>
   db
     .with('before', (q) =>
       q
         .selectFrom('messages')
         .select(['id', 'organization_id', 'direction', 'status', 'created_at'])
-        .where(isOneOf(db, 'id', parameter('ids')))
+        .where('id', ...isOneOf(db, ids))
         .where('status', 'in', unstarted)
         .orderBy('id')
         .forUpdate(),
@@ -365,7 +280,7 @@ const startLocked = statement<MessageTables, IdList & { at: number }, Started>((
       q
         .updateTable('messages')
         .from('before')
-        .set({ status: 'processing', updated_at: parameter('at') })
+        .set({ status: 'processing', updated_at: at })
         .whereRef('messages.id', '=', 'before.id'),
     )
     .selectFrom('before')
@@ -379,12 +294,11 @@ export async function markProcessing(
   at: number,
 ): Promise<Pick<MessageRow, 'id' | 'organization_id'>[]> {
   const started: Started[] = [];
-  const packed = idList(db, ids);
-  if (engineOf(db) === 'postgres') started.push(...(await startLocked(db, { ids: packed, at })));
+  if (engineOf(db) === 'postgres') started.push(...(await startLocked(db, ids, at)));
   else {
     for (const status of unstarted) {
       if (started.length === ids.length) break;
-      for (const row of await startThose(db, { ids: packed, status, at })) {
+      for (const row of await startThose(db, ids, status, at)) {
         started.push({ ...row, status });
       }
     }

@@ -1,7 +1,7 @@
 // All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of ASCII
 // letters is ignored, because both engines fold those alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Db, engineOf, idList, isOneOf } from '../../platform/store/db.ts';
+import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
 
 /** Characters of an address that are kept. Our addresses are never longer, but a foreign header's may be. */
@@ -37,8 +37,7 @@ function subjectValue(db: Db): Sql {
 
 /** Selects the rows of these messages for the table. */
 function termRows(db: Db, ids: readonly string[]): Sql {
-  const packed = idList(db, ids);
-  const these = isOneOf(db, 'm.id', packed);
+  const these = amongOf(db, 'm.id', ids);
   const row = (kind: Kind, value: Sql) =>
     sql`select m.organization_id, ${sql.lit(kind)} as kind, ${value} as value, m.created_at, m.id`;
   const isPostgres = engineOf(db) === 'postgres';
@@ -66,7 +65,7 @@ function termRows(db: Db, ids: readonly string[]): Sql {
 export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   if (engineOf(db) === 'postgres') {
-    await sql`select id from messages where ${isOneOf(db, 'id', idList(db, ids))}
+    await sql`select id from messages where ${amongOf(db, 'id', ids)}
       order by id for key share`.execute(db);
   }
   await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
@@ -99,7 +98,7 @@ export async function countByCommands(
       sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
   );
   const { rows } = await sql<Record<BriefWay, number>>`select ${sql.join(sums)} from messages m
-    where ${isOneOf(db, 'm.id', idList(db, ids))} and ${isInTable(db)} = 0`.execute(db);
+    where ${amongOf(db, 'm.id', ids)} and ${isInTable(db)} = 0`.execute(db);
   return new Map(briefWays.map((via) => [via, rows[0]?.[via] ?? 0]));
 }
 

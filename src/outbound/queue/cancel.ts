@@ -33,7 +33,7 @@ export interface TakingBack {
  * settles them. Locks deliveries before their message, as all transactions do.
  */
 export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
-  await lockWaiting(trx, messageId);
+  await lockWaiting(trx, [messageId]);
   // A transaction that settles another recipient now must see the changes to these rows.
   await lockMessages(trx, [messageId]);
   return findDeliveries(trx, [messageId]);

@@ -1,6 +1,6 @@
 // All SQL on `queue_holds`. Reads and writes rows, decides nothing.
-import type { Kysely } from 'kysely';
-import { type Db, engineOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface HoldRow {
   id: string;
@@ -21,18 +21,16 @@ interface HoldTables {
   queue_holds: HoldRow;
 }
 
-const selectActive = statement((db: Kysely<HoldTables>) => {
-  const active = db.selectFrom('queue_holds').selectAll().where('released_at', 'is', null);
-  return engineOf(db) === 'postgres' ? active.forShare() : active;
-});
+const own = ownTables<HoldTables>();
 
 /**
  * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the transaction
  * ends. A release waits for that end, so it finds every delivery that this transaction has set aside.
  */
-export function lockActiveHolds(trx: Db): Promise<HoldRow[]> {
-  return selectActive(trx, {});
-}
+export const lockActiveHolds = own.all((db) => {
+  const active = db.selectFrom('queue_holds').selectAll().where('released_at', 'is', null);
+  return engineOf(db) === 'postgres' ? active.forShare() : active;
+});
 
 /** Returns all holds, the oldest first. */
 export function selectHolds(db: Db): Promise<HoldRow[]> {

@@ -1,7 +1,7 @@
 // All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
-import type { Kysely } from 'kysely';
 import { type RawBuilder, sql } from 'kysely';
-import { type Db, engineOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
 
@@ -33,6 +33,8 @@ interface InboundTables {
   inbound_reports: ReportRow;
 }
 
+const own = ownTables<InboundTables>();
+
 export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<InboundTables>(db)
@@ -41,14 +43,11 @@ export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise
     .execute();
 }
 
-const selectNextDue = statement((db: Kysely<InboundTables>) =>
-  db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
-);
-
 /** Returns the time when the next report may be read, or null. Hot: asked after every change of the store. */
-export async function nextReportAt(db: Db): Promise<number | null> {
-  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
-}
+export const nextReportAt = own.first(
+  (db) => db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
+  (row) => row?.due_at ?? null,
+);
 
 /**
  * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it. Their mails

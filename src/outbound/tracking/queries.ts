@@ -1,25 +1,18 @@
 // All SQL on `content_links`, `content_cuts` and `engagements`. Rows only, no decisions.
-import type { Kysely } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-} from '../../platform/store/db.ts';
+import { type Db, isOneOf } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
-export interface ContentLinkRow {
-  content_id: string;
+class ContentLinkRow {
+  content_id!: string;
   /** Number of the link, from 1. */
-  link: number;
-  url: string;
+  link!: number;
+  url!: string;
 }
 
-export interface ContentCutsRow {
-  content_id: string;
+class ContentCutsRow {
+  content_id!: string;
   /** JSON of `Cuts` (src/outbound/tracking/links.ts). */
-  cuts: string;
+  cuts!: string;
 }
 
 export interface EngagementRow {
@@ -45,72 +38,52 @@ interface TrackingTables {
   engagements: EngagementRow;
 }
 
-export const insertContentLinks = bulkInsert<TrackingTables>('content_links', [
-  'content_id',
-  'link',
-  'url',
-]);
-export const insertContentCuts = bulkInsert<TrackingTables>('content_cuts', ['content_id', 'cuts']);
+const own = ownTables<TrackingTables>();
 
-const selectCuts = statement(
-  (db: Kysely<TrackingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('content_cuts')
-      .selectAll()
-      .where(isOneOf(db, 'content_id', parameter('ids'))),
-);
+export const insertContentLinks = own.bulkInsert('content_links', ContentLinkRow);
+export const insertContentCuts = own.bulkInsert('content_cuts', ContentCutsRow);
 
-export function findContentCuts(db: Db, contentIds: readonly string[]): Promise<ContentCutsRow[]> {
-  return selectCuts(db, { ids: idList(db, contentIds) });
-}
-
-type LinkName = { contentId: string; link: number };
-
-const selectUrl = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<LinkName>) =>
+export const findContentCuts = own.all((db, contentIds: readonly string[]) =>
   db
-    .selectFrom('content_links')
-    .select('url')
-    .where('content_id', '=', parameter('contentId'))
-    .where('link', '=', parameter('link')),
+    .selectFrom('content_cuts')
+    .selectAll()
+    .where('content_id', ...isOneOf(db, contentIds)),
 );
 
 /** Finds the target of a link. */
-export async function findLinkUrl(
-  db: Db,
-  contentId: string,
-  link: number,
-): Promise<string | undefined> {
-  return (await selectUrl(db, { contentId, link }))[0]?.url;
-}
-
-const selectEngagements = statement(
-  (db: Kysely<TrackingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+export const findLinkUrl = own.first(
+  (db, contentId: string, link: number) =>
     db
-      .selectFrom('engagements')
-      .selectAll()
-      .where(isOneOf(db, 'message_id', parameter('ids'))),
+      .selectFrom('content_links')
+      .select('url')
+      .where('content_id', '=', contentId)
+      .where('link', '=', link),
+  (row) => row?.url,
 );
 
 /** Finds all engagements of these messages. A caller that changes one must lock its delivery. */
-export function findEngagements(db: Db, messageIds: readonly string[]): Promise<EngagementRow[]> {
-  return selectEngagements(db, { ids: idList(db, messageIds) });
-}
+export const findEngagements = own.all((db, messageIds: readonly string[]) =>
+  db
+    .selectFrom('engagements')
+    .selectAll()
+    .where('message_id', ...isOneOf(db, messageIds)),
+);
 
-const upsert = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<EngagementRow>) => {
+const upsert = own.run((db, row: EngagementRow) => {
   const values = {
-    opened_at: parameter('opened_at'),
-    clicked_at: parameter('clicked_at'),
-    opens: parameter('opens'),
-    clicks: parameter('clicks'),
-    automated: parameter('automated'),
-    told: parameter('told'),
-    told_count: parameter('told_count'),
+    opened_at: row.opened_at,
+    clicked_at: row.clicked_at,
+    opens: row.opens,
+    clicks: row.clicks,
+    automated: row.automated,
+    told: row.told,
+    told_count: row.told_count,
   };
   return db
     .insertInto('engagements')
     .values({
-      message_id: parameter('message_id'),
-      delivery_id: parameter('delivery_id'),
+      message_id: row.message_id,
+      delivery_id: row.delivery_id,
       ...values,
     })
     .onConflict((conflict) =>

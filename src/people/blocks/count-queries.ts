@@ -1,8 +1,8 @@
 // All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that make and
 // lift them.
-import type { Kysely } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { BlockReason } from './schema.ts';
 
 interface BlockCountRow {
@@ -15,24 +15,9 @@ interface CountTables {
   block_counts: BlockCountRow;
 }
 
-const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<BlockCountRow>) =>
-  db
-    .insertInto('block_counts')
-    .values({
-      organization_id: parameter('organization_id'),
-      reason: parameter('reason'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'reason']).doUpdateSet((set) => ({
-        count: set('block_counts.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
+const own = ownTables<CountTables>();
 
-async function addCounts(trx: Db, sorted: readonly BlockCountRow[]): Promise<void> {
-  for (const row of sorted) await addOne(trx, row);
-}
+const addCounts = own.adderOf('block_counts', ['organization_id', 'reason'], ['count']);
 
 /** Records that blocks were made (`by` 1) or lifted (-1). */
 export function noteBlocks(

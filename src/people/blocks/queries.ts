@@ -1,17 +1,9 @@
 // All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that make or lift blocks also count
 // them.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { mergedRanges } from '../../platform/store/merged-ranges.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteBlocks } from './count-queries.ts';
 import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
 
@@ -32,6 +24,8 @@ interface BlockTables {
   blocks: BlockRow;
 }
 
+const own = ownTables<BlockTables>();
+
 export interface BlockFilter {
   reason?: BlockReason | undefined;
   foldedAddress?: string | undefined;
@@ -39,49 +33,35 @@ export interface BlockFilter {
 
 export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
 
-const activeOf = statement(
-  (
-    db: Kysely<BlockTables>,
-    parameter: ParameterOf<{ organizationId: string; addresses: unknown }>,
-  ) =>
+/** Finds the blocks of all mail on these addresses, one for each reason. Hot: every send asks. */
+export const findActiveBlocks = own.all(
+  (db, organizationId: string, foldedAddresses: readonly string[]) =>
     db
       .selectFrom('blocks')
       .select(['id', 'folded_address', 'reason', 'created_at'])
-      .where('organization_id', '=', parameter('organizationId'))
+      .where('organization_id', '=', organizationId)
       .where('unsubscribe_group_id', 'is', null)
-      .where(isOneOf(db, 'folded_address', parameter('addresses'))),
+      .where('folded_address', ...isOneOf(db, foldedAddresses)),
 );
 
-/** Finds the blocks of all mail on these addresses, one for each reason. Hot: every send asks. */
-export function findActiveBlocks(
-  db: Db,
-  organizationId: string,
-  foldedAddresses: readonly string[],
-): Promise<ActiveBlockRow[]> {
-  return activeOf(db, { organizationId, addresses: idList(db, foldedAddresses) });
-}
-
-const activeIdsAmong = statement(
-  (db: Kysely<BlockTables>, parameter: ParameterOf<{ pairs: string }>) => {
-    const pairs = parameter('pairs');
-    const listed =
-      engineOf(db) === 'postgres'
-        ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
-        : sql<{ value: string }>`json_each(${pairs})`;
-    // A subquery instead of a join: one index look-up for each pair, in any query plan.
-    return db
-      .selectFrom(listed.as('pair'))
-      .select(({ selectFrom }) =>
-        selectFrom('blocks')
-          .select('blocks.id')
-          .whereRef('organization_id', '=', sql`pair.value ->> 0`)
-          .whereRef('folded_address', '=', sql`pair.value ->> 1`)
-          .where('unsubscribe_group_id', 'is', null)
-          .limit(1)
-          .as('id'),
-      );
-  },
-);
+const activeIdsAmong = own.all((db, pairs: string) => {
+  const listed =
+    engineOf(db) === 'postgres'
+      ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
+      : sql<{ value: string }>`json_each(${pairs})`;
+  // A subquery instead of a join: one index look-up for each pair, in any query plan.
+  return db
+    .selectFrom(listed.as('pair'))
+    .select(({ selectFrom }) =>
+      selectFrom('blocks')
+        .select('blocks.id')
+        .whereRef('organization_id', '=', sql`pair.value ->> 0`)
+        .whereRef('folded_address', '=', sql`pair.value ->> 1`)
+        .where('unsubscribe_group_id', 'is', null)
+        .limit(1)
+        .as('id'),
+    );
+});
 
 /**
  * Finds one block of all mail for each pair of organization and folded address, if any. Hot: every claim
@@ -91,50 +71,47 @@ export async function findActiveBlocksAmong(
   db: Db,
   pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
 ): Promise<(ActiveBlockRow & Pick<BlockRow, 'organization_id'>)[]> {
-  const found = await activeIdsAmong(db, { pairs: JSON.stringify(pairs) });
+  const found = await activeIdsAmong(db, JSON.stringify(pairs));
   const ids = found.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return [];
   return tables<BlockTables>(db)
     .selectFrom('blocks')
     .select(['id', 'organization_id', 'folded_address', 'reason', 'created_at'])
-    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('id', ...isOneOf(db, ids))
     .execute();
 }
 
-const groupIdsAmong = statement(
-  (db: Kysely<BlockTables>, parameter: ParameterOf<{ asked: string }>) => {
-    const asked = parameter('asked');
-    const listed =
-      engineOf(db) === 'postgres'
-        ? sql<{ value: string }>`json_array_elements(${asked}::json)`
-        : sql<{ value: string }>`json_each(${asked})`;
-    return db
-      .selectFrom(listed.as('one'))
-      .select(({ selectFrom }) =>
-        selectFrom('blocks')
-          .select('blocks.id')
-          .whereRef('organization_id', '=', sql`one.value ->> 0`)
-          .whereRef('folded_address', '=', sql`one.value ->> 1`)
-          .whereRef('unsubscribe_group_id', '=', sql`one.value ->> 2`)
-          .where('unsubscribe_group_id', 'is not', null)
-          .limit(1)
-          .as('id'),
-      );
-  },
-);
+const groupIdsAmong = own.all((db, asked: string) => {
+  const listed =
+    engineOf(db) === 'postgres'
+      ? sql<{ value: string }>`json_array_elements(${asked}::json)`
+      : sql<{ value: string }>`json_each(${asked})`;
+  return db
+    .selectFrom(listed.as('one'))
+    .select(({ selectFrom }) =>
+      selectFrom('blocks')
+        .select('blocks.id')
+        .whereRef('organization_id', '=', sql`one.value ->> 0`)
+        .whereRef('folded_address', '=', sql`one.value ->> 1`)
+        .whereRef('unsubscribe_group_id', '=', sql`one.value ->> 2`)
+        .where('unsubscribe_group_id', 'is not', null)
+        .limit(1)
+        .as('id'),
+    );
+});
 
 /** Finds the blocks of these groups on these addresses. Only mail of groups asks. */
 export async function findGroupBlocksAmong(
   db: Db,
   asked: readonly (readonly [organizationId: string, foldedAddress: string, groupId: string])[],
 ): Promise<BlockRow[]> {
-  const found = await groupIdsAmong(db, { asked: JSON.stringify(asked) });
+  const found = await groupIdsAmong(db, JSON.stringify(asked));
   const ids = found.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return [];
   return tables<BlockTables>(db)
     .selectFrom('blocks')
     .selectAll()
-    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('id', ...isOneOf(db, ids))
     .execute();
 }
 
@@ -166,7 +143,7 @@ export function activeBlocksFor(organizationId: string, reason: BlockReason): Ra
 }
 
 /** Operations by id. Pages, and changes that count, are written by hand below. */
-export const blocks = rowsOf<BlockRow>('blocks', 'block');
+export const blocks = own.rowsOf('blocks', 'block');
 
 /**
  * Returns the matching ids as ranges of indexes: for an address, its blocks of all mail and of groups; else
@@ -200,7 +177,7 @@ async function selectInOrder(
   const page = mergedRanges(db, ranges, order, range);
   const { rows } = await sql<{ id: string }>`${page}`.execute(db);
   const ids = rows.map(({ id }) => id);
-  const found = isOneOf(db, 'id', idList(db, ids));
+  const found = amongOf(db, 'id', ids);
   return (await sql<BlockRow>`select * from blocks where ${found} ${order}`.execute(db)).rows;
 }
 

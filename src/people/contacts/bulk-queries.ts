@@ -1,26 +1,23 @@
 // SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks on
 // PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted by one key.
-import { sql } from 'kysely';
-import {
-  bulkInsert,
-  change,
-  type Db,
-  engineOf,
-  idList,
-  idListOfJson,
-  isOneOf,
-  statement,
-} from '../../platform/store/db.ts';
+import { type Kysely, sql } from 'kysely';
+import { columnsOf } from '../../platform/store/bulk-insert.ts';
+import { type Db, engineOf, isOneOf, JsonList, packedList } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteContacts } from './count-queries.ts';
-import { addTags, type ContactRow, type IdentityRow, moveWords, setIdentities } from './queries.ts';
+import {
+  addTags,
+  ContactRow,
+  type ContactTables,
+  IdentityRow,
+  moveWords,
+  setIdentities,
+  TagRow,
+  WordRow,
+} from './queries.ts';
 import { wordsOf } from './words.ts';
 
-interface ContactTables {
-  contacts: ContactRow;
-  contact_identities: IdentityRow;
-  contact_tags: { organization_id: string; tag: string; contact_id: string };
-  contact_words: { organization_id: string; word: string; contact_id: string };
-}
+const own = ownTables<ContactTables>();
 
 /** New contact with all its rows. */
 export interface NewContact {
@@ -37,14 +34,10 @@ export interface ChangedContact extends NewContact {
   newTags: readonly string[];
 }
 
-const insertRows = bulkInsert<ContactTables>('contacts', [
-  ...['id', 'organization_id', 'name', 'display_name', 'avatar', 'external_id', 'is_archived'],
-  ...['profile', 'preferences', 'tags', 'metadata', 'created_at', 'updated_at'],
-]);
-const insertIdentities = bulkInsert<ContactTables>('contact_identities', [
-  ...['organization_id', 'folded_identifier', 'id', 'contact_id', 'position', 'identifier'],
-]);
-type TextTable = 'contact_tags' | 'contact_words';
+type Names = readonly string[] | JsonList;
+
+const insertRows = own.bulkInsert('contacts', ContactRow);
+const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
  * Most contacts of a text that get single rows. More ids go as one list: 3 µs a contact less with two tags,
@@ -52,51 +45,53 @@ type TextTable = 'contact_tags' | 'contact_words';
  */
 const fewIds = 4;
 
+/** Selects the rows that link these contacts to a text. */
+function linksTo(db: Kysely<ContactTables>, organizationId: string, text: string, ids: Names) {
+  const list = packedList(db, ids);
+  const each =
+    engineOf(db) === 'postgres'
+      ? sql`unnest(${list}::text[]) as one (value)`
+      : sql`json_each(${list}) as one`;
+  return sql`select ${organizationId}, ${text}, value from ${each}`;
+}
+
 /** Returns a function that links new contacts to texts (tags or words), text by text. */
-function textInserter(
-  table: TextTable,
-  column: 'tag' | 'word',
-  insertRows: ReturnType<typeof bulkInsert>,
+function textInserter<Row>(
+  insertRows: (db: Db, rows: readonly Row[]) => Promise<void>,
+  rowOf: (organizationId: string, text: string, contactId: string) => Row,
+  insertList: (db: Db, organizationId: string, text: string, ids: Names) => Promise<void>,
 ) {
-  const insertList = change<ContactTables, { organizationId: string; text: string; ids: unknown }>(
-    (db, parameter) => {
-      const ids = parameter('ids');
-      const each =
-        engineOf(db) === 'postgres'
-          ? sql`unnest(${ids}::text[]) as one (value)`
-          : sql`json_each(${ids}) as one`;
-      const rows = sql`select ${parameter('organizationId')}, ${parameter('text')}, value from ${each}`;
-      return db
-        .insertInto(table)
-        .columns(['organization_id', column, 'contact_id'] as never)
-        .expression(rows as never);
-    },
-  );
   return async (db: Db, organizationId: string, found: readonly ContactsOfText[]) => {
     const few = found.filter(({ ids }) => ids.length <= fewIds);
     await insertRows(
       db,
-      few.flatMap(({ text, ids }) =>
-        ids.map((id) => ({ organization_id: organizationId, [column]: text, contact_id: id })),
-      ),
+      few.flatMap(({ text, ids }) => ids.map((id) => rowOf(organizationId, text, id))),
     );
     for (const { text, ids } of found) {
-      if (ids.length > fewIds) await insertList(db, { organizationId, text, ids: idList(db, ids) });
+      if (ids.length > fewIds) await insertList(db, organizationId, text, ids);
     }
   };
 }
 
-const tagRows = ['organization_id', 'tag', 'contact_id'];
-const wordRows = ['organization_id', 'word', 'contact_id'];
-const insertTags = textInserter(
-  'contact_tags',
-  'tag',
-  bulkInsert<ContactTables>('contact_tags', tagRows),
+const insertTags = textInserter<TagRow>(
+  own.bulkInsert('contact_tags', TagRow),
+  (organization_id, tag, contact_id) => ({ organization_id, tag, contact_id }),
+  own.run((db, organizationId: string, tag: string, ids: Names) =>
+    db
+      .insertInto('contact_tags')
+      .columns(columnsOf(TagRow))
+      .expression(linksTo(db, organizationId, tag, ids)),
+  ),
 );
-const insertWords = textInserter(
-  'contact_words',
-  'word',
-  bulkInsert<ContactTables>('contact_words', wordRows),
+const insertWords = textInserter<WordRow>(
+  own.bulkInsert('contact_words', WordRow),
+  (organization_id, word, contact_id) => ({ organization_id, word, contact_id }),
+  own.run((db, organizationId: string, word: string, ids: Names) =>
+    db
+      .insertInto('contact_words')
+      .columns(columnsOf(WordRow))
+      .expression(linksTo(db, organizationId, word, ids)),
+  ),
 );
 
 /** Sorts by the key in which transactions take unique values. `keyOf` is called often and must be cheap. */
@@ -149,22 +144,22 @@ export async function insertContacts(db: Db, contacts: readonly NewContact[]): P
   for (const { text, ids } of tagged) noteContacts(db, organization_id, text, ids.length);
 }
 
-const updateRow = change<ContactTables, ContactRow>((db, parameter) =>
+const updateRow = own.run((db, row: ContactRow) =>
   db
     .updateTable('contacts')
     .set({
-      name: parameter('name'),
-      display_name: parameter('display_name'),
-      avatar: parameter('avatar'),
-      external_id: parameter('external_id'),
-      is_archived: parameter('is_archived'),
-      profile: parameter('profile'),
-      preferences: parameter('preferences'),
-      tags: parameter('tags'),
-      metadata: parameter('metadata'),
-      updated_at: parameter('updated_at'),
+      name: row.name,
+      display_name: row.display_name,
+      avatar: row.avatar,
+      external_id: row.external_id,
+      is_archived: row.is_archived,
+      profile: row.profile,
+      preferences: row.preferences,
+      tags: row.tags,
+      metadata: row.metadata,
+      updated_at: row.updated_at,
     })
-    .where('id', '=', parameter('id')),
+    .where('id', '=', row.id),
 );
 
 /** Updates contacts whose rows the transaction has locked. Throws as `insertContacts`. */
@@ -182,16 +177,12 @@ export async function updateContacts(db: Db, contacts: readonly ChangedContact[]
 
 type Numbered = Pick<ContactRow, 'id'> & { external_id: string };
 
-const externalIds = statement<
-  ContactTables,
-  { organizationId: string; externalIds: unknown },
-  Numbered
->((db, parameter) =>
+const externalIds = own.all((db, organizationId: string, externalIds: Names) =>
   db
     .selectFrom('contacts')
     .select(['id', 'external_id'])
-    .where('organization_id', '=', parameter('organizationId'))
-    .where(isOneOf(db, 'external_id', parameter('externalIds')))
+    .where('organization_id', '=', organizationId)
+    .where('external_id', ...isOneOf(db, externalIds))
     // Lets the planner use the partial index of external ids.
     .where('external_id', 'is not', null)
     .$narrowType<Numbered>(),
@@ -204,19 +195,15 @@ export async function findByExternalIds(
   wanted: readonly string[],
 ): Promise<Numbered[]> {
   if (wanted.length === 0) return [];
-  return externalIds(db, { organizationId, externalIds: idList(db, wanted) });
+  return externalIds(db, organizationId, wanted);
 }
 
-const idsOfAddresses = statement<
-  ContactTables,
-  { organizationId: string; addresses: unknown },
-  { id: string }
->((db, parameter) =>
+const idsOfAddresses = own.all((db, organizationId: string, addresses: Names) =>
   db
     .selectFrom('contact_identities')
     .select('contact_id as id')
-    .where('organization_id', '=', parameter('organizationId'))
-    .where(isOneOf(db, 'folded_identifier', parameter('addresses'))),
+    .where('organization_id', '=', organizationId)
+    .where('folded_identifier', ...isOneOf(db, addresses)),
 );
 
 const noNames = '[]';
@@ -232,16 +219,12 @@ export async function idsOfNames(
 ): Promise<string[]> {
   const ids = new Set<string>();
   if (addresses !== noNames) {
-    const packed = idListOfJson(db, addresses);
-    for (const { id } of await idsOfAddresses(db, { organizationId, addresses: packed })) {
-      ids.add(id);
-    }
+    const found = await idsOfAddresses(db, organizationId, new JsonList(addresses));
+    for (const { id } of found) ids.add(id);
   }
   if (numbers !== noNames) {
-    const packed = idListOfJson(db, numbers);
-    for (const { id } of await externalIds(db, { organizationId, externalIds: packed })) {
-      ids.add(id);
-    }
+    const found = await externalIds(db, organizationId, new JsonList(numbers));
+    for (const { id } of found) ids.add(id);
   }
   return [...ids].sort();
 }

@@ -1,8 +1,8 @@
 // All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
 // transaction that adds or deletes contacts updates it.
-import type { Kysely } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 interface ContactCountRow {
   organization_id: string;
@@ -15,20 +15,9 @@ interface CountTables {
   contact_counts: ContactCountRow;
 }
 
-const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<ContactCountRow>) =>
-  db
-    .insertInto('contact_counts')
-    .values({
-      organization_id: parameter('organization_id'),
-      tag: parameter('tag'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'tag']).doUpdateSet((set) => ({
-        count: set('contact_counts.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
+const own = ownTables<CountTables>();
+
+const add = own.adderOf('contact_counts', ['organization_id', 'tag'], ['count']);
 
 /** Deletes the counter of an unused tag, because the tag may name a person. */
 async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow): Promise<void> {
@@ -42,7 +31,7 @@ async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow):
 
 async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<void> {
   for (const row of sorted) {
-    await addOne(trx, row);
+    await add(trx, [row]);
     if (row.count < 0 && row.tag !== '') await deleteUnused(trx, row);
   }
 }

@@ -2,7 +2,7 @@
 // by an index, and the others are tested for each id. Only a page of all contacts scans them, in the order of
 // its index.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Db, engineOf, idList } from '../../platform/store/db.ts';
+import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
 import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
 import type { BlockReason } from '../blocks/schema.ts';
@@ -98,7 +98,7 @@ function byId(from: Expression): Pick<Way, 'from' | 'id' | 'order' | 'where'> {
 }
 
 function wayOfIds(db: Db, ids: readonly string[]): Way {
-  const packed = idList(db, ids);
+  const packed = packedList(db, ids);
   const listed =
     engineOf(db) === 'postgres'
       ? sql`unnest(${packed}::text[]) as found(id)`

@@ -1,59 +1,64 @@
 // All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
 import { sql } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { lockerOf } from '../../platform/store/locks.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteContacts } from './count-queries.ts';
 import { leaveGroups } from './groups/queries.ts';
 import { wordsOf } from './words.ts';
 
-export interface ContactRow {
-  id: string;
-  organization_id: string;
-  name: string | null;
-  display_name: string | null;
-  avatar: string | null;
-  external_id: string | null;
-  is_archived: number;
+export class ContactRow {
+  id!: string;
+  organization_id!: string;
+  name!: string | null;
+  display_name!: string | null;
+  avatar!: string | null;
+  external_id!: string | null;
+  is_archived!: number;
   /** JSON columns, each null if unknown. */
-  profile: string | null;
-  preferences: string | null;
-  tags: string | null;
-  metadata: string | null;
-  created_at: number;
-  updated_at: number;
+  profile!: string | null;
+  preferences!: string | null;
+  tags!: string | null;
+  metadata!: string | null;
+  created_at!: number;
+  updated_at!: number;
 }
 
-export interface IdentityRow {
-  organization_id: string;
-  folded_identifier: string;
-  id: string;
-  contact_id: string;
+export class IdentityRow {
+  organization_id!: string;
+  folded_identifier!: string;
+  id!: string;
+  contact_id!: string;
   /** Position from 0, the first email. */
-  position: number;
+  position!: number;
   /** Address in the normal form of src/platform/net/address.ts, case as given. */
-  identifier: string;
+  identifier!: string;
   /** Time of the proof by mail of that address. */
-  verified_at: number | null;
+  verified_at!: number | null;
 }
 
-interface ContactTables {
+export class TagRow {
+  organization_id!: string;
+  tag!: string;
+  contact_id!: string;
+}
+
+export class WordRow {
+  organization_id!: string;
+  word!: string;
+  contact_id!: string;
+}
+
+export interface ContactTables {
   contacts: ContactRow;
   contact_identities: IdentityRow;
-  contact_tags: { organization_id: string; tag: string; contact_id: string };
-  contact_words: { organization_id: string; word: string; contact_id: string };
+  contact_tags: TagRow;
+  contact_words: WordRow;
 }
 
+const own = ownTables<ContactTables>();
+
 /** Generic reads by id, and generic changes. */
-export const contacts = rowsOf<ContactRow>('contacts', 'contact');
+export const contacts = own.rowsOf('contacts', 'contact');
 
 /** Finds the contact with this external id. */
 export async function findByExternalId(
@@ -69,113 +74,72 @@ export async function findByExternalId(
     .executeTakeFirst();
 }
 
-const byIds = statement<ContactTables, { organizationId: string; ids: unknown }, ContactRow>(
-  (db, parameter) => {
-    const rows = db
-      .selectFrom('contacts')
-      .selectAll()
-      .where(isOneOf(db, 'id', parameter('ids')))
-      // The expression keeps the planner from the index of organizations.
-      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
-      .orderBy('id');
-    // Keeps contacts from deletion while a message to them is being stored.
-    return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
-  },
-);
-
 /**
  * Finds contacts in the order of their ids. On PostgreSQL locks them against deletion until the transaction
  * ends.
  */
-export function findContactRows(
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
-): Promise<ContactRow[]> {
-  return byIds(db, { organizationId, ids: idList(db, ids) });
-}
-
-type Addressed = Pick<ContactRow, 'id' | 'name'> & { email: string | null };
-
-const addressed = statement<ContactTables, { organizationId: string; ids: unknown }, Addressed>(
-  (db, parameter) => {
-    const rows = db
-      .selectFrom('contacts')
-      .select(({ selectFrom }) => [
-        'id',
-        'name',
-        selectFrom('contact_identities')
-          .select('identifier')
-          .whereRef('contact_id', '=', 'contacts.id')
-          .where('position', '=', 0)
-          .as('email'),
-      ])
-      .where(isOneOf(db, 'id', parameter('ids')))
-      // The expression keeps the planner from the index of organizations.
-      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
-      .orderBy('id');
-    // Keeps contacts from deletion while a message to them is being stored.
-    return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
-  },
-);
+export const findContactRows = own.all((db, organizationId: string, ids: readonly string[]) => {
+  const rows = db
+    .selectFrom('contacts')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids))
+    // The expression keeps the planner from the index of organizations.
+    .where(sql<string>`organization_id || ''`, '=', organizationId)
+    .orderBy('id');
+  // Keeps contacts from deletion while a message to them is being stored.
+  return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+});
 
 /** Hot. Finds contacts with their first email for sends. Locks them as `findContactRows`. */
-export function findAddressed(
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
-): Promise<Addressed[]> {
-  return addressed(db, { organizationId, ids: idList(db, ids) });
-}
+export const findAddressed = own.all((db, organizationId: string, ids: readonly string[]) => {
+  const rows = db
+    .selectFrom('contacts')
+    .select(({ selectFrom }) => [
+      'id',
+      'name',
+      selectFrom('contact_identities')
+        .select('identifier')
+        .whereRef('contact_id', '=', 'contacts.id')
+        .where('position', '=', 0)
+        .as('email'),
+    ])
+    .where('id', ...isOneOf(db, ids))
+    // The expression keeps the planner from the index of organizations.
+    .where(sql<string>`organization_id || ''`, '=', organizationId)
+    .orderBy('id');
+  // Keeps contacts from deletion while a message to them is being stored.
+  return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+});
 
 /** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
-export const lockContacts = lockerOf<ContactTables>('contacts');
+export const lockContacts = own.lockerOf('contacts');
 
-const identitiesOf = statement<ContactTables, { ids: unknown }, IdentityRow>((db, parameter) =>
+/** Finds the identities of these contacts, by contact, the first email first. */
+export const findIdentities = own.all((db, contactIds: readonly string[]) =>
   db
     .selectFrom('contact_identities')
     .selectAll()
-    .where(isOneOf(db, 'contact_id', parameter('ids')))
+    .where('contact_id', ...isOneOf(db, contactIds))
     .orderBy('contact_id')
     .orderBy('position'),
 );
 
-/** Finds the identities of these contacts, by contact, the first email first. */
-export function findIdentities(db: Db, contactIds: readonly string[]): Promise<IdentityRow[]> {
-  return identitiesOf(db, { ids: idList(db, contactIds) });
-}
-
-const identitiesNamed = statement<
-  ContactTables,
-  { organizationId: string; addresses: unknown },
-  IdentityRow
->((db, parameter) =>
-  db
-    .selectFrom('contact_identities')
-    .selectAll()
-    .where('organization_id', '=', parameter('organizationId'))
-    .where(isOneOf(db, 'folded_identifier', parameter('addresses'))),
+/** Finds the identities with these addresses, each by `foldAddress`. */
+export const findIdentitiesNamed = own.all(
+  (db, organizationId: string, foldedAddresses: readonly string[]) =>
+    db
+      .selectFrom('contact_identities')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('folded_identifier', ...isOneOf(db, foldedAddresses)),
 );
 
-/** Finds the identities with these addresses, each by `foldAddress`. */
-export function findIdentitiesNamed(
-  db: Db,
-  organizationId: string,
-  foldedAddresses: readonly string[],
-): Promise<IdentityRow[]> {
-  return identitiesNamed(db, { organizationId, addresses: idList(db, foldedAddresses) });
-}
-
-const verifyOne = statement<
-  ContactTables,
-  { organizationId: string; address: string; now: number },
-  { contact_id: string }
->((db, parameter) =>
+const verifyOne = own.all((db, organizationId: string, address: string, now: number) =>
   db
     .updateTable('contact_identities')
-    .set({ verified_at: parameter('now') })
-    .where('organization_id', '=', parameter('organizationId'))
-    .where('folded_identifier', '=', parameter('address'))
+    .set({ verified_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('folded_identifier', '=', address)
     .where('verified_at', 'is', null)
     .returning('contact_id'),
 );
@@ -193,7 +157,7 @@ export async function verifyIdentities(
   await lockContacts(db, ids);
   const changed = new Set<string>();
   for (const { folded_identifier: address } of identities) {
-    const rows = await verifyOne(db, { organizationId, address, now });
+    const rows = await verifyOne(db, organizationId, address, now);
     for (const { contact_id } of rows) changed.add(contact_id);
   }
   const rows: ContactRow[] = [];
@@ -203,20 +167,13 @@ export async function verifyIdentities(
   return rows;
 }
 
-const insertIdentityRows = bulkInsert<ContactTables>('contact_identities', [
-  ...['organization_id', 'folded_identifier', 'id', 'contact_id', 'position', 'identifier'],
-  'verified_at',
-]);
+const insertIdentityRows = own.bulkInsert('contact_identities', IdentityRow);
 
-const insertTagRows = bulkInsert<ContactTables>('contact_tags', [
-  ...['organization_id', 'tag', 'contact_id'],
-]);
+const insertTagRows = own.bulkInsert('contact_tags', TagRow);
 
 type Owned = Pick<ContactRow, 'id' | 'organization_id'>;
 
-const insertWordRows = bulkInsert<ContactTables>('contact_words', [
-  ...['organization_id', 'word', 'contact_id'],
-]);
+const insertWordRows = own.bulkInsert('contact_words', WordRow);
 
 const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? -1 : 1);
 
@@ -234,7 +191,7 @@ export async function moveWords(db: Db, had: Named | null, has: Named | null): P
     await tables<ContactTables>(db)
       .deleteFrom('contact_words')
       .where('organization_id', '=', organization_id)
-      .where(isOneOf(db, 'word', idList(db, lost)))
+      .where('word', ...isOneOf(db, lost))
       .where('contact_id', '=', id)
       .execute();
   }
@@ -301,7 +258,7 @@ export async function removeTags(
   await tables<ContactTables>(db)
     .deleteFrom('contact_tags')
     .where('organization_id', '=', organization_id)
-    .where(isOneOf(db, 'tag', idList(db, tags)))
+    .where('tag', ...isOneOf(db, tags))
     .where('contact_id', '=', id)
     .execute();
   for (const tag of tags) noteContacts(db, organization_id, tag, -1);

@@ -1,14 +1,8 @@
 // SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses. search.ts
 // combines them.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-} from '../../platform/store/db.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type Db, engineOf, isOneOf } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ContactRow, IdentityRow } from './queries.ts';
 import { endOfPrefix } from './words.ts';
 
@@ -16,6 +10,8 @@ interface SearchTables {
   contacts: ContactRow;
   contact_identities: IdentityRow;
 }
+
+const own = ownTables<SearchTables>();
 
 type Ids = RawBuilder<{ id: string }>;
 
@@ -79,19 +75,15 @@ export function idsOfAddress(
 /** Fields of a contact that a search compares. */
 export type Named = Pick<ContactRow, 'id' | 'name' | 'display_name'> & { address: string | null };
 
-// A join instead of a subquery per contact: with outdated statistics PostgreSQL would read the whole table
-// for each one.
-const namedOf = statement((db: Kysely<SearchTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+/** Finds the names and first addresses of contacts, in no order. */
+export const findNamed = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('contacts')
+    // A join instead of a subquery per contact: with outdated statistics PostgreSQL would read the whole
+    // table for each one.
     .leftJoin('contact_identities', (join) =>
       join.onRef('contact_id', '=', 'contacts.id').on('position', '=', 0),
     )
     .select(['contacts.id', 'name', 'display_name', 'folded_identifier as address'])
-    .where(isOneOf(db, 'contacts.id', parameter('ids'))),
+    .where('contacts.id', ...isOneOf(db, ids)),
 );
-
-/** Finds the names and first addresses of contacts, in no order. */
-export function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
-  return namedOf(db, { ids: idList(db, ids) });
-}

@@ -1,8 +1,8 @@
 // All SQL on `conversation_counts`: conversations of an organization by status, counted in the transactions
 // that move them.
-import type { Kysely } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../platform/store/db.ts';
+import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ConversationStatus } from './schema.ts';
 
 interface ConversationCountRow {
@@ -15,24 +15,9 @@ interface CountTables {
   conversation_counts: ConversationCountRow;
 }
 
-const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<ConversationCountRow>) =>
-  db
-    .insertInto('conversation_counts')
-    .values({
-      organization_id: parameter('organization_id'),
-      status: parameter('status'),
-      count: parameter('count'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'status']).doUpdateSet((set) => ({
-        count: set('conversation_counts.count', '+', set.ref('excluded.count')),
-      })),
-    ),
-);
+const own = ownTables<CountTables>();
 
-async function addCounts(trx: Db, sorted: readonly ConversationCountRow[]): Promise<void> {
-  for (const row of sorted) await addOne(trx, row);
-}
+const addCounts = own.adderOf('conversation_counts', ['organization_id', 'status'], ['count']);
 
 /** Records that a conversation got this status (`by` 1) or lost it (-1). */
 export function noteConversation(

@@ -1,18 +1,7 @@
 // All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages are in
 // list-queries.ts, counters in count-queries.ts.
-import type { Kysely } from 'kysely';
-import {
-  bulkInsert,
-  change,
-  type Db,
-  engineOf,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteConversation } from './count-queries.ts';
 import type { Conversation, ConversationStatus } from './schema.ts';
 
@@ -49,53 +38,48 @@ export interface ConversationRow {
   updated_at: number;
 }
 
-interface ContactLink {
-  conversation_id: string;
-  contact_id: string;
+class TagRow {
+  organization_id!: string;
+  tag!: string;
+  conversation_id!: string;
+}
+
+class ContactLink {
+  conversation_id!: string;
+  contact_id!: string;
 }
 
 interface ConversationTables {
   conversations: ConversationRow;
-  conversation_tags: { organization_id: string; tag: string; conversation_id: string };
+  conversation_tags: TagRow;
   conversation_contacts: ContactLink;
 }
 
+const own = ownTables<ConversationTables>();
+
 /** Operations by id. Changes of the status must use the functions below, which count. */
-export const conversations = rowsOf<ConversationRow>('conversations', 'conversation');
-
-type IdList = { ids: unknown };
-
-const selectOwners = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('conversations')
-    .select(['id', 'organization_id'])
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .orderBy('id')
-    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
-);
+export const conversations = own.rowsOf('conversations', 'conversation');
 
 /**
  * Locks conversations until the transaction ends. Hot: sends that name conversations ask. Call it once a
  * transaction; locks in the order of ids.
  */
-export function holdConversations(
-  db: Db,
-  ids: readonly string[],
-): Promise<Pick<ConversationRow, 'id' | 'organization_id'>[]> {
-  return selectOwners(db, { ids: idList(db, ids) });
-}
-
-const selectByIds = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+export const holdConversations = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversations')
-    .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .select(['id', 'organization_id'])
+    .where('id', ...isOneOf(db, ids))
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
 );
 
 /** Returns the existing conversations, in no order. Hot. */
-export function findConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
-  return selectByIds(db, { ids: idList(db, ids) });
-}
+export const findConversations = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids)),
+);
 
 /** Columns that messages change, and those on which the change depends. */
 const countedColumns = [
@@ -105,43 +89,39 @@ const countedColumns = [
 
 export type CountedRow = Pick<ConversationRow, (typeof countedColumns)[number]>;
 
-const selectCounted = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+/** Returns the columns that messages change, of locked conversations. Hot. */
+export const findCounted = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversations')
     .select(countedColumns)
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .where('id', ...isOneOf(db, ids)),
 );
 
-/** Returns the columns that messages change, of locked conversations. Hot. */
-export function findCounted(db: Db, ids: readonly string[]): Promise<CountedRow[]> {
-  return selectCounted(db, { ids: idList(db, ids) });
-}
-
-const countRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
+const countRow = own.run((db, after: CountedRow) =>
   db
     .updateTable('conversations')
     .set({
-      message_count: parameter('message_count'),
-      started_at: parameter('started_at'),
-      last_activity_at: parameter('last_activity_at'),
-      last_human_activity_at: parameter('last_human_activity_at'),
-      updated_at: parameter('updated_at'),
+      message_count: after.message_count,
+      started_at: after.started_at,
+      last_activity_at: after.last_activity_at,
+      last_human_activity_at: after.last_human_activity_at,
+      updated_at: after.updated_at,
     })
-    .where('id', '=', parameter('id')),
+    .where('id', '=', after.id),
 );
 
-const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
+const moveRow = own.run((db, after: CountedRow) =>
   db
     .updateTable('conversations')
     .set({
-      status: parameter('status'),
-      status_reason: parameter('status_reason'),
+      status: after.status,
+      status_reason: after.status_reason,
       resolved_at: null,
       resolution_type: null,
       resolution_notes: null,
       archived_at: null,
     })
-    .where('id', '=', parameter('id')),
+    .where('id', '=', after.id),
 );
 
 /**
@@ -157,18 +137,13 @@ export async function countMessages(db: Db, before: CountedRow, after: CountedRo
   noteConversation(db, after, 1);
 }
 
-const loseMessages = change(
-  (db: Kysely<ConversationTables>, parameter: ParameterOf<{ id: string; count: number }>) =>
-    db
-      .updateTable('conversations')
-      .set((set) => ({ message_count: set('message_count', '-', parameter('count')) }))
-      .where('id', '=', parameter('id')),
-);
-
 /** Subtracts messages that were deleted or moved elsewhere. */
-export async function countLost(db: Db, id: string, count: number): Promise<void> {
-  await loseMessages(db, { id, count });
-}
+export const countLost = own.run((db, id: string, count: number) =>
+  db
+    .updateTable('conversations')
+    .set((set) => ({ message_count: set('message_count', '-', count) }))
+    .where('id', '=', id),
+);
 
 /**
  * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the external id.
@@ -208,9 +183,7 @@ export async function deleteConversationRow(
 
 type Owned = Pick<ConversationRow, 'id' | 'organization_id'>;
 
-const insertTagRows = bulkInsert<ConversationTables>('conversation_tags', [
-  ...['organization_id', 'tag', 'conversation_id'],
-]);
+const insertTagRows = own.bulkInsert('conversation_tags', TagRow);
 
 /** Adds tags that the conversation lacks. */
 export async function addTags(
@@ -232,29 +205,22 @@ export async function removeTags(
   await tables<ConversationTables>(db)
     .deleteFrom('conversation_tags')
     .where('organization_id', '=', organization_id)
-    .where(isOneOf(db, 'tag', idList(db, tags)))
+    .where('tag', ...isOneOf(db, tags))
     .where('conversation_id', '=', id)
     .execute();
 }
 
-const selectLinks = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+/** Returns the contacts of these conversations. */
+export const findContactLinks = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversation_contacts')
     .selectAll()
-    .where(isOneOf(db, 'conversation_id', parameter('ids')))
+    .where('conversation_id', ...isOneOf(db, ids))
     .orderBy('conversation_id')
     .orderBy('contact_id'),
 );
 
-/** Returns the contacts of these conversations. */
-export function findContactLinks(db: Db, ids: readonly string[]): Promise<ContactLink[]> {
-  return selectLinks(db, { ids: idList(db, ids) });
-}
-
-const insertLinkRows = bulkInsert<ConversationTables>('conversation_contacts', [
-  'conversation_id',
-  'contact_id',
-]);
+const insertLinkRows = own.bulkInsert('conversation_contacts', ContactLink);
 
 /** Inserts the missing links of locked conversations. */
 export async function insertContactLinks(db: Db, links: readonly ContactLink[]): Promise<void> {

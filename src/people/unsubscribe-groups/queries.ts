@@ -1,15 +1,6 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides nothing.
-import type { Kysely } from 'kysely';
-import {
-  bulkInsert,
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../platform/store/db.ts';
-import { rowsOf } from '../../platform/store/rows.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface UnsubscribeGroupRow {
   id: string;
@@ -21,11 +12,11 @@ export interface UnsubscribeGroupRow {
 }
 
 /** The recipient of a deleted delivery. */
-export interface UnsubscribeAddressRow {
-  delivery_id: string;
-  organization_id: string;
-  unsubscribe_group_id: string;
-  address: string;
+export class UnsubscribeAddressRow {
+  delivery_id!: string;
+  organization_id!: string;
+  unsubscribe_group_id!: string;
+  address!: string;
 }
 
 interface GroupTables {
@@ -33,34 +24,23 @@ interface GroupTables {
   unsubscribe_addresses: UnsubscribeAddressRow;
 }
 
-export const unsubscribeGroups = rowsOf<UnsubscribeGroupRow>(
-  'unsubscribe_groups',
-  'unsubscribe-group',
-);
+const own = ownTables<GroupTables>();
 
-const selectOwners = statement(
-  (db: Kysely<GroupTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('unsubscribe_groups')
-      .select(['id', 'organization_id'])
-      .where(isOneOf(db, 'id', parameter('ids'))),
-);
+export const unsubscribeGroups = own.rowsOf('unsubscribe_groups', 'unsubscribe-group');
 
 /** Finds the organizations of groups. Hot: sends that name a group ask. */
-export function findGroupOwners(
-  db: Db,
-  ids: readonly string[],
-): Promise<Pick<UnsubscribeGroupRow, 'id' | 'organization_id'>[]> {
-  return selectOwners(db, { ids: idList(db, ids) });
-}
+export const findGroupOwners = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('unsubscribe_groups')
+    .select(['id', 'organization_id'])
+    .where('id', ...isOneOf(db, ids)),
+);
 
 /** Keeps the recipients of deliveries that are about to be deleted. */
-export const insertUnsubscribeAddresses = bulkInsert<GroupTables>('unsubscribe_addresses', [
-  'delivery_id',
-  'organization_id',
-  'unsubscribe_group_id',
-  'address',
-]);
+export const insertUnsubscribeAddresses = own.bulkInsert(
+  'unsubscribe_addresses',
+  UnsubscribeAddressRow,
+);
 
 export function findUnsubscribeAddress(
   db: Db,

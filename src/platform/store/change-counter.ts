@@ -1,7 +1,8 @@
 // Counter in the store, a table of one row, that grows with every change of rows that processes cache
 // (changes.ts). A transaction that changes such rows must call `note`.
-import { type Db, statement, tables } from './db.ts';
+import { type Db, tables } from './db.ts';
 import { hasGathered, lastly } from './last-writes.ts';
+import { compiledOnce } from './statement.ts';
 
 type Untyped = Record<string, { counter: number }>;
 
@@ -15,9 +16,8 @@ export interface ChangeCounter {
 }
 
 /** The counter of one table, which an area names in its queries. */
-export function changeCounter<Tables>(table: keyof Tables & string): ChangeCounter {
-  const name: string = table;
-  const read = statement<Untyped, object, { counter: number }>((db) =>
+export function changeCounter(name: string): ChangeCounter {
+  const read = compiledOnce<Untyped, [], { counter: number }>((db) =>
     db.selectFrom(name).select('counter'),
   );
   const add = async (trx: Db): Promise<void> => {
@@ -27,7 +27,7 @@ export function changeCounter<Tables>(table: keyof Tables & string): ChangeCount
       .execute();
   };
   return {
-    count: async (db) => (await read(db, {}))[0]?.counter ?? 0,
+    count: async (db) => (await read(db, [])).rows[0]?.counter ?? 0,
     note: (trx) => void lastly(trx, name, () => ({ write: add })),
     isNoted: (trx) => hasGathered(trx, name),
   };

@@ -3,6 +3,7 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
+  type Expression,
   type Kysely,
   PostgresAdapter,
   type QueryResult,
@@ -10,6 +11,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import { placeholder, readerOf } from './placeholder.ts';
 
 /** A connection for queries; functions take it as their first parameter. */
 export type Db = Kysely<unknown>;
@@ -61,8 +63,10 @@ export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;
 }
 
+type Engine = Pick<Kysely<unknown>, 'getExecutor'>;
+
 /** Returns the engine of a connection; only for statements per engine and for migrations. */
-export function engineOf(db: Pick<Kysely<unknown>, 'getExecutor'>): StoreKind {
+export function engineOf(db: Engine): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
@@ -74,163 +78,51 @@ export function setDirectConnection(db: Db, connection: DatabaseConnection): voi
   directConnections.set(db, connection);
 }
 
-function run<R>(db: Db, query: CompiledQuery<R>): Promise<QueryResult<R>> {
+/** Runs a compiled query, directly where the connection allows it. */
+export function runCompiled<R>(db: Db, query: CompiledQuery<R>): Promise<QueryResult<R>> {
   const direct = directConnections.get(db);
   return direct ? direct.executeQuery<R>(query) : db.executeQuery<R>(query);
 }
 
-/**
- * Condition that `column` is one of the ids packed by `idList`. Lists of every length share one SQL text and
- * one prepared statement, on both engines.
- */
-export function isOneOf(
-  db: Pick<Kysely<unknown>, 'getExecutor'>,
-  column: string,
-  packed: unknown,
-): RawBuilder<SqlBool> {
-  return engineOf(db) === 'postgres'
-    ? sql<SqlBool>`${sql.ref(column)} = any(${packed})`
-    : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${packed}))`;
-}
-
-/** Packs ids for `isOneOf` as the engine expects. */
-export function idList(db: Db, ids: readonly string[]): unknown {
-  return engineOf(db) === 'postgres' ? ids : JSON.stringify(ids);
-}
-
-/** Packs a list that is JSON already, which SQLite takes without parsing; see `idList`. */
-export function idListOfJson(db: Db, ids: string): unknown {
-  return engineOf(db) === 'postgres' ? JSON.parse(ids) : ids;
-}
-
-/** Placeholder of a value in a statement that is compiled once; see `statement`. */
-class Parameter {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
+/** A list that is JSON already, which SQLite takes without parsing. */
+export class JsonList {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
   }
 }
 
-interface Compilable<R> {
-  compile(): CompiledQuery<R>;
+function packed(engine: StoreKind, list: readonly unknown[] | JsonList): unknown {
+  if (list instanceof JsonList) return engine === 'postgres' ? JSON.parse(list.text) : list.text;
+  return engine === 'postgres' ? list : JSON.stringify(list);
 }
 
-/** Returns the placeholder for a value of a `statement`. */
-export type ParameterOf<P> = <K extends keyof P & string>(name: K) => P[K];
-
-/**
- * Returns a hot statement: built and compiled once per engine, then only bound and run. Compiling each
- * query costs 40 % of the accept rate (ARCHITECTURE.md, "Decisions that shape the house").
- */
-export function statement<T, P extends object, R>(
-  build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<R>,
-): (db: Db, values: P) => Promise<R[]> {
-  const bind = compiledOnce(build);
-  return async (db, values) => (await run(db, bind(db, values))).rows;
-}
-
-/** Returns a hot statement that resolves with the number of changed rows (`returning` costs more). */
-export function change<T, P extends object>(
-  build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<unknown>,
-): (db: Db, values: P) => Promise<number> {
-  const bind = compiledOnce(build);
-  return async (db, values) => Number((await run(db, bind(db, values))).numAffectedRows ?? 0);
-}
-
-function compiledOnce<T, P extends object, R>(
-  build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<R>,
-): (db: Db, values: P) => CompiledQuery<R> {
-  const compiled = new Map<string, CompiledQuery<R>>();
-  return (db, values) => {
-    const engine = engineOf(db);
-    let query = compiled.get(engine);
-    if (!query) {
-      const parameter = ((name: string) => new Parameter(name)) as unknown as ParameterOf<P>;
-      query = build(tables<T>(db), parameter).compile();
-      if (engine === 'sqlite') query = { ...query, sql: withSteadyLimit(query.sql) };
-      compiled.set(engine, query);
-    }
-    const bound = query.parameters.map((value) =>
-      value instanceof Parameter ? (values as Record<string, unknown>)[value.name] : value,
-    );
-    return { ...query, parameters: bound };
-  };
+/** Packs a list into one parameter: lists of every length share one SQL text and prepared statement. */
+export function packedList(db: Engine, list: readonly unknown[] | JsonList): unknown {
+  const engine = engineOf(db);
+  const read = readerOf(list);
+  if (!read) return packed(engine, list);
+  return placeholder((args) => packed(engine, read(args) as readonly unknown[] | JsonList));
 }
 
 /**
- * Hides `limit ?` in an expression. SQLite replans a statement at each run if a bare `limit ?` may change
- * the plan: 20 to 90 µs for a read of 1 µs.
+ * Operator and operand of the condition that a column is one of `list`: `where('id', ...isOneOf(db, ids))`.
+ * In SQL text, use `amongOf`.
  */
-function withSteadyLimit(text: string): string {
-  return text.replaceAll(' limit ?', ' limit +?');
+export function isOneOf<Value>(
+  db: Engine,
+  list: readonly Value[] | JsonList,
+): [Expression<unknown>, Expression<Value>] {
+  const values = packedList(db, list);
+  return engineOf(db) === 'postgres'
+    ? [sql`=`, sql<Value>`any(${values})`]
+    : [sql`in`, sql<Value>`(select value from json_each(${values}))`];
 }
 
-const largestChunk = 64;
-/** Parameters of a statement: PostgreSQL takes at most 65,535, SQLite 32,766. */
-const mostParameters = 32_000;
-
-/** Sets of columns of a table with own statements; rows of further sets name every column. */
-const mostColumnSets = 16;
-
-/**
- * Inserts many rows with few distinct statements: chunks of powers of two, each compiled once per
- * engine and set of columns, so that their prepared statements stay warm. Columns that are null in
- * all rows are left out, as binding a null costs as much as a number (half of the columns of a new
- * message: 2 µs less a row); so no column may have a default. All rows have the same columns.
- */
-export function bulkInsert<T>(table: keyof T & string, columns: readonly string[]) {
-  const compiled = new Map<string, CompiledQuery>();
-  const columnSets = new Map<string, readonly string[]>();
-  return async (db: Db, rows: readonly object[]): Promise<void> => {
-    if (rows.length === 0) return;
-    const filled = columns.filter((column) => rows.some((row) => hasValue(row, column)));
-    let columnSet = filled.join();
-    if (!columnSets.has(columnSet)) {
-      if (columnSets.size < mostColumnSets) columnSets.set(columnSet, filled);
-      else columnSet = '';
-    }
-    const used = columnSets.get(columnSet) ?? columns;
-    let done = 0;
-    while (done < rows.length) {
-      const size = chunkSize(rows.length - done, used.length);
-      const key = `${engineOf(db)}:${size}:${columnSet}`;
-      let query = compiled.get(key);
-      if (!query) {
-        query = compileInsert(db, table, used, size);
-        compiled.set(key, query);
-      }
-      // Allocated at full length: growing step by step made more garbage than the rows themselves.
-      const parameters = new Array<unknown>(size * used.length);
-      let at = 0;
-      for (let i = done; i < done + size; i++) {
-        const row = rows[i] as Record<string, unknown>;
-        for (const column of used) parameters[at++] = row[column] ?? null;
-      }
-      await run(db, { ...query, parameters });
-      done += size;
-    }
-  };
-}
-
-function hasValue(row: object, column: string): boolean {
-  const value = (row as Record<string, unknown>)[column];
-  return value !== null && value !== undefined;
-}
-
-function chunkSize(left: number, columns: number): number {
-  let size = largestChunk;
-  while (size > left || size * columns > mostParameters) size /= 2;
-  return size;
-}
-
-function compileInsert(db: Db, table: string, columns: readonly string[], size: number) {
-  const row = Object.fromEntries(columns.map((column) => [column, new Parameter(column)]));
-  const untyped = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  return untyped
-    .insertInto(table)
-    .columns([...columns])
-    .values(Array.from({ length: size }, () => row))
-    .compile() as CompiledQuery;
+/** The same condition for SQL text, in which no type checks the column. */
+export function amongOf(db: Engine, column: string, list: readonly unknown[]): RawBuilder<SqlBool> {
+  const [operator, operand] = isOneOf(db, list);
+  return sql<SqlBool>`${sql.ref(column)} ${operator} ${operand}`;
 }
 
 /** Encodes a value as JSON text for the store; null for null and undefined. */

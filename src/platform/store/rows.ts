@@ -2,15 +2,19 @@
 // table in its queries.ts; hot statements and decisions are SQL written there by hand.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../errors.ts';
-import { type Db, statement, tables } from './db.ts';
+import { type Db, tables } from './db.ts';
+import { compiledOnce } from './statement.ts';
 
 export interface OwnedRow {
   id: string;
   organization_id: string;
 }
 
-/** Values of columns; booleans are stored as 1 or 0, undefined values are skipped. */
-type Values<Row> = { [Name in keyof Row]?: Row[Name] | boolean | undefined };
+/** A value of a column; booleans are stored as 1 or 0 in columns of numbers. */
+type Value<Stored> = Stored | (number extends Stored ? boolean : never);
+
+/** Values of columns; undefined values are skipped. */
+type Values<Row> = { [Name in keyof Row]?: Value<Row[Name]> | undefined };
 
 function stored(values: object): [string, unknown][] {
   return Object.entries(values).flatMap(([column, value]) => {
@@ -41,18 +45,18 @@ class Rows<Row extends OwnedRow> {
   constructor(table: string, kind: string) {
     this.#table = table;
     this.#kind = kind;
-    this.#byId = statement<Untyped, { organizationId: string; id: string }, unknown>(
-      (db, parameter) =>
+    this.#byId = compiledOnce<Untyped, [organizationId: string, id: string], unknown>(
+      (db, organizationId, id) =>
         db
           .selectFrom(table)
           .selectAll()
-          .where('organization_id', '=', parameter('organizationId'))
-          .where('id', '=', parameter('id')),
+          .where('organization_id', '=', organizationId)
+          .where('id', '=', id),
     );
   }
 
   async find(db: Db, organizationId: string, id: string): Promise<Row | undefined> {
-    return (await this.#byId(db, { organizationId, id }))[0] as Row | undefined;
+    return (await this.#byId(db, [organizationId, id])).rows[0] as Row | undefined;
   }
 
   /** @throws ResourceNotFoundError naming the kind. */

@@ -6,17 +6,23 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError, ConflictError } from '../../../src/platform/errors.ts';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
-import { bulkInsert, type Db, type Store } from '../../../src/platform/store/db.ts';
+import type { Db, Store } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
+import { ownTables } from '../../../src/platform/store/own-tables.ts';
 import { openPostgres } from '../../../src/platform/store/postgres.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../../support/tcp-proxy.ts';
 
-interface Things {
-  things: { id: string; note: string | null };
+class ThingRow {
+  id!: string;
+  note!: string | null;
 }
 
-const insertThings = bulkInsert<Things>('things', ['id', 'note']);
+interface Things {
+  things: ThingRow;
+}
+
+const insertThings = ownTables<Things>().bulkInsert('things', ThingRow);
 const mostRuns = 5;
 const chance = seededRandom(1);
 

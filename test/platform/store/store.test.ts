@@ -5,24 +5,26 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import {
-  bulkInsert,
-  type Db,
-  type Store,
-  statement,
-  tables,
-} from '../../../src/platform/store/db.ts';
+import { bulkInsert } from '../../../src/platform/store/bulk-insert.ts';
+import { type Db, isOneOf, type Store, tables } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
 import { CountChanges, lastly } from '../../../src/platform/store/last-writes.ts';
 import { migrationStatus } from '../../../src/platform/store/migrate.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
+import { ownTables } from '../../../src/platform/store/own-tables.ts';
 import { postgresSchema } from '../../support/postgres.ts';
 
-interface ProbeTables {
-  things: { id: string; note: string | null };
+class ThingRow {
+  id!: string;
+  note!: string | null;
 }
 
-const insertThings = bulkInsert<ProbeTables>('things', ['id', 'note']);
+interface ProbeTables {
+  things: ThingRow;
+}
+
+const own = ownTables<ProbeTables>();
+const insertThings = own.bulkInsert('things', ThingRow);
 
 async function thingIds(db: Db): Promise<string[]> {
   const rows = await tables<ProbeTables>(db)
@@ -114,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
       await sql`create table shapes (id integer primary key, one integer, two integer,
         four integer, eight integer, sixteen integer)`.execute(trx);
     });
-    const insertShapes = bulkInsert<{ shapes: object }>('shapes', ['id', ...columns]);
+    const insertShapes = bulkInsert<Record<string, unknown>>('shapes', ['id', ...columns]);
     const shapeOf = (id: number) => ({
       id,
       ...Object.fromEntries(columns.map((name, bit) => [name, id & (1 << bit) ? 1 << bit : null])),
@@ -124,18 +126,32 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(rows).toEqual(Array.from({ length: 32 }, (_, id) => shapeOf(id)));
   });
 
-  it('binds new values to a compiled statement', async () => {
-    const find = statement<ProbeTables, { id: string }, { note: string | null }>((db, parameter) =>
-      db.selectFrom('things').select('note').where('id', '=', parameter('id')),
+  it('builds a statement once and binds new values to each call', async () => {
+    let builds = 0;
+    const find = own.all((db, ids: readonly string[], { note }: Pick<ThingRow, 'note'>) => {
+      builds++;
+      return db
+        .selectFrom('things')
+        .selectAll()
+        .where('id', ...isOneOf(db, ids))
+        .where('note', '=', note);
+    });
+    const [a, b] = [
+      { id: 'a', note: '1' },
+      { id: 'b', note: '2' },
+    ];
+    await store.write((trx) => insertThings(trx, [a, b]));
+    expect(await find(store.db, ['a'], a)).toEqual([a]);
+    expect(await find(store.db, ['a', 'b', 'c'], b)).toEqual([b]);
+    expect(await find(store.db, [], b)).toEqual([]);
+    expect(builds).toBe(1);
+  });
+
+  it('refuses a statement that computes with its arguments', async () => {
+    const find = own.all((db, id: string) =>
+      db.selectFrom('things').selectAll().where('id', '=', `${id}`),
     );
-    await store.write((trx) =>
-      insertThings(trx, [
-        { id: 'a', note: '1' },
-        { id: 'b', note: '2' },
-      ]),
-    );
-    expect(await find(store.db, { id: 'a' })).toEqual([{ note: '1' }]);
-    expect(await find(store.db, { id: 'b' })).toEqual([{ note: '2' }]);
+    await expect(find(store.db, 'a')).rejects.toThrow('cannot compute with its arguments');
   });
 
   it('reports its own commits and those of another process', async () => {

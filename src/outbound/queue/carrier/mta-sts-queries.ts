@@ -1,12 +1,6 @@
 // All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Decides nothing.
-import type { Kysely } from 'kysely';
-import {
-  type Db,
-  engineOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../../../platform/store/db.ts';
+import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
+import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export interface StsPolicyRow {
   domain: string;
@@ -21,14 +15,11 @@ interface StsTables {
   mta_sts_policies: StsPolicyRow;
 }
 
-const selectPolicy = statement(
-  (db: Kysely<StsTables>, parameter: ParameterOf<{ domain: string }>) =>
-    db.selectFrom('mta_sts_policies').selectAll().where('domain', '=', parameter('domain')),
-);
+const own = ownTables<StsTables>();
 
-export async function findStsPolicy(db: Db, domain: string): Promise<StsPolicyRow | undefined> {
-  return (await selectPolicy(db, { domain }))[0];
-}
+export const findStsPolicy = own.first((db, domain: string) =>
+  db.selectFrom('mta_sts_policies').selectAll().where('domain', '=', domain),
+);
 
 /** Writes the policy of a domain, replacing its last one. */
 export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> {

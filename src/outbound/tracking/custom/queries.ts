@@ -1,7 +1,6 @@
 // All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no decisions.
-import { changeCounter } from '../../../platform/store/change-counter.ts';
-import { type Db, idList, isOneOf, statement, tables } from '../../../platform/store/db.ts';
-import { rowsOf } from '../../../platform/store/rows.ts';
+import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
+import { ownTables } from '../../../platform/store/own-tables.ts';
 import type { ReasonCode, TrackingStatus } from './schema.ts';
 
 export interface TrackingHostRow {
@@ -64,10 +63,12 @@ interface TrackingTables {
   acme_accounts: AcmeAccountRow;
 }
 
+const own = ownTables<TrackingTables>();
+
 /** New values of changed columns. */
 export type HostPatch = Partial<Omit<TrackingHostRow, 'id' | 'organization_id' | 'domain_id'>>;
 
-const hosts = rowsOf<TrackingHostRow>('tracking_hosts', 'custom-tracking');
+const hosts = own.rowsOf('tracking_hosts', 'custom-tracking');
 
 export const insertHost = (db: Db, row: TrackingHostRow) => hosts.insert(db, row, ['domain_id']);
 
@@ -90,7 +91,7 @@ export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promis
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
     .select(['id', 'domain_id', 'hostname', 'status', 'missing_since', 'reason_message'])
-    .where(isOneOf(db, 'domain_id', idList(db, domainIds)))
+    .where('domain_id', ...isOneOf(db, domainIds))
     .where('status', 'not in', ['tearing-down', 'disabled'])
     .execute();
 }
@@ -165,35 +166,28 @@ export function claimRestedHost(
     .executeTakeFirst();
 }
 
-const due = statement<TrackingTables, { now: number; limit: number }, { id: string }>(
-  (db, parameter) =>
+/** Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones. */
+export const selectDueHosts = own.all(
+  (db, now: number, limit: number) =>
     db
       .selectFrom('tracking_hosts')
       .select('id')
-      .where('next_check_at', '<=', parameter('now'))
-      .where(({ eb, or }) =>
-        or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', parameter('now'))]),
-      )
+      .where('next_check_at', '<=', now)
+      .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
       .orderBy('next_check_at')
-      .limit(parameter('limit')),
-);
-
-/** Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones. */
-export async function selectDueHosts(db: Db, now: number, limit: number): Promise<string[]> {
-  return (await due(db, { now, limit })).map(({ id }) => id);
-}
-
-const nextDue = statement<TrackingTables, { now: number }, { at: number | null }>((db, parameter) =>
-  db
-    .selectFrom('tracking_hosts')
-    .select(({ fn }) => fn.min<number | null>('next_check_at').as('at'))
-    .where('next_check_at', '>', parameter('now')),
+      .limit(limit),
+  (rows) => rows.map(({ id }) => id),
 );
 
 /** Returns the next due time after `now`, or null. */
-export async function findNextDue(db: Db, now: number): Promise<number | null> {
-  return (await nextDue(db, { now }))[0]?.at ?? null;
-}
+export const findNextDue = own.first(
+  (db, now: number) =>
+    db
+      .selectFrom('tracking_hosts')
+      .select(({ fn }) => fn.min<number | null>('next_check_at').as('at'))
+      .where('next_check_at', '>', now),
+  (row) => row?.at ?? null,
+);
 
 /** Columns of a host that serves links: all hosts except disabled ones. */
 export type ServedHostRow = Pick<
@@ -269,7 +263,7 @@ export function findHolder(
 }
 
 /** Counts changes of served hosts. */
-export const hostChanges = changeCounter<TrackingTables>('tracking_host_changes');
+export const hostChanges = own.changeCounter('tracking_host_changes');
 
 export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
   return tables<TrackingTables>(db)

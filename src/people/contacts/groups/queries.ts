@@ -1,17 +1,8 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
 // its number of members. Changes add to it at the very end of their transaction.
-import {
-  bulkInsert,
-  change,
-  type Db,
-  idList,
-  isOneOf,
-  statement,
-  tables,
-} from '../../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../../platform/store/last-writes.ts';
-import { lockerOf } from '../../../platform/store/locks.ts';
-import { rowsOf } from '../../../platform/store/rows.ts';
+import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export interface ContactGroupRow {
   id: string;
@@ -23,9 +14,9 @@ export interface ContactGroupRow {
   updated_at: number;
 }
 
-interface MemberRow {
-  group_id: string;
-  contact_id: string;
+class MemberRow {
+  group_id!: string;
+  contact_id!: string;
 }
 
 interface GroupTables {
@@ -33,20 +24,22 @@ interface GroupTables {
   contact_group_members: MemberRow;
 }
 
-export const contactGroups = rowsOf<ContactGroupRow>('contact_groups', 'contact-group');
+const own = ownTables<GroupTables>();
+
+export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 
 /** Locks groups until the transaction ends. Contacts that change their groups must be locked before. */
-export const lockGroups = lockerOf<GroupTables>('contact_groups');
+export const lockGroups = own.lockerOf('contact_groups');
 
-const addCount = change<GroupTables, { id: string; count: number }>((db, parameter) =>
+const addCount = own.run((db, id: string, count: number) =>
   db
     .updateTable('contact_groups')
-    .set(({ eb }) => ({ member_count: eb('member_count', '+', parameter('count')) }))
-    .where('id', '=', parameter('id')),
+    .set(({ eb }) => ({ member_count: eb('member_count', '+', count) }))
+    .where('id', '=', id),
 );
 
 async function addCounts(trx: Db, sorted: readonly { id: string; count: number }[]): Promise<void> {
-  for (const row of sorted) await addCount(trx, row);
+  for (const { id, count } of sorted) await addCount(trx, id, count);
 }
 
 function noteMembers(trx: Db, id: string, count: number): void {
@@ -54,16 +47,15 @@ function noteMembers(trx: Db, id: string, count: number): void {
   lastly(trx, 'contact_groups', () => new CountChanges(addCounts)).add(id, { id, count });
 }
 
-const memberIds = statement<GroupTables, { groupId: string; ids: unknown }, { contact_id: string }>(
-  (db, parameter) =>
-    db
-      .selectFrom('contact_group_members')
-      .select('contact_id')
-      .where('group_id', '=', parameter('groupId'))
-      .where(isOneOf(db, 'contact_id', parameter('ids'))),
+const memberIds = own.all((db, groupId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('contact_group_members')
+    .select('contact_id')
+    .where('group_id', '=', groupId)
+    .where('contact_id', ...isOneOf(db, ids)),
 );
 
-const insertMembers = bulkInsert<GroupTables>('contact_group_members', ['group_id', 'contact_id']);
+const insertMembers = own.bulkInsert('contact_group_members', MemberRow);
 
 /** Adds the contacts that are missing from a locked group. Returns their number. */
 export async function addMembers(
@@ -71,7 +63,7 @@ export async function addMembers(
   groupId: string,
   contactIds: readonly string[],
 ): Promise<number> {
-  const there = await memberIds(db, { groupId, ids: idList(db, contactIds) });
+  const there = await memberIds(db, groupId, contactIds);
   const known = new Set(there.map(({ contact_id }) => contact_id));
   const rows = contactIds
     .filter((id) => !known.has(id))
@@ -93,24 +85,20 @@ export async function removeMembers(
   const removed = await tables<GroupTables>(db)
     .deleteFrom('contact_group_members')
     .where('group_id', '=', groupId)
-    .where(isOneOf(db, 'contact_id', idList(db, contactIds)))
+    .where('contact_id', ...isOneOf(db, contactIds))
     .returning('contact_id')
     .execute();
   noteMembers(db, groupId, -removed.length);
   return removed.length;
 }
 
-const deleteMemberships = statement<GroupTables, { contactId: string }, { group_id: string }>(
-  (db, parameter) =>
-    db
-      .deleteFrom('contact_group_members')
-      .where('contact_id', '=', parameter('contactId'))
-      .returning('group_id'),
+const deleteMemberships = own.all((db, contactId: string) =>
+  db.deleteFrom('contact_group_members').where('contact_id', '=', contactId).returning('group_id'),
 );
 
 /** Takes a contact that is being deleted out of all its groups. */
 export async function leaveGroups(db: Db, contactId: string): Promise<void> {
-  for (const { group_id } of await deleteMemberships(db, { contactId })) {
+  for (const { group_id } of await deleteMemberships(db, contactId)) {
     noteMembers(db, group_id, -1);
   }
 }

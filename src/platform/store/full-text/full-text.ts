@@ -11,8 +11,9 @@
 // is found fast even if other mailboxes are full of it. Two scopes may share the five characters: the caller
 // must check the scope of each result.
 import { hash } from 'node:crypto';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { amongOf, type Db, engineOf } from '../db.ts';
+import { compiledOnce } from '../statement.ts';
 import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
@@ -88,28 +89,28 @@ class FullText {
   constructor(table: string, key: string) {
     this.#table = table;
     this.#key = key;
-    this.#insertKeys = statement<Untyped, { keys: string }, { id: number; key: string }>(
-      (db, parameter) => {
+    this.#insertKeys = compiledOnce<Untyped, [keys: string], { id: number; key: string }>(
+      (db, keys) => {
         const column = sql.ref(key);
         // The update makes `returning` include existing rows too.
-        const insertion = sql`insert into ${sql.table(table)} (${column})
-          select value from json_each(${parameter('keys')}) where true
+        const insertion = sql<{
+          id: number;
+          key: string;
+        }>`insert into ${sql.table(table)} (${column})
+          select value from json_each(${keys}) where true
           on conflict (${column}) do update set ${column} = excluded.${column}
           returning id, ${column} as key`;
-        return { compile: () => insertion.compile(db) as never };
+        return { compile: () => insertion.compile(db) };
       },
     );
-    this.#insertWords = change<Untyped, { id: number; words: string }>((db, parameter) =>
-      db
-        .insertInto(wordsTable(table))
-        .orReplace()
-        .values({ rowid: parameter('id'), words: parameter('words') }),
+    this.#insertWords = compiledOnce<Untyped, [id: number, words: string], unknown>(
+      (db, rowid, words) => db.insertInto(wordsTable(table)).orReplace().values({ rowid, words }),
     );
-    this.#insertVectors = change((db: Kysely<Untyped>, parameter: ParameterOf<{ all: string }>) => {
+    this.#insertVectors = compiledOnce<Untyped, [all: string], unknown>((db, all) => {
       const column = sql.ref(key);
       const insertion = sql`insert into ${sql.table(table)} (${column}, words)
         select value ->> 0, (value ->> 1)::tsvector
-        from json_array_elements(${parameter('all')}::json) as entry (value)
+        from json_array_elements(${all}::json) as entry (value)
         on conflict (${column}) do update set words = excluded.words`;
       return { compile: () => insertion.compile(db) };
     });
@@ -121,16 +122,16 @@ class FullText {
     const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     if (engineOf(db) === 'postgres') {
       const all = sorted.map((entry) => [entry.key, tsvectorText(entry)]);
-      if (all.length > 0) await this.#insertVectors(db, { all: JSON.stringify(all) });
+      if (all.length > 0) await this.#insertVectors(db, [JSON.stringify(all)]);
       return;
     }
     if (sorted.length === 0) return;
     // All keys first: FTS5 flushes its pending words before each statement that may fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
-    const rows = await this.#insertKeys(db, { keys });
+    const { rows } = await this.#insertKeys(db, [keys]);
     const ids = new Map(rows.map(({ id, key }) => [key, id]));
     for (const entry of sorted) {
-      await this.#insertWords(db, { id: ids.get(entry.key) ?? 0, words: fts5Text(entry) });
+      await this.#insertWords(db, [ids.get(entry.key) ?? 0, fts5Text(entry)]);
     }
   }
 
@@ -138,7 +139,7 @@ class FullText {
   async remove(db: Db, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     await sql`delete from ${sql.table(this.#table)}
-      where ${isOneOf(db, this.#key, idList(db, keys))}`.execute(db);
+      where ${amongOf(db, this.#key, keys)}`.execute(db);
   }
 
   /** Returns the keys of matching documents, unordered. `limit` results may mean that there are more. */
@@ -168,7 +169,7 @@ class FullText {
   ): Promise<Set<string>> {
     if (question.query.length === 0 || keys.length === 0) return new Set();
     const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
-    const these = isOneOf(db, this.#key, idList(db, keys));
+    const these = amongOf(db, this.#key, keys);
     if (engineOf(db) === 'postgres') {
       // The `case` keeps the planner from reading all matches through the index.
       const asked = sql`case when words @@ ${tsquery(question)}::tsquery then 1 else 0 end = 1`;
@@ -216,9 +217,9 @@ async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Returns the index over the documents of `table`, named by its column `key`. */
-export function fullTextOf(table: string, key: string): FullText {
-  return new FullText(table, key);
+/** Returns the index over the documents of a table, named by the column: `fullTextOf(own.column(…))`. */
+export function fullTextOf({ table, column }: { table: string; column: string }): FullText {
+  return new FullText(table, column);
 }
 
 /** Names the separate FTS5 table for words on SQLite. */

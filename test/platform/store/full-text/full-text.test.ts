@@ -19,7 +19,7 @@ import { postgresSchema } from '../../../support/postgres.ts';
 import { injections } from './injections.ts';
 import { foundByReading, mailsOf, placesOfAll, queriesOver } from './ten-scripts.ts';
 
-const fullText = fullTextOf('probe_search', 'message_id');
+const fullText = fullTextOf({ table: 'probe_search', column: 'message_id' });
 const kinds = ['sqlite', 'postgres'] as const;
 
 /** Opens a store with a separate table, whose documents belong to no message. */

@@ -1,0 +1,27 @@
+// Counters: a row of sums by key, which transactions add to.
+import { sql } from 'kysely';
+import type { Db } from './db.ts';
+import { compiledOnce } from './statement.ts';
+
+type Untyped = Record<string, Record<string, unknown>>;
+
+/** Returns a function that adds the sums of each row to those with its key, or inserts it as the first. */
+export function adderOf<Row>(
+  table: string,
+  key: readonly string[],
+  sums: readonly string[],
+): (db: Db, rows: readonly Row[]) => Promise<void> {
+  const added = sums.map((sum) => [
+    sum,
+    sql`${sql.ref(`${table}.${sum}`)} + ${sql.ref(`excluded.${sum}`)}`,
+  ]);
+  const run = compiledOnce<Untyped, [Row], unknown>((db, row) =>
+    db
+      .insertInto(table)
+      .values(Object.fromEntries([...key, ...sums].map((name) => [name, row[name as keyof Row]])))
+      .onConflict((conflict) => conflict.columns([...key]).doUpdateSet(Object.fromEntries(added))),
+  );
+  return async (db, rows) => {
+    for (const row of rows) await run(db, [row]);
+  };
+}

@@ -1,0 +1,125 @@
+// Declarations of a room on its own tables, typed by their rows: `const own = ownTables<DeliveryTables>()`.
+// An unknown or forgotten column, a wrong type, a column of another table does not compile.
+import { adderOf } from './adder.ts';
+import { bulkInsert, columnsOf, type RowClass } from './bulk-insert.ts';
+import { type ChangeCounter, changeCounter } from './change-counter.ts';
+import type { Db } from './db.ts';
+import { type Locked, lockerOf } from './locks.ts';
+import { type OwnedRow, rowsOf } from './rows.ts';
+import { type Build, compiledOnce } from './statement.ts';
+
+/** A statement as its callers see it. */
+type Statement<Args extends readonly unknown[], Result> = (
+  db: Db,
+  ...args: Args
+) => Promise<Result>;
+
+type Column<Row> = keyof Row & string;
+
+/** The name of a table, if its rows have these columns. */
+type Having<Columns, Tables, Name extends keyof Tables> = Tables[Name] extends Columns
+  ? Name
+  : never;
+
+/** Columns that a new row cannot lack. */
+type Filled<Row> = { [Name in keyof Row as null extends Row[Name] ? never : Name]: Row[Name] };
+
+/** The columns of a row, each with the type that the table gives it. */
+type Known<Row, Stored> = { [Name in keyof Row]: Name extends keyof Stored ? Stored[Name] : never };
+
+/** Insert of rows with the columns of the class and no others. */
+type BulkInsert<Row> = <Given extends Row>(
+  db: Db,
+  rows: readonly (Given & Record<Exclude<keyof Given, keyof Row>, never>)[],
+) => Promise<void>;
+
+/** The list, unless a column of the row is neither in it nor in `Others`. */
+type Complete<Row, Others, Listed> = [Exclude<keyof Row, Others | Listed>] extends [never]
+  ? readonly Listed[]
+  : never;
+
+/** Leaves an answer as it is. */
+const asIs = (answer: unknown) => answer as never;
+
+class OwnTables<Tables> {
+  /** Declares a statement that returns its rows, or the result of `as` for them. */
+  all<Args extends unknown[], Row, Result = Row[]>(
+    build: Build<Tables, Args, Row>,
+    as: (rows: Row[]) => Result = asIs,
+  ): Statement<Args, Result> {
+    const run = compiledOnce(build);
+    return async (db, ...args) => as((await run(db, args)).rows);
+  }
+
+  /** Declares a statement that returns its first row, or the result of `as` for it. */
+  first<Args extends unknown[], Row, Result = Row | undefined>(
+    build: Build<Tables, Args, Row>,
+    as: (row: Row | undefined) => Result = asIs,
+  ): Statement<Args, Result> {
+    const run = compiledOnce(build);
+    return async (db, ...args) => as((await run(db, args)).rows[0]);
+  }
+
+  /** Declares a statement that returns the number of changed rows, which costs less than `returning`. */
+  change<Args extends unknown[], Result = number>(
+    build: Build<Tables, Args, unknown>,
+    as: (count: number) => Result = asIs,
+  ): Statement<Args, Result> {
+    const run = compiledOnce(build);
+    return async (db, ...args) => as(Number((await run(db, args)).numAffectedRows ?? 0));
+  }
+
+  /** Declares a statement that returns nothing. */
+  run<Args extends unknown[]>(build: Build<Tables, Args, unknown>): Statement<Args, void> {
+    const run = compiledOnce(build);
+    return async (db, ...args) => void (await run(db, args));
+  }
+
+  /** Declares the insert of many rows. The class names their columns and may lack nullable ones. */
+  bulkInsert<
+    Name extends Column<Tables>,
+    Row extends object & Filled<Tables[Name]> & Known<Row, Tables[Name]>,
+  >(table: Name, row: RowClass<Row>): BulkInsert<Row> {
+    return bulkInsert<Row>(table, columnsOf<Row>(row));
+  }
+
+  /** Declares a counter: adds the sums of each row to those with its key, or inserts it as the first. */
+  adderOf<
+    Name extends Column<Tables>,
+    Key extends Column<Tables[Name]>,
+    Sum extends Column<Tables[Name]>,
+  >(
+    table: Name,
+    key: readonly Key[],
+    sums: Complete<Tables[Name], Key, Sum>,
+  ): Statement<[rows: readonly Tables[Name][]], void> {
+    return adderOf<Tables[Name]>(table, key, sums);
+  }
+
+  /** Declares the common queries of a resource's table; `kind` is the noun of its 404. */
+  rowsOf<Name extends Column<Tables>>(table: Name & Having<OwnedRow, Tables, Name>, kind: string) {
+    return rowsOf<Extract<Tables[Name], OwnedRow>>(table, kind);
+  }
+
+  /** Declares a lock on rows: by their id, in its order, unless `columns` says otherwise. */
+  lockerOf<Name extends Column<Tables>>(table: Name, columns?: Locked<Column<Tables[Name]>>) {
+    return lockerOf(table, columns);
+  }
+
+  /** Declares the counter of changes that a table of one row holds. */
+  changeCounter<Name extends Column<Tables>>(
+    table: Name & Having<{ counter: number }, Tables, Name>,
+  ): ChangeCounter {
+    return changeCounter(table);
+  }
+
+  /** Names a column, for a full-text index. */
+  column<Name extends Column<Tables>>(table: Name, column: Column<Tables[Name]>) {
+    return { table, column };
+  }
+}
+
+/** Returns the declarations on the tables of a room. */
+export function ownTables<Tables>(): OwnTables<Tables> {
+  return new OwnTables<Tables>();
+}
