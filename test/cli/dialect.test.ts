@@ -77,7 +77,7 @@ interface Source {
 function sourceOf(id: string): Source {
   const text = readFileSync(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`), 'utf8');
   const imported = text.matchAll(
-    /(?:import\(|^import (?!type )[^;]*? from )'(?:\.\.\/)+((?:src|daemon)\/[^']+)'/gm,
+    /(?:import\(\s*|^import (?!type )[^;]*? from )'(?:\.\.\/)+((?:src|daemon)\/[^']+)'/gm,
   );
   const paths = [...imported].map(([, path = '']) => path);
   const runsRoutes = /base\/(?:action|mail-words|route|thread|verbs)\.ts'/.test(text);
