@@ -1,11 +1,11 @@
 // Queues of claimed deliveries by endpoint, with the endpoint's pace, origin and opened secrets. Idle queues
 // are evicted, unless their pace is worth keeping.
 import type { App } from '../core/app.ts';
-import { type OpenedEndpoint, openEndpoint } from './post-attempt.ts';
 import type { Claimed } from './claim.ts';
 import type { Holder } from './held-places.ts';
 import type { OriginShares } from './origin-shares.ts';
 import { Pace } from './pace.ts';
+import { type OpenedEndpoint, openEndpoint } from './post-attempt.ts';
 import type { EndpointRow } from './rows.ts';
 
 /** Limit of idle endpoints whose pace is remembered. */

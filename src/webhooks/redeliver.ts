@@ -5,10 +5,10 @@ import type { App } from '../core/app.ts';
 import { CapacityError, ResourceNotFoundError } from '../platform/errors.ts';
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { perApp } from '../platform/runtime/per-app.ts';
-import { attempt, attemptRow, openEndpoint } from './post-attempt.ts';
 import { insertAttempts } from './delivery-queries.ts';
 import { findDelivery } from './list-queries.ts';
 import { createPoster } from './post.ts';
+import { attempt, attemptRow, openEndpoint } from './post-attempt.ts';
 import { endpoints, setFailingSince } from './queries.ts';
 
 const mostAtOnce = 50;

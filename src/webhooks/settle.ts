@@ -22,10 +22,10 @@
 //   active          | 410                                         | disabled
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
-import { type Attempted, attemptRow } from './post-attempt.ts';
 import { type Move, moveCounts } from './counters.ts';
 import { insertAttempts, settleClaimed } from './delivery-queries.ts';
 import { disableEndpoint } from './disable.ts';
+import { type Attempted, attemptRow } from './post-attempt.ts';
 import { lockEndpoints, setFailingSince } from './queries.ts';
 import type { AttemptRow, DeliveryStatus, EndpointRow } from './rows.ts';
 

@@ -4,7 +4,6 @@
 import type { App } from '../core/app.ts';
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { groupWrites } from '../platform/store/group.ts';
-import { attempt } from './post-attempt.ts';
 import { bodiesOf } from './body.ts';
 import type { Claimed, Wish } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
@@ -14,6 +13,7 @@ import { knownEndpoints } from './known-endpoints.ts';
 import { OriginShares } from './origin-shares.ts';
 import { mostHeldEach, Pace } from './pace.ts';
 import type { Poster } from './post.ts';
+import { attempt } from './post-attempt.ts';
 import { type ClaimedAttempt, settle } from './settle.ts';
 import { type Step, Turns } from './turns.ts';
 

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/core/config/config.ts';
 import { checkFiles } from '../../src/core/config/check-files.ts';
+import { loadConfig } from '../../src/core/config/config.ts';
 import { mxTls } from '../mail/smtp/smtp-certificates.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { testCert, testKey } from '../support/test-cert.ts';

@@ -14,8 +14,8 @@ import { sleep } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
 import { renewLeases } from '../deliveries/claim-queries.ts';
-import type { AttemptMessage } from './attempter.ts';
 import { logAttempts } from './attempt-log.ts';
+import type { AttemptMessage } from './attempter.ts';
 import type { ClaimedMessage } from './claim.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
