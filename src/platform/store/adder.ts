@@ -1,9 +1,7 @@
 // Counters: a row of sums by key, which transactions add to.
 import { sql } from 'kysely';
-import type { Db } from './db.ts';
+import type { Db, Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
-
-type Untyped = Record<string, Record<string, unknown>>;
 
 /** Returns a function that adds the sums of each row to those with its key, or inserts it as the first. */
 export function adderOf<Row>(

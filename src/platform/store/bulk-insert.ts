@@ -1,6 +1,6 @@
 // Inserts of many rows with few distinct statements, which stay prepared.
-import type { CompiledQuery, Kysely } from 'kysely';
-import { type Db, engineOf, runCompiled } from './db.ts';
+import type { CompiledQuery } from 'kysely';
+import { type Db, engineOf, runCompiled, tables, type Untyped } from './db.ts';
 
 /** Class with the columns of a table as its fields, in the order of its inserts. */
 export type RowClass<Row> = new () => Row;
@@ -69,8 +69,7 @@ function chunkSize(left: number, columns: number): number {
 
 function compileInsert(db: Db, table: string, columns: readonly string[], size: number) {
   const row = Object.fromEntries(columns.map((column) => [column, 0]));
-  const untyped = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  return untyped
+  return tables<Untyped>(db)
     .insertInto(table)
     .columns([...columns])
     .values(Array.from({ length: size }, () => row))

@@ -58,6 +58,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Tables whose name a function takes as a parameter, so that no type knows their columns. */
+export type Untyped = Record<string, Record<string, unknown>>;
+
 /** The same connection, typed with an area's own tables. */
 export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;

@@ -2,7 +2,7 @@
 // table in its queries.ts; hot statements and decisions are SQL written there by hand.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../errors.ts';
-import { type Db, tables } from './db.ts';
+import { type Db, tables, type Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
 export interface OwnedRow {
@@ -34,8 +34,6 @@ interface PageOfRows {
   page: number;
   limit: number;
 }
-
-type Untyped = Record<string, Record<string, unknown>>;
 
 class Rows<Row extends OwnedRow> {
   readonly #table: string;

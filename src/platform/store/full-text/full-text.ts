@@ -12,13 +12,11 @@
 // must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { amongOf, type Db, engineOf } from '../db.ts';
+import { amongOf, type Db, engineOf, type Untyped } from '../db.ts';
 import { compiledOnce } from '../statement.ts';
 import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
-
-type Untyped = Record<string, Record<string, unknown>>;
 
 /** Document for the index, under a key that is unique over all scopes. */
 export interface FullTextEntry {
