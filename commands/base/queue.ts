@@ -6,6 +6,7 @@ import type { QueueCounts } from '../../src/outbound/deliveries/queue-queries.ts
 import type { QueueEntry } from '../../src/outbound/queue/desk/queue-schema.ts';
 import { BaseCommand, type CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
+import { type TableChoice, tableText } from './output.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
@@ -93,9 +94,12 @@ export const holdColumns = [
 ];
 
 /** Renders entries as a table; replies of servers are cut to fit a line. */
-export async function entriesText(entries: readonly QueueEntry[]): Promise<string> {
-  const { table } = await import('./format.ts');
-  return table(
+export function entriesText(
+  entries: readonly QueueEntry[],
+  choice: TableChoice = {},
+): Promise<string> {
+  return tableText(
+    choice,
     entries.map((entry) => ({ ...entry, lastWords: shortened(entry.lastWords ?? '') })),
     entryColumns,
   );
