@@ -233,8 +233,13 @@ interface DeleteWords<Shown> extends Words {
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   return command({ ...words, flags: yesFlag }, (typed) =>
     withCaller(typed.flags, async (app, caller) => {
-      const params = await paramsOf(app, caller, typed, words.find);
-      const shown = await runRoute(app, caller, await words.shows(), { params });
+      const { withWholeIds } = await import('./whole-id.ts');
+      const named = await paramsOf(app, caller, typed, words.find);
+      const shows = await words.shows();
+      // Completed once: the removed resource is the shown one, whatever is created in between.
+      const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
+      const params = whole as object;
+      const shown = await runRoute(app, caller, shows, { params });
       const question = words.question(shown);
       if (question !== null) await confirmed(question, typed.flags.yes === true);
       const answer = await runRoute(app, caller, await words.route(), { params });
