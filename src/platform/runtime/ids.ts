@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
 // 0-9a-hjkmnp-tv-z. Ten characters give the milliseconds, three a counter, and 11 are random.
-// Inserting ascending keys costs half of inserting random ones (docs/decisions.md, "Store").
+// Inserting ascending keys costs half of inserting random ones (docs/making/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
