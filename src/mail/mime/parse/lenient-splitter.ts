@@ -79,7 +79,7 @@ class OuterBoundaries {
     const from = line[start] === lineFeed ? start + 1 : start;
     if (line[from] !== dash || line[from + 1] !== dash || line.length > longestDelimiter)
       return null;
-    const words = line.latin1Slice(from + 2, endOfWords(line));
+    const words = line.toString('latin1', from + 2, endOfWords(line));
     const outer = this.#outerOf(holder);
     const within = outer.get(words);
     if (within) return { within, isClosing: false };
@@ -93,7 +93,7 @@ class OuterBoundaries {
     const found = new Map<string, SplitNode>();
     for (let at = node; at._parentBoundaryOwner !== false; at = at._parentBoundaryOwner) {
       const boundary = at._parentBoundary;
-      const words = boundary ? boundary.latin1Slice(0, endOfWords(boundary)) : '';
+      const words = boundary ? boundary.toString('latin1', 0, endOfWords(boundary)) : '';
       if (words !== '' && !found.has(words)) found.set(words, at);
     }
     this.#outer.set(node, found);
@@ -107,7 +107,7 @@ const messageType = Buffer.from('Content-Type: message/rfc822\r\n');
 function addDigestType(node: SplitNode): void {
   const isInDigest = node._parentBoundaryOwner && node._parentBoundaryOwner.multipart === 'digest';
   if (!isInDigest) return;
-  const header = Buffer.concat(node._headersLines).latin1Slice();
+  const header = Buffer.concat(node._headersLines).toString('latin1');
   if (/^content-type[ \t]*:/im.test(header)) return;
   node._headersLines.unshift(messageType);
   node._headerlen += messageType.length;
