@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
 // 0-9a-hjkmnp-tv-z. These are ten characters of milliseconds, a counter of three, and 11 random ones. Keys in
-// ascending order cost half of random ones (docs/decisions.md, "Store").
+// ascending order cost half of random ones (docs/making/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 

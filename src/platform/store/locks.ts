@@ -1,5 +1,5 @@
-// Order of locks (docs/store.md): a transaction that changes several rows of a kind locks them first, in one
-// select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
+// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks them first, in
+// one select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 

@@ -24,7 +24,7 @@ export interface Migration {
   name: string;
   /**
    * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a statement.
-   * The first sentence of the comment above a table is its description in docs/tables.md.
+   * The first sentence of the comment above a table is its description in docs/making/tables.md.
    */
   sql(words: EngineWords): string;
 }
