@@ -76,7 +76,6 @@ function refusalFor(
   remoteAddress: string,
   { dmarcVerdict, dmarcPolicy, dmarcDomain, trustedSealer }: Authentication,
 ): InboundRefusal | null {
-
   if (trustedSealer !== null) return null;
   if (!app.config.smtp.inbound.enforceDmarc || dmarcPolicy !== 'reject') return null;
   const domain = dmarcDomain ?? '';
