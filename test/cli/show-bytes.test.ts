@@ -69,7 +69,7 @@ it('--raw names the chosen copy of several on standard error', async () => {
   expect(tokenOf(other.stdout)).not.toBe(tokenOf(end.stdout));
 });
 
-it('--raw of an address that is no recipient ends with 3', async () => {
+it('--raw of an unknown address ends with 3', async () => {
   const args = ['messages', 'show', '@last', '--raw', '--recipient', 'eve@example.com'];
   expect((await home.cli.run(args)).code).toBe(3);
 });

@@ -121,7 +121,7 @@ describe.each(stores)('the raw mail of a sent message, on %s', (store) => {
     expect(missingKeys).not.toEqual([]);
   });
 
-  it('answers an address that is no recipient with not found', async () => {
+  it('answers the address of a stranger with not found', async () => {
     const { id } = await send(test.app, test.caller, 'ada@example.com');
     await expect(rawOf(id, 'eve@example.com')).rejects.toMatchObject({
       _tag: 'ResourceNotFoundError',
