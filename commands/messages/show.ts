@@ -106,6 +106,7 @@ const emailCard = [
   'spfVerdict',
   'dkimVerdict',
   'dmarcVerdict',
+  'arcVerdict',
   'isAutoReply',
   'attachments.filename',
 ];
