@@ -127,6 +127,7 @@ const emailCard = [
   'spfVerdict',
   'dkimVerdict',
   'dmarcVerdict',
+  'arcVerdict',
   'isAutoReply',
   'attachments.filename',
 ];

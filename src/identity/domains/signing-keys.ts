@@ -1,6 +1,6 @@
-// The DKIM keys that sign the mail of a domain, needed for every message. Each is decrypted and parsed once
-// (a PEM costs more than an Ed25519 signature). They are read again from the store each second, and after
-// every change by this process.
+// The DKIM keys that sign the mail of a domain. Every message needs them, so each is decrypted and
+// parsed only once (parsing a PEM costs more than an Ed25519 signature). They are read again from
+// the store each second, and after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';

@@ -129,6 +129,8 @@ export async function getEmailProjection(
     dmarcVerdict: envelope?.dmarcVerdict ?? null,
     priority: row.priority,
     ...content,
+    arcVerdict: envelope?.arcVerdict ?? null,
+    authenticationResults: envelope?.authenticationResults ?? null,
     ...(query.includeStorageUrls && {
       storageUrls: storageUrls(
         app,

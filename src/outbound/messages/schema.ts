@@ -318,6 +318,10 @@ export const emailProjection = z
         size: z.number(),
       }),
     ),
+    arcVerdict: verdict,
+    authenticationResults: z.string().nullable().meta({
+      description: 'All results of the checks, as the value of that header field (RFC 8601)',
+    }),
     storageUrls: z
       .object({
         raw: z.string(),

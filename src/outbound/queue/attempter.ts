@@ -49,6 +49,8 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count its attempts. */
   choice: LaneChoice;
+  /** Reads the rules of providers again. @throws ConfigError; the old ones stay in force then. */
+  reload(): void;
   close(): Promise<void>;
 }
 
@@ -73,7 +75,9 @@ export function createAttempter(
 ): Attempter {
   const { delivery, mailboxes } = app.config;
   const chooseRoute = createRouter(delivery, listener, mailboxes.hostedDomain);
-  const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const readProviders = () =>
+    loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const providers = readProviders();
   const lanes = new Lanes(app.clock, app.random, providers);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
   const laneOf = (email: string): string | null => {
@@ -87,6 +91,11 @@ export function createAttempter(
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
     choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
+    reload() {
+      providers.replace(readProviders().rules);
+      lanes.changeRules();
+      carrier.changeRules();
+    },
     close: () => carrier.close(),
   };
 }

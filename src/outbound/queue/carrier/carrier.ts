@@ -7,7 +7,7 @@ import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
-import type { ProviderRules } from '../../../mail/smtp/providers.ts';
+import type { Providers } from '../../../mail/smtp/providers.ts';
 import type { NetworkRoute } from '../../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../../mail/smtp/transaction.ts';
 import { createTransport, type Transport } from '../../../mail/smtp/transport.ts';
@@ -41,6 +41,8 @@ export interface Carrier {
    * when the thread of the carrier ends: whether they were sent is then unknown.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
+  /** Applies replaced rules of providers to mail that is carried from now on. */
+  changeRules(): void;
   /** Cuts mail under way; its outcomes are reported. */
   close(): Promise<void>;
 }
@@ -60,7 +62,7 @@ export function deliverAll(
 
 /** Rules and receivers of reports that a carrier needs. */
 export interface CarrierParts {
-  providers: ProviderRules;
+  providers: Providers;
   lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
   policies: KeptPolicies;
 }
@@ -73,6 +75,8 @@ export const openCarrierHere: OpenCarrier = (app, { lanes, policies }) => {
   const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
+    // The lanes, which it asks for each mail, read the rules in force.
+    changeRules() {},
     async close() {
       await transport.close();
       await composer.close();
