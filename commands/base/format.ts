@@ -69,7 +69,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return valueAt((value as Record<string, unknown>)[name], rest);
 }
 
-/** Returns true if the row has the field of this dotted path, whatever its value. */
+/** Returns true if the row has the field of this dotted path, even if it is null. */
 export function hasField(row: object, field: string): boolean {
   const value = valueAt(row, field.split('.'));
   return Array.isArray(value) && value.length > 0

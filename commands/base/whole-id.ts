@@ -1,7 +1,7 @@
 // How commands name a resource: its id, the last characters of its id, or `@last` for the newest of its kind.
 // The schemas of a route say which of its fields are ids, so flags and `--data` take the same forms.
-import { z } from 'zod';
-import { idKinds } from '../../src/core/api/resource-schema.ts';
+import type { z } from 'zod';
+import { mapIds } from '../../src/core/api/id-fields.ts';
 import type { App } from '../../src/core/app.ts';
 import { ResourceNotFoundError, ValidationError } from '../../src/platform/errors.ts';
 import { type IdKind, prefixOf } from '../../src/platform/runtime/ids.ts';
@@ -102,39 +102,13 @@ export async function wholeId(
 }
 
 /** Returns `value` with whole ids in the fields that the schema knows as ids. */
-export async function withWholeIds(
+export function withWholeIds(
   app: App,
   organizationId: string | undefined,
-  schema: z.core.$ZodType | undefined,
+  schema: z.ZodType | undefined,
   value: unknown,
 ): Promise<unknown> {
-  const within = (inner: z.core.$ZodType | undefined, part: unknown) =>
-    withWholeIds(app, organizationId, inner, part);
-  if (schema === undefined || value === undefined || value === null) return value;
-  const known = idKinds.get(schema as z.ZodType);
-  if (known) {
-    return typeof value === 'string' ? wholeId(app, organizationId, known.kinds, value) : value;
-  }
-  if (schema instanceof z.ZodObject) {
-    const entries = Object.entries(value).map(async ([name, part]) => [
-      name,
-      await within(Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined, part),
-    ]);
-    return Object.fromEntries(await Promise.all(entries));
-  }
-  if (schema instanceof z.ZodArray) {
-    if (!Array.isArray(value)) return value;
-    return Promise.all(value.map((entry) => within(schema.element, entry)));
-  }
-  if (schema instanceof z.ZodPipe) return within(schema.in, value);
-  if (
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodDefault
-  ) {
-    return within(schema.def.innerType, value);
-  }
-  return value;
+  return mapIds(schema, value, (kinds, typed) => wholeId(app, organizationId, kinds, typed));
 }
 
 /** Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending. */
