@@ -310,6 +310,17 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(body.pagination.total).toBe(260);
   });
 
+  it('rejects rows that are longer than the header or not text, with their lines', async () => {
+    const report = await take(
+      'email,name,city\na@example.com,Doe, Jane,Paris\nb@example.com,J\uFFFDrgen,\nc@example.com,C\n',
+    );
+    expect(counts(report)).toEqual([1, 0, 0, 2]);
+    expect(report.rows).toEqual([
+      { row: 1, line: 2, field: null, reason: expect.stringContaining('has 4 values under 3') },
+      { row: 2, line: 3, field: null, reason: expect.stringContaining('bytes that are not text') },
+    ]);
+  });
+
   it('lists at most 1,000 rejected rows', async () => {
     const report = await take(`email\n${'nobody\n'.repeat(1_500)}`);
     expect([report.rejected, report.rows.length]).toEqual([1_500, 1_000]);
@@ -333,6 +344,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ['a million columns', `email,${'c,'.repeat(1_000_000)}\n`, csv, 'Line 1'],
     ['501 columns', `email${',c'.repeat(500)}\n`, csv, '501 columns'],
     ['a line of JSON too long', `{"email":"a@b.c","n":"${'x'.repeat(70_000)}"}`, ndjson, 'longer'],
+    ['a column twice', 'email,Plan,Plan\na@b.c,x,y\n', csv, 'column Plan twice (2 and 3)'],
     ['an empty file', '', csv, 'empty'],
     ['a file without addresses', 'name,city\nAda,London\n', csv, 'no column email or externalId'],
     ['a spreadsheet', 'PK\u0003\u0004\0\0', csv, 'NUL'],
