@@ -50,7 +50,7 @@ export default class ContactsImport extends BaseCommand {
       command: 'svc contacts import people.csv --yes',
     },
     {
-      description: 'Set the meaning of columns',
+      description: 'Name the meaning of columns',
       command:
         'svc contacts import people.csv --map "Opt-in (DOI)=subscribed" --map "Notes=ignore"',
     },

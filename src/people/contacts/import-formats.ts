@@ -84,7 +84,10 @@ export type ReadRow = (row: ImportRow) => ImportedRow;
 
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
-/** Reads the standing in our own export, where only `statusReason` tells of a block by hand or of an archived contact. */
+/**
+ * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by hand, or
+ * archived and blocked.
+ */
 function ownStanding(status: string, statusReason: string): ConsentFound {
   const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
   const [, blocked] = ownReason.exec(statusReason) ?? [];
