@@ -69,8 +69,7 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Runs before inserts and counters, because it locks messages (docs/making/store.md, "Order of
-    // locks").
+    // Runs before inserts and counters: it locks messages (docs/making/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,

@@ -28,7 +28,7 @@ const nothingSaid: Said = {
 /** Bytes of new content: of one message, and of one page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
-/** Number of messages whose texts are read at once: 4 MB in the worst encoding. */
+/** Number of texts that are read at once: 4 MB in the worst encoding. */
 const together = 16;
 
 /** Truncates the new content of a page to its limits. */
