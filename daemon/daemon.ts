@@ -124,7 +124,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   }
 }
 
-/** Stops all parts within one grace period: time that one part uses is lost to the next. */
+/**
+ * Stops all parts within one grace period, one after the other: time used by one part is missing
+ * for the next.
+ */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
   const stops: Parameters<OnStop>[0][] = [];
   return {
@@ -208,7 +211,7 @@ function pressingOf(app: App): () => boolean {
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** Starts background work that gives way to the rest. */
+/** Starts background work that yields to all other work. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const surroundings = {
     isPressing: pressingOf(app),
@@ -282,7 +285,7 @@ async function startTracking(
   return ports;
 }
 
-/** Starts HTTP. Returns its URL, the base of the links that we hand out. */
+/** Starts HTTP. Returns its URL, which is also the base of links in mail. */
 async function startHttp(
   app: App,
   parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },

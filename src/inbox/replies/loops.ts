@@ -63,7 +63,7 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
     trx,
     said.map(({ message_id }) => message_id),
   );
-  /** Maps each row to our message: itself, or the one whose copy it is. */
+  /** Maps each row to our message: itself, or the original of this copy. */
   const ours = new Map(
     rows.map((row) => [
       row.id,
