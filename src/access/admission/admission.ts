@@ -29,7 +29,8 @@ const mostKnown = 10_000;
 
 /** Cached limits of one organization; null rates: its plan has no limit. */
 interface Known {
-  rates: SendRates | null;
+  /** Null for a deleted organization. */
+  plan: string | null;
 }
 
 /**
@@ -52,18 +53,22 @@ class OrganizationRates {
     const known =
       this.#known.get(organizationId) ??
       (await this.#known.load(organizationId, () => this.#read(organizationId)));
-    return known.rates;
+    return this.#ratesOf(known);
   }
 
   /** Returns the rates of recently found organizations, without waiting. */
   peek(organizationId: string): SendRates | null {
-    return this.#known.peek(organizationId)?.rates ?? null;
+    return this.#ratesOf(this.#known.peek(organizationId));
+  }
+
+  /** Reads the limits of the plan each time, as a reload of the configuration changes them. */
+  #ratesOf(known: Known | undefined): SendRates | null {
+    return known?.plan ? sendRatesOf(limitsOf(this.#app.config, known.plan)) : null;
   }
 
   async #read(organizationId: string): Promise<Known> {
-    const { config, store } = this.#app;
-    const row = await findOrganization(store.db, organizationId);
-    return { rates: row ? sendRatesOf(limitsOf(config, row.plan)) : null };
+    const row = await findOrganization(this.#app.store.db, organizationId);
+    return { plan: row?.plan ?? null };
   }
 }
 

@@ -70,7 +70,7 @@ export function valueAt(tree: unknown, path: string): unknown {
 }
 
 /** Sets a value. Leaves a section that is not a map for validation to report. */
-function setAt(tree: Tree, path: string, value: unknown): void {
+export function setAt(tree: Tree, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.');
   if (rest.length === 0) {
     tree[name] = value;
