@@ -42,6 +42,7 @@ import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
+import { releaseMemoryAtRest } from './rest-memory.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
@@ -254,6 +255,8 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const run = () => retention.run();
   onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
   onStop(() => retention.stop());
+  const isBusy = () => surroundings.isWorking() || surroundings.isPressing();
+  onStop(releaseMemoryAtRest({ clock: app.clock, isBusy }));
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
