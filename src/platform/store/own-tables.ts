@@ -86,7 +86,7 @@ class OwnTables<Tables> {
 
   /**
    * Declares a function that adds the sums of each row to the stored row with its key, or inserts a
- * missing row.
+   * missing row.
    */
   adderOf<
     Name extends Column<Tables>,
