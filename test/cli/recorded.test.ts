@@ -111,7 +111,7 @@ const changes: Readonly<Record<string, Change>> = {
   'blocks add': { args: () => ['gone@example.org'] },
   'blocks delete': { args: () => ['gone@example.org', '--yes'] },
   'blocks import': {
-    args: () => ['-', '--format', 'plain', '--yes'],
+    args: () => ['-', '--format', 'plain'],
     input: 'address\nlost@example.org\n',
   },
   'unsubscribe-groups create': { args: () => ['--name', 'News'] },
