@@ -39,7 +39,7 @@ export default class Init extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(withConfiguration(error, loaded));
     };
-    // A new secret cannot open the existing store.
+    // A store that exists keeps its secret: a new one could not decrypt it.
     const mustExist = await stores.isStoreThere(database.url, dataDir).catch(fail);
     const app = await openService(config, log, { mustExist }).catch(fail);
     const first = await firstStart(app).finally(() => app.close());

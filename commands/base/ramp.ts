@@ -1,4 +1,4 @@
-// The windows of a warming plan as bars, for people: the allowance and the sent mail of each.
+// Draws the windows of a warming plan as bars: allowance and sent mail of each.
 import type { Simulation } from '../../src/identity/warming/ramp.ts';
 import type { Warming } from '../../src/identity/warming/schema.ts';
 
@@ -16,7 +16,7 @@ function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(2))}%`;
 }
 
-/** Every window of a plan that is not started. */
+/** Shows every window of a plan that has not been started. */
 export async function simulationView({ windows, completesAt }: Simulation): Promise<string> {
   const { table } = await import('./format.ts');
   const largest = windows.at(-1)?.allowanceRecipients ?? 1;
@@ -33,7 +33,7 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }
 
-/** Shows the plan against the sent mail and its outcomes. */
+/** Shows a plan beside the sent mail and its outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('./format.ts');
   const { plan, batches, decisions, evidence, holds } = warming;

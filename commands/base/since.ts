@@ -1,4 +1,4 @@
-// Times as people type them: how long ago (`10m`), or an instant.
+// Times as people type them: an age (`10m`), or an instant.
 import { UsageError } from './failure.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -8,17 +8,24 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError */
+/**
+ * Returns the instant of an age or an instant in the past, in ISO 8601; undefined without the flag.
+ * @throws UsageError
+ */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, -1);
 }
 
-/** Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError */
+/**
+ * Returns the instant of a span from now or an instant in the future, in ISO 8601; undefined
+ * without the flag.
+ * @throws UsageError
+ */
 export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, 1);
 }
 
-/** Parses a text that looks like ISO 8601: `Date.parse` takes "10" for a month. */
+/** Parses a text only if it looks like ISO 8601: `Date.parse` reads "10" as a month. */
 function instant(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/i.test(text) ? Date.parse(text) : Number.NaN;
 }

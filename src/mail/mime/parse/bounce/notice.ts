@@ -45,7 +45,7 @@ function readEmail(text: string): string | null {
 }
 
 /**
- * Returns the address at the end of a match; null for one whose angle bracket is not closed, as in
+ * Returns the address at the end of a match; null if its angle bracket is not closed, as in
  * `<joe@mail.exam…` of a text that was cut.
  */
 function emailOf(match: RegExpExecArray | null): string | null {
@@ -62,7 +62,7 @@ function textOf(mail: ParsedMail): string {
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
 }
 
-/** Faults of a mail whose text may end anywhere. */
+/** Faults after which the text of a mail may end anywhere. */
 const cuts: ReadonlySet<string> = new Set([
   'unclosed-multipart',
   'text-truncated',
