@@ -6,7 +6,7 @@
 //   waiting    found in DNS           in use    older keys of the algorithm are retired
 //   waiting    rotate                 retired
 //   in use     missing from DNS       waiting   unless DNS only failed to answer
-//   in use     successor in use       retired   private half deleted
+//   in use     successor in use       retired   never signs again, except copies of what it signed
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

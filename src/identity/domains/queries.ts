@@ -34,7 +34,7 @@ export interface DomainKeyRow {
   /** Counts from 1. Keys created together share a generation. */
   generation: number;
   public_key: string;
-  /** Encrypted; empty once the key is retired. */
+  /** Encrypted. Empty for keys retired before retired keys kept their private half. */
   private_key: string;
   is_active: number;
   is_published: number;
@@ -208,12 +208,12 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
     .execute();
 }
 
-/** Retires keys for good and deletes their private halves. */
+/** Retires keys for good. Their private halves stay, to compose sent mail again with its signatures. */
 export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<DomainTables>(db)
     .updateTable('domain_keys')
-    .set({ is_active: 0, is_published: 0, private_key: '' })
+    .set({ is_active: 0, is_published: 0 })
     .where('id', 'in', ids)
     .execute();
 }
@@ -222,24 +222,42 @@ export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> 
 export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
   Pick<DomainRow, 'domain'>;
 
+const signingColumns = [
+  'domain_keys.id',
+  'domain_keys.selector',
+  'domain_keys.algorithm',
+  'domain_keys.private_key',
+  'domains.domain',
+] as const;
+
 /** Returns the published keys of a domain, newest first. Hot. */
 export const selectSigningKeys = own.all((db, domainId: string) =>
   db
     .selectFrom('domain_keys')
     .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
-    .select([
-      'domain_keys.id',
-      'domain_keys.selector',
-      'domain_keys.algorithm',
-      'domain_keys.private_key',
-      'domains.domain',
-    ])
+    .select(signingColumns)
     .where('domain_keys.domain_id', '=', domainId)
     .where('domain_keys.is_active', '=', 1)
     .where('domain_keys.is_published', '=', 1)
     .orderBy('domain_keys.generation', 'desc')
     .orderBy('domain_keys.algorithm', 'desc'),
 );
+
+/** Returns the keys of a domain with these selectors, including retired ones, in no order. */
+export function selectNamedKeys(
+  db: Db,
+  domainId: string,
+  selectors: readonly string[],
+): Promise<SigningKeyRow[]> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select(signingColumns)
+    .where('domain_keys.domain_id', '=', domainId)
+    .where('domain_keys.selector', 'in', selectors)
+    .where('domain_keys.private_key', '<>', '')
+    .execute();
+}
 
 /** Returns the public half of a key of an organization's domain, including retired ones. */
 export function findPublicKey(
