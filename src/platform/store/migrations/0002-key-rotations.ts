@@ -2,7 +2,7 @@
 import type { Migration } from '../migration.ts';
 
 export const keyRotations: Migration = {
-  name: '0003-key-rotations',
+  name: '0002-key-rotations',
   sql: () => `
 -- Id of the key that replaced this one by rotation.
 alter table api_keys add column replaced_by text;
