@@ -1,7 +1,7 @@
 // How commands name a resource: its id, the last characters of its id, or `@last` for the newest of its kind.
 // The schemas of a route say which of its fields are ids, so flags and `--data` take the same forms.
-import type { z } from 'zod';
-import { mapIds } from '../../src/core/api/id-fields.ts';
+import { mapIds } from '../../src/core/api/id-schema.ts';
+import { parseWith } from '../../src/core/api/validate.ts';
 import type { App } from '../../src/core/app.ts';
 import { ResourceNotFoundError, ValidationError } from '../../src/platform/errors.ts';
 import { type IdKind, prefixOf } from '../../src/platform/runtime/ids.ts';
@@ -105,20 +105,18 @@ export async function wholeId(
 export function withWholeIds(
   app: App,
   organizationId: string | undefined,
-  schema: z.ZodType | undefined,
+  schema: Parameters<typeof mapIds>[0],
   value: unknown,
 ): Promise<unknown> {
   return mapIds(schema, value, (kinds, typed) => wholeId(app, organizationId, kinds, typed));
 }
 
 /** Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending. */
-export async function parseTyped<Schema extends z.ZodType>(
+export const parseTyped = async <Schema extends Parameters<typeof parseWith>[0]>(
   app: App,
   organizationId: string | undefined,
   schema: Schema,
   value: unknown,
   where: Where,
-): Promise<z.output<Schema>> {
-  const { parseWith } = await import('../../src/core/api/validate.ts');
-  return parseWith(schema, await withWholeIds(app, organizationId, schema, value), where);
-}
+): Promise<ReturnType<typeof parseWith<Schema>>> =>
+  parseWith(schema, await withWholeIds(app, organizationId, schema, value), where);
