@@ -1,4 +1,4 @@
-// Times as people type them: an age (`10m`), or an instant.
+// Times as people type them: how long ago (`10m`), or an instant.
 import { UsageError } from './failure.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -8,21 +8,27 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/**
- * Returns the instant of an age or an instant in the past, in ISO 8601; undefined without the flag.
- * @throws UsageError
- */
+/** Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, -1);
 }
 
-/**
- * Returns the instant of a span from now or an instant in the future, in ISO 8601; undefined
- * without the flag.
- * @throws UsageError
- */
+/** Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError */
 export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, 1);
+}
+
+/** Returns the seconds of a duration such as `24h`; undefined without the flag. @throws UsageError */
+export function secondsFrom(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = durationMs(text);
+  if (ms === undefined) throw new UsageError(`${flag}: expected such as 90s, 10m, 24h or 7d`);
+  return ms / 1000;
+}
+
+function durationMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
 }
 
 /** Parses a text only if it looks like ISO 8601: `Date.parse` reads "10" as a month. */
@@ -32,9 +38,8 @@ function instant(text: string): number {
 
 function instantOf(flag: string, text: string | undefined, now: number, sign: 1 | -1) {
   if (text === undefined) return undefined;
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const away = sign * Number(count) * (unitMs[unit] ?? 0);
-  const ms = count === undefined ? instant(text) : now + away;
+  const away = durationMs(text);
+  const ms = away === undefined ? instant(text) : now + sign * away;
   if (Number.isNaN(ms)) {
     throw new UsageError(`${flag}: expected such as 90s, 10m, 1h or 7d, or an ISO 8601 instant`);
   }
