@@ -1,4 +1,4 @@
-// Draws the windows of a warming plan as bars: allowance and sent mail of each.
+// The windows of a warming plan as bars, for people: the allowance and the sent mail of each.
 import type { Simulation } from '../../src/identity/warming/ramp.ts';
 import type { Warming } from '../../src/identity/warming/schema.ts';
 
@@ -16,7 +16,7 @@ function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(2))}%`;
 }
 
-/** Shows every window of a plan that has not been started. */
+/** Every window of a plan that is not started. */
 export async function simulationView({ windows, completesAt }: Simulation): Promise<string> {
   const { table } = await import('./format.ts');
   const largest = windows.at(-1)?.allowanceRecipients ?? 1;
@@ -33,7 +33,11 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }
 
-/** Shows a plan beside the sent mail and its outcomes. */
+const directNote =
+  'Direct sends count here, and are never delayed: allowances are for campaigns, which this\n' +
+  'version does not have yet.';
+
+/** Shows the plan against the sent mail and its outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('./format.ts');
   const { plan, batches, decisions, evidence, holds } = warming;
@@ -56,6 +60,7 @@ export async function warmingView(warming: Warming): Promise<string> {
     card(facts, planCard),
     table(windows, ['window', 'state', 'startsAt', 'allowance', 'accepted', 'ramp']),
     table(decisions.slice(-mostWindows), ['createdAt', 'kind', 'actor', 'note']),
+    directNote,
   ].join('\n\n');
 }
 
