@@ -35,7 +35,7 @@ export async function threadParams(app: App, { organizationId }: Caller, typed: 
   return { id: row.mailbox_id, threadId };
 }
 
-/** Opens the service, runs a route on the thread, closes the service. */
+/** Opens the service, runs a route on the thread of a mailbox, closes the service. */
 export function callOnThread<Answer>(
   flags: CommonFlags,
   threadId: string,
