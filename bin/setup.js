@@ -16,24 +16,17 @@ function lockedPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages;
 }
 
-/** Returns true if a clone without the development tools can run: they bring its Node. */
-function isNodeNewEnough() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 19);
-}
-
 /** Returns the reason for an installation, or null. Packages for other platforms are never installed. */
 function reasonToInstall() {
   const copy = join(installed, '.package-lock.json');
   if (!existsSync(copy)) return 'no packages are installed yet';
   const wanted = lockedPackages(join(root, 'package-lock.json'));
   const present = lockedPackages(copy);
-  const needsTools = withTools || !isNodeNewEnough();
   for (const [place, entry] of Object.entries(wanted)) {
     if (place === '') continue;
     const found = present[place];
     if (found && found.version === entry.version && found.integrity === entry.integrity) continue;
-    const mayBeMissing = entry.optional || entry.devOptional || (entry.dev && !needsTools);
+    const mayBeMissing = entry.optional || entry.devOptional || (entry.dev && !withTools);
     if (!found && mayBeMissing) continue;
     return `package-lock.json wants ${place.replace(/^.*node_modules\//, '')} ${entry.version}`;
   }

@@ -14,6 +14,7 @@ import {
 import { readInput } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
 import { describeError, UsageError } from './base/failure.ts';
+import { findMachineNames } from './base/machine-names.ts';
 import { print, writeLine } from './base/output.ts';
 import { readSendmailWords, type SendmailWords } from './base/sendmail-words.ts';
 import { withCaller } from './base/session.ts';
@@ -58,7 +59,8 @@ export default class Sendmail extends BaseCommand {
     'Takes the options of sendmail and ignores those that it does not list. Stores the ' +
     'mail unchanged; the daemon delivers it, now or when it runs again. The fields ' +
     'X-Service-Idempotency-Key, -Tags, -Metadata and -Scheduled-For set the values they ' +
-    'name. A recipient or From without a domain gets that of the default sender. Exit ' +
+    'name. A recipient without a domain gets that of the default sender; a From of this ' +
+    'machine becomes the default sender. Exit ' +
     'codes are those of sysexits.h: 64 options or no recipient, 65 the mail, 67 a ' +
     'recipient, 69 no store, 75 try again later, 77 not allowed, 78 the configuration.';
 
@@ -98,6 +100,7 @@ export default class Sendmail extends BaseCommand {
   async run(): Promise<void> {
     try {
       const words = readSendmailWords(this.argv, process.env.SVC_ORG ?? 'default');
+      if (words.asksUpkeep && words.recipients.length === 0 && !words.readsRecipients) return;
       await withCaller(words, (app, caller) => send(app, caller, words));
     } catch (error) {
       process.stderr.write(`${describeError(error, this.argv)}\n`);
@@ -110,7 +113,8 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
   const { readPipedMail } = await import('../src/outbound/sending/piped-mail.ts');
   const { findDefaultSender } = await import('../src/identity/senders/queries.ts');
   const sender = await findDefaultSender(app.store.db, caller.organizationId);
-  const { raw, recipients } = readPipedMail(await readInput('-'), words, sender ?? null);
+  const options = { ...words, machineNames: await findMachineNames(app, caller) };
+  const { raw, recipients } = readPipedMail(await readInput('-'), options, sender ?? null);
   if (recipients.length === 0) {
     throw new UsageError('no recipients: name them, or read them from the mail with -t');
   }

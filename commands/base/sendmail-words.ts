@@ -12,14 +12,24 @@ export interface SendmailWords {
   from: string | null;
   name: string | null;
   isVerbose: boolean;
+  /**
+   * `-q` or `-I` (`-bi`): run the queue or rebuild the aliases. The daemon runs the queue, and there are no
+   * aliases.
+   */
+  asksUpkeep: boolean;
 }
 
 /** Options of sendmail, Postfix and Exim that take a value and change nothing here. */
-const ignoredWithValue = 'BCDLMNOQRVXdhpq';
-const ignored = 'AGUemns';
+const ignoredWithValue = 'ABCDLMNORVXehp';
+/** Options whose value, if any, is attached: `-d0.1`. */
+const ignoredWithAttached = 'Qd';
+const ignored = 'EGTUcmnswx';
 
-/** Applies one option letter; `value` reads its value, attached or the next word. */
-function take(words: SendmailWords, letter: string, value: () => string): void {
+/** Reads the value of an option: the rest of its word or, unless `attached`, the next word. */
+type ReadValue = (attached?: 'attached') => string;
+
+/** Applies one option letter. */
+function take(words: SendmailWords, letter: string, value: ReadValue): void {
   switch (letter) {
     case 't':
       words.readsRecipients = true;
@@ -32,7 +42,7 @@ function take(words: SendmailWords, letter: string, value: () => string): void {
       return;
     case 'f':
     case 'r':
-      words.from = value().trim() || null;
+      words.from = readReversePath(value());
       return;
     case 'F':
       words.name = value().trim() || null;
@@ -41,17 +51,32 @@ function take(words: SendmailWords, letter: string, value: () => string): void {
       if (value() === 'i') words.endsAtDot = false;
       return;
     case 'b':
-      checkMode(value());
+      takeMode(words, value());
+      return;
+    case 'q':
+      value('attached');
+      words.asksUpkeep = true;
+      return;
+    case 'I':
+      words.asksUpkeep = true;
       return;
     default:
       if (ignoredWithValue.includes(letter)) value();
+      else if (ignoredWithAttached.includes(letter)) value('attached');
       else if (!ignored.includes(letter)) throw new UsageError(`-${letter}: unknown option`);
   }
 }
 
-/** Reading one mail is the only thing that is done here. */
-function checkMode(mode: string): void {
-  if (mode === 'm') return;
+/** Returns the sender; null for an empty one and for `<>`, which asks for no bounces. */
+function readReversePath(text: string): string | null {
+  const path = text.trim();
+  return path === '' || /^<\s*>$/.test(path) ? null : path;
+}
+
+/** Refuses all modes but reading one mail, and upkeep. */
+function takeMode(words: SendmailWords, mode: string): void {
+  if (mode === 'i') words.asksUpkeep = true;
+  if (mode === 'm' || mode === 'i') return;
   const instead =
     mode === 's' ? ': have the program use SMTP (smtp.submission), or sendmail -t' : '';
   throw new UsageError(`-b${mode} is not supported${instead}`);
@@ -68,6 +93,7 @@ export function readSendmailWords(argv: readonly string[], org: string): Sendmai
     from: null,
     name: null,
     isVerbose: false,
+    asksUpkeep: false,
   };
   const left = [...argv];
   const next = (option: string): string => {
@@ -88,9 +114,9 @@ function takeLetters(words: SendmailWords, cluster: string, next: (option: strin
   for (let at = 0; at < cluster.length; at += 1) {
     const letter = cluster.charAt(at);
     let isOver = false;
-    take(words, letter, () => {
+    take(words, letter, (attached) => {
       isOver = true;
-      return cluster.slice(at + 1) || next(`-${letter}`);
+      return cluster.slice(at + 1) || (attached ? '' : next(`-${letter}`));
     });
     if (isOver) return;
   }

@@ -28,9 +28,11 @@ function isHelpFlag(word: string): boolean {
   return word === '--help' || word === '-h';
 }
 
-function wantsHelp(words: readonly string[]): boolean {
+function wantsHelp(id: string, words: readonly string[]): boolean {
   const end = words.indexOf('--');
-  return (end < 0 ? words : words.slice(0, end)).some(isHelpFlag);
+  const flags = end < 0 ? words : words.slice(0, end);
+  // `sendmail -h 5` sets a hop count: help instead would lose the mail with exit code 0.
+  return id === 'sendmail' ? flags.includes('--help') : flags.some(isHelpFlag);
 }
 
 /** Common flags may stand before the command, where oclif takes none: they are moved behind it. */
@@ -58,7 +60,7 @@ export function interpret(argv: readonly string[], ids: readonly string[]): Type
     const id = names.slice(0, depth).join(':');
     if (!ids.includes(id)) continue;
     const rest = [...leading, ...words.slice(depth)];
-    return { kind: 'command', id, rest, wantsHelp: asksHelp || wantsHelp(rest) };
+    return { kind: 'command', id, rest, wantsHelp: asksHelp || wantsHelp(id, rest) };
   }
   const topic = names.join(':');
   if (topic !== '' && !ids.some((id) => id.startsWith(`${topic}:`))) throw unknown(names, ids);

@@ -1,5 +1,7 @@
 // The API reference: one static page made from the OpenAPI document. No script, no external asset, printable,
 // and as wide as its window from 320 px on; a library for this would bring megabytes. documents.ts serves it.
+
+import { escapeHtml } from '../../src/platform/net/escape-html.ts';
 import { curlOf } from './curl.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
@@ -219,8 +221,4 @@ function prose(text: string): string {
 
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

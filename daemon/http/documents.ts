@@ -1,5 +1,5 @@
-// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`. Both are
-// made at the first request, when the address is known; the page again on each new day (UTC).
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`, where `/`
+// leads. Both are made at the first request, when the address is known; the page again on each new day (UTC).
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/core/api/route.ts';
@@ -35,6 +35,7 @@ export function mountDocuments(
   server.get('/v1/openapi.json', async (_request, reply) =>
     reply.header('content-type', jsonContentType).send(json()),
   );
+  server.get('/', async (_request, reply) => reply.redirect('/docs', 302));
   server.get('/docs', async (_request, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')

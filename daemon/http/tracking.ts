@@ -1,13 +1,14 @@
-// Serves the targets of links in mail (src/outbound/tracking/serve.ts, src/outbound/unsubscribe-links/serve.ts): no key, no cookie.
-import type { FastifyInstance } from 'fastify';
+// Serves the targets of links in mail (src/outbound/tracking/serve.ts,
+// src/outbound/unsubscribe-links/serve.ts): no key, no cookie. A link without a target is a page for people.
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { App } from '../../src/core/app.ts';
-import { serveTracked } from '../../src/outbound/tracking/serve.ts';
+import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
+import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
-import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import { readForm } from '../tracking/form.ts';
 import type { Workload } from './workload.ts';
 
-/** Mounts everything below `/t/` and `/u/`. */
+/** Mounts everything below `/t/` and `/u/`, and below `/c/`, which has no links yet. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -16,8 +17,7 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       const { remoteAddress = null } = socket;
       const asked = { method, path, headers, remoteAddress };
       const answer = await workload.begin(() => serveTracked(app, asked));
-      if (!answer) throw new ResourceNotFoundError('route', `${method} ${path}`);
-      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+      return send(reply, answer ?? brokenLink);
     },
   });
   server.route({
@@ -28,8 +28,16 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       const { remoteAddress = null } = socket;
       const asked = { method, path, headers, remoteAddress, ...(body && { body }) };
       const answer = await workload.begin(() => serveLeaving(app, asked));
-      if (!answer) throw new ResourceNotFoundError('route', `${method} ${path}`);
-      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+      return send(reply, answer ?? brokenLink);
     },
   });
+  server.route({
+    method: ['GET', 'HEAD'],
+    url: '/c/*',
+    handler: async (_request, reply) => send(reply, brokenLink),
+  });
+}
+
+function send(reply: FastifyReply, { status, headers, body }: TrackedAnswer): FastifyReply {
+  return reply.code(status).headers(headers).send(body);
 }

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { App } from '../../src/core/app.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
 import { httpChallenge } from '../../src/outbound/tracking/custom/challenges.ts';
+import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/serve.ts';
 import { readForm } from './form.ts';
@@ -40,7 +41,8 @@ async function answerTo(
   serve: ServeTracked,
 ): Promise<TrackedAnswer> {
   const { path, method, headers } = request;
-  if (path.length > longestPath) return notFound;
+  const isLink = /^\/[ctu]\//.test(path);
+  if (path.length > longestPath) return isLink ? brokenLink : notFound;
   const hostname = hostnameOf(headers);
   if (path.startsWith(challengePath)) {
     if (method !== 'GET' && method !== 'HEAD') return notFound;
@@ -52,12 +54,12 @@ async function answerTo(
       body: Buffer.from(value),
     };
   }
-  if (!/^\/[tu]\//.test(path)) return notFound;
+  if (!isLink) return notFound;
   const host = servedHost(app, hostname);
-  if (!host && !ownNames(app).includes(hostname)) return notFound;
+  if (!host && !ownNames(app).includes(hostname)) return brokenLink;
   // A domain's own host serves only links of its organization.
   const organizationId = host?.organization_id ?? null;
-  return (await serve(app, { ...request, organizationId })) ?? notFound;
+  return (await serve(app, { ...request, organizationId })) ?? brokenLink;
 }
 
 function isForm({ method, path }: LeaveRequest): boolean {

@@ -59,6 +59,16 @@ it('svc works through absolute and relative symbolic links, from any directory',
   expect(stdout).toMatch(versionLine);
 });
 
+it('svc needs no Node on the PATH once packages are installed', async () => {
+  const folder = join(directory, 'tools');
+  mkdirSync(folder);
+  for (const tool of ['dirname', 'readlink']) symlinkSync(`/usr/bin/${tool}`, join(folder, tool));
+  const env = { PATH: folder, HOME: directory };
+  const { code, stdout } = await finished(spawn(svc, ['--version'], { env }));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(versionLine);
+});
+
 it('svc without installed packages uses a system Node that is new enough', async () => {
   const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
   const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));

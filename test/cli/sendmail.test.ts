@@ -2,6 +2,7 @@
 // sysexits.h.
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
@@ -132,6 +133,28 @@ describe('sendmail', () => {
       to: [{ email: 'inbox@sandbox.test' }],
       cc: [{ email: 'bob@example.com', name: 'Bob' }],
     });
+  });
+
+  it('takes -h as a hop count', async () => {
+    const { code, stdout } = await callHere(['-h', '5', '-v', 'ada@example.com'], 'hello\n');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^msg_/)]);
+  });
+
+  it('replaces a From of this machine by the default sender', async () => {
+    const from = `From: root@${hostname()}\n\nx\n`;
+    expect((await callHere(['ada@example.com'], from)).code).toBe(0);
+    expect((await lastMessage()).from).toEqual({ email: 'hello@sandbox.test', name: 'root' });
+  });
+
+  it('asks for no bounces with an empty sender', async () => {
+    expect((await callHere(['-f', '<>', 'ada@example.com'], 'Subject: x\n\nx\n')).code).toBe(0);
+    expect((await lastMessage()).from?.email).toBe('hello@sandbox.test');
+  });
+
+  it('reads no mail for -q, since the daemon runs the queue', async () => {
+    const { id } = await lastMessage();
+    expect(await callHere(['-q'], '')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect((await lastMessage()).id).toBe(id);
   });
 
   it('prints the object of the API with --json', async () => {

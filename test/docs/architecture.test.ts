@@ -1,4 +1,4 @@
-// ARCHITECTURE.md and the pages of docs/ for developers are held to the program: the files and
+// ARCHITECTURE.md and the pages of docs/making/ are held to the program: the files and
 // keys that they name, their links, and the licence of every dependency. Generated parts:
 // generated.test.ts; the length of sentences: prose.test.ts.
 import { existsSync, globSync, readdirSync } from 'node:fs';
@@ -6,14 +6,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configKeys } from '../../src/core/config/keys.ts';
 import { repository } from '../support/cli.ts';
-import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
+import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
 import { read, sources } from './write.ts';
 
 const architecture = readMarkdown('ARCHITECTURE.md');
-const forUsers = userPages().map(({ name }) => name);
-const folder = readdirSync(join(repository, 'docs'))
-  .map((name) => `docs/${name}`)
-  .filter((name) => !forUsers.includes(name));
+const folder = globSync('docs/making/*.md', { cwd: repository });
 const documents = ['ARCHITECTURE.md', ...folder];
 const texts = documents.map((file) => ({ file, ...readMarkdown(file) }));
 
@@ -23,7 +20,7 @@ it('ARCHITECTURE.md stays short enough to be read whole', () => {
   expect(lines.filter((line) => [...line].length > 110)).toEqual([]);
 });
 
-it('ARCHITECTURE.md lists the files of docs/ without the pages for users, which README.md lists', () => {
+it('ARCHITECTURE.md lists the pages of docs/making/', () => {
   const listed = tableRows(section(architecture, 'What else is written')).map(
     ([cell = '']) => /\]\((.*)\)/.exec(cell)?.[1],
   );
@@ -66,7 +63,7 @@ describe('dependencies', () => {
       .replace(/[()]/g, '')
       .split(' OR ')
       .some((name) => allowed.includes(name));
-  const dependencies = readMarkdown('docs/dependencies.md');
+  const dependencies = readMarkdown('docs/making/dependencies.md');
   const lock: Record<string, { dev?: boolean; license?: string }> = JSON.parse(
     read('package-lock.json'),
   ).packages;

@@ -44,7 +44,7 @@ it('code cites only documents and headings that exist', () => {
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
-      const found = text.matchAll(/\b(architecture\.md|docs\/[\w-]+\.md)(?:, "([^"]+)")?/gi);
+      const found = text.matchAll(/\b(architecture\.md|docs\/[\w/-]+\.md)(?:, "([^"]+)")?/gi);
       return [...found].map(([, document = '', heading]) => ({ file, document, heading }));
     });
   const isThereToo = ({ document, heading }: { document: string; heading: string | undefined }) => {

@@ -44,12 +44,12 @@ export function readMarkdown(name: string): Markdown {
   return { text, prose, fences };
 }
 
-/** Reads README.md and the pages that its table "More" names, in that order: the pages for users. */
+/** Reads README.md, the index of docs/ and the pages that the index lists, in that order: the pages for users. */
 export function userPages(): readonly (Markdown & { name: string })[] {
-  const readme = readMarkdown('README.md');
-  const links = tableRows(section(readme, 'More')).map(([cell = '']) => /\((.+)\)/.exec(cell)?.[1]);
-  const pages = links.flatMap((name) => (name ? [{ name, ...readMarkdown(name) }] : []));
-  return [{ name: 'README.md', ...readme }, ...pages];
+  const index = readMarkdown('docs/README.md');
+  const links = tableRows(index.prose).flatMap(([cell = '']) => /\((.+)\)/.exec(cell)?.[1] ?? []);
+  const names = ['README.md', 'docs/README.md', ...links.map((link) => `docs/${link}`)];
+  return names.map((name) => ({ name, ...readMarkdown(name) }));
 }
 
 /** Finds the `code` spans of prose. */

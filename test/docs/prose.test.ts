@@ -1,7 +1,6 @@
 // Documents are in plain words (CONTRIBUTING.md, "The change"): they name the noun, and their sentences are
 // short. Comments of the code: comments.test.ts.
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
 import { readMarkdown } from './markdown.ts';
@@ -13,7 +12,7 @@ const mostWordsOfSentence = 30;
 
 const pages = [
   ...readdirSync(repository).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(repository, 'docs')).map((name) => `docs/${name}`),
+  ...globSync('docs/**/*.md', { cwd: repository }).sort(),
 ].map((file) => ({ file, text: proseOf(file) }));
 
 /**

@@ -1,5 +1,5 @@
 // Each citation of the specification in code, tests and documents leads to a heading of
-// docs/specification.md, and a cited rule to an entry of the list below that heading.
+// docs/making/specification.md, and a cited rule to an entry of the list below that heading.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -51,7 +51,7 @@ function numbersOf(cited: string): string[] {
 function promises(): Set<string> {
   const known = new Set<string>();
   let section = '';
-  for (const line of readMarkdown('docs/specification.md').prose) {
+  for (const line of readMarkdown('docs/making/specification.md').prose) {
     const heading = /^#{2,3} (\d+(?:\.\d+)?) /.exec(line)?.[1];
     const rule = /^(\d+)\. /.exec(line)?.[1];
     if (heading !== undefined) {
@@ -89,7 +89,7 @@ it('reads lists and ranges of sections and rules', () => {
   expect(citesIn('// Section 5 of the specification, specification 7, 503')).toEqual(['5', '7']);
 });
 
-it('every citation leads to a heading of docs/specification.md, or to a rule below it', () => {
+it('every citation leads to a heading of docs/making/specification.md, or to a rule below it', () => {
   const known = promises();
   const cites = files.flatMap((file) =>
     citesIn(readFileSync(join(repository, file), 'utf8')).map((cite) => ({ file, cite })),

@@ -167,19 +167,19 @@ const parts: readonly Part[] = [
     rows: commandRows,
   },
   {
-    file: 'docs/tables.md',
+    file: 'docs/making/tables.md',
     name: 'tables',
     head: ['Table', 'Owner', 'Holds'],
     rows: ownerRows,
   },
   {
-    file: 'docs/fields.md',
+    file: 'docs/making/fields.md',
     name: 'fields',
     head: ['Operation', 'Field', 'Takes'],
     rows: fieldRows,
   },
   ...(['dependencies', 'devDependencies'] as const).map((name) => ({
-    file: 'docs/dependencies.md',
+    file: 'docs/making/dependencies.md',
     name,
     head: packageHead,
     rows: () => dependencyRows(name),
@@ -206,7 +206,7 @@ export async function written(file: string): Promise<string> {
     const lines = table.map((cells) => `| ${cells.join(' | ')} |\n`.replaceAll(' --- ', '---'));
     text = `${before}${start}\n${lines.join('')}\n${rest.slice(end)}`;
   }
-  return file === 'docs/dependencies.md' ? withInstalled(text) : text;
+  return file === 'docs/making/dependencies.md' ? withInstalled(text) : text;
 }
 
 /** File systems differ in the size of small files: this many megabytes more or less count as equal. */

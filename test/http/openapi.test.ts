@@ -163,6 +163,12 @@ describe('/v1/openapi.json', () => {
 });
 
 describe('/docs', () => {
+  it('is where the root leads', async () => {
+    service = await httpService();
+    const { statusCode, headers } = await service.http.inject({ url: '/' });
+    expect([statusCode, headers.location]).toEqual([302, '/docs']);
+  });
+
   it('loads nothing from elsewhere, and forbids it', async () => {
     service = await httpService();
     const response = await service.http.inject({ url: '/docs' });

@@ -155,8 +155,8 @@ describe('the count of refusals', () => {
   });
 });
 
-it.each(refusalReasons)('docs/refusals.md explains %s', (reason) => {
-  const table = tableRows(section(readMarkdown('docs/refusals.md'), 'Refusals'));
+it.each(refusalReasons)('docs/making/refusals.md explains %s', (reason) => {
+  const table = tableRows(section(readMarkdown('docs/making/refusals.md'), 'Refusals'));
   expect(table.map(([cell]) => cell).join()).toContain(`\`${reason}\``);
 });
 

@@ -1,14 +1,17 @@
 // The folder of a mail received by SMTP, by its DMARC verdict. A real listener, a real DNS server, and the
 // mailbox over HTTP.
+import { sealMessage } from 'mailauth';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/core/config/config.ts';
+import { dkimRecordValue, generateDkimKey } from '../../src/mail/mime/dkim-key.ts';
+import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
 import { inbox, threadAll, threadsOver } from '../inbox/threads/mails.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
-import { deliver, type SmtpService, smtpService } from './smtp-service.ts';
+import { deliver, inbound, type SmtpService, smtpService } from './smtp-service.ts';
 
 const sender = 'bank@strict.example';
 const mail = `From: Bank <${sender}>\r\nSubject: pay\r\n\r\nnow\r\n`;
@@ -35,8 +38,8 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
   }
 
   /** Delivers the mail; returns the reply to its last dot. */
-  async function deliverMail(): Promise<string> {
-    const answer = deliver(await service.session(), inbox, mail, sender);
+  async function deliverMail(raw = mail): Promise<string> {
+    const answer = deliver(await service.session(), inbox, raw, sender);
     return passingTime(service.clock, answer, 50);
   }
 
@@ -99,6 +102,36 @@ describe.each(stores)('the folder of a mail by DMARC, on %s', (store) => {
     await service.clock.advance(3_601_000);
     expect(await deliverMail()).toMatch(/^250 /);
     expect(await folders()).toEqual({ inbox: 2 });
+  });
+
+  it.each([
+    ['lists.example', /^250 /, { inbox: 1 }],
+    ['stranger.example', /^550 5\.7\.1 /, {}],
+  ])('is decided under reject by trust in the sealer %s', async (trusted, reply, found) => {
+    const { privateKeyPem, publicKey } = await generateDkimKey('ed25519-sha256');
+    const record = dkimRecordValue('ed25519-sha256', publicKey);
+    dns.set('s1._domainkey.lists.example', 'TXT', [record]);
+    const seal = await sealMessage(mail, {
+      signingDomain: 'lists.example',
+      selector: 's1',
+      algorithm: 'ed25519-sha256',
+      privateKey: privateKeyPem,
+      authResults: 'lists.example; dmarc=pass header.from=strict.example',
+      cv: 'none',
+    });
+    await start('reject', { inbound: { trustedSealers: [trusted] } });
+    expect(await deliverMail(`${seal}${mail}`)).toMatch(reply);
+    expect(await folders()).toEqual(found);
+    const [stored] = await inbound(service.app, service.caller);
+    if (!stored) return;
+    const { arcVerdict, dmarcVerdict, authenticationResults } = await getEmailProjection(
+      service.app,
+      service.caller,
+      stored.id,
+      {},
+    );
+    expect([dmarcVerdict, arcVerdict]).toEqual(['fail', 'pass']);
+    expect(authenticationResults).toMatch(/; arc=pass .*; dmarc=fail /);
   });
 
   it('is inbox for a trusted gateway, without a DNS query', async () => {

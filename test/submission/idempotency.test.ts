@@ -80,6 +80,7 @@ describe.each(stores)('an idempotency key on %s', (store) => {
       recipients: [],
       from: null,
       name: null,
+      machineNames: [],
     };
     const piped = readPipedMail(Buffer.from(text.replaceAll('\r\n', '\n')), options, null);
     const how = { allowsUtf8: true, bareDomain: null, via: 'sendmail', user: 'root' } as const;

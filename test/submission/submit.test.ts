@@ -215,20 +215,43 @@ describe('a submitted mail', () => {
     expect((await service.sink.waitFor(1)).length).toBe(1);
   });
 
-  it('needs SMTPUTF8 for UTF-8 in its header, here and at the next server', async () => {
+  it('gets encoded words for raw UTF-8 in its header, so that any server takes it', async () => {
+    const dialogue = await service.loggedIn();
+    const to = 'Jos\u00e9 "B" <bob@example.com>';
+    const given = Buffer.from(mail({ Subject: 'Gr\u00fc\u00dfe', To: to }));
+    const message = await sent(await submit(dialogue, given));
+    expect([message.subject, message.to[0]?.name]).toEqual(['Gr\u00fc\u00dfe', 'Jos\u00e9 B']);
+    const { rest } = await arrived();
+    expect(rest).toContain('Subject: =?utf-8?B?R3LDvMOfZQ==?=\r\n');
+    expect(rest).toContain('To: =?utf-8?B?Sm9zw6kgQg==?= <bob@example.com>\r\n');
+  });
+
+  it('needs SMTPUTF8 for an address in its header that is not ASCII', async () => {
+    const dialogue = await service.loggedIn();
+    const given = Buffer.from(mail({ Cc: 'j\u00fcrgen@example.com' }));
+    expect(await submit(dialogue, given)).toMatch(/^554 5\.6\.0 Cc: .*not ASCII/);
+  });
+
+  it('stays as it is with SMTPUTF8, here and at the next server', async () => {
     const dialogue = await service.loggedIn();
     const given = mail({ Subject: 'Gr\u00fc\u00dfe' });
-    expect(await submit(dialogue, given)).toMatch(/^554 5\.6\.0 Subject: .*RFC 2047/);
     const bytes = Buffer.from(given);
     const utf8 = ' SMTPUTF8 BODY=8BITMIME';
-    const latin1 = Buffer.from(given, 'latin1');
-    expect(await submit(dialogue, latin1, 'bob@example.com', utf8)).toMatch(
-      /^554 5\.6\.0 Subject: /,
-    );
     const message = await sent(await submit(dialogue, bytes, 'bob@example.com', utf8));
     expect(message.subject).toBe('Gr\u00fc\u00dfe');
     expect((await arrived()).rest).toBe(bytes.toString('latin1'));
   });
+
+  it.each(['', ' SMTPUTF8 BODY=8BITMIME'])(
+    'is refused with Latin-1 in its header after MAIL with %j',
+    async (parameters) => {
+      const dialogue = await service.loggedIn();
+      const latin1 = Buffer.from(mail({ Subject: 'Gr\u00fc\u00dfe' }), 'latin1');
+      expect(await submit(dialogue, latin1, 'bob@example.com', parameters)).toMatch(
+        /^554 5\.6\.0 Subject: /,
+      );
+    },
+  );
 
   it('is answered with its own message among several on a connection', async () => {
     const dialogue = await service.loggedIn();

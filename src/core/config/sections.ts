@@ -53,6 +53,9 @@ export const smtpInbound = z.strictObject(
     trustedNetworks: listOf(network, 'networks')
       .default([])
       .describe('Gateways exempt from checks (SPF, DKIM, DMARC), such as ["10.1.0.0/16"]'),
+    trustedSealers: listOf(hostName, 'domains')
+      .default([])
+      .describe('Domains whose ARC seal overrides a DMARC failure, such as ["lists.example.org"]'),
     enforceDmarc: onOff
       .default(true)
       .describe('Refuse mail that fails the DMARC policy reject of its domain'),

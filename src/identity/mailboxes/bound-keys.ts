@@ -1,5 +1,5 @@
-// Keys bound to single mailboxes: the mailboxes of a namespace key, the mailboxes that the list shows to bound
-// keys, and those whose events they see. src/access/keys/constraints.ts has refused everything else before.
+// Checks of keys limited to a namespace; the mailboxes, and the events of mailboxes, that lists and streams
+// show to keys with limits. src/access/keys/constraints.ts has refused everything else before.
 
 import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';

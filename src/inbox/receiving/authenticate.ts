@@ -12,11 +12,13 @@
 import { Readable } from 'node:stream';
 import type { ARCData, ARCResult, DKIMResult, DKIMVerifyResult, SPFResult } from 'mailauth';
 import { cleanLine } from '../../mail/mime/parse/header-fields.ts';
+import { domainOf } from '../../platform/net/address.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type BoundMail, boundMail, paced } from './bound-mail.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 import { dmarcCheck, type Identifiers, type Judged, judge } from './dmarc-check.ts';
 import { checkSpf } from './spf.ts';
+import { findTrustedSealer } from './trusted-sealer.ts';
 
 export type AuthVerdict =
   | 'pass'
@@ -38,6 +40,8 @@ export interface AuthSession {
   mta: string;
   resolver: AuthResolver;
   clock: Clock;
+  /** Domains of `smtp.inbound.trustedSealers`, in lower case. */
+  trustedSealers: ReadonlySet<string>;
 }
 
 export interface Authentication {
@@ -46,6 +50,10 @@ export interface Authentication {
   spfVerdict: AuthVerdict;
   /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
   dmarcVerdict: AuthVerdict;
+  /** Result of the whole chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if not checked. */
+  arcVerdict: AuthVerdict;
+  /** Trusted sealer that saw DMARC pass, if it fails or stays open here; else null. */
+  trustedSealer: string | null;
   /**
    * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record. Of several
    * authors it is `reject` if one of them fails under that policy.
@@ -95,6 +103,11 @@ function bestDkim(results: DKIMResult[]): AuthVerdict {
   return dkimOrder.find((verdict) => found.has(verdict)) ?? 'none';
 }
 
+/** Returns `fail` for a chain that mailauth cannot read. */
+function arcVerdictOf({ dkim, arc }: DkimFound): AuthVerdict {
+  return arc ? asVerdict(arc.status.result) : dkim.arc ? 'fail' : 'none';
+}
+
 /** Returns the known parts of an Authentication-Results field. */
 function resultsOf(
   spf: Check<SPFResult>,
@@ -107,7 +120,7 @@ function resultsOf(
   return [
     ...(typeof found === 'string' ? [`dkim=${found}`] : dkim),
     typeof spf === 'string' ? `spf=${spf}` : spf.info,
-    arc?.info,
+    typeof found === 'string' ? `arc=${found}` : (arc?.info ?? `arc=${arcVerdictOf(found)}`),
     typeof judged === 'string'
       ? `dmarc=${judged}`
       : dmarc?.info?.replace(/^dmarc=[a-z]+/, `dmarc=${judged.verdict}`),
@@ -115,17 +128,23 @@ function resultsOf(
 }
 
 function summarize(
-  mta: string,
+  { mta, trustedSealers }: AuthSession,
   spf: Check<SPFResult>,
   found: Check<DkimFound>,
   judged: Check<Judged>,
 ): Authentication {
   const dmarc = typeof judged === 'string' ? null : judged.dmarc;
+  const dmarcVerdict = asVerdict(typeof judged === 'string' ? judged : judged.verdict);
   const value = [mta, ...resultsOf(spf, found, judged)].join('; ');
   return {
     dkimVerdict: typeof found === 'string' ? found : bestDkim(found.dkim.results),
     spfVerdict: typeof spf === 'string' ? spf : asVerdict(spf.status.result),
-    dmarcVerdict: asVerdict(typeof judged === 'string' ? judged : judged.verdict),
+    dmarcVerdict,
+    arcVerdict: typeof found === 'string' ? found : arcVerdictOf(found),
+    trustedSealer:
+      typeof found === 'string' || (dmarcVerdict !== 'fail' && dmarcVerdict !== 'temperror')
+        ? null
+        : findTrustedSealer(found.arc, domainOf(found.dkim.headerFrom[0] ?? ''), trustedSealers),
     dmarcPolicy: dmarc?.rr ? dmarc.policy : null,
     dmarcDomain: dmarc?.policyDomain ?? dmarc?.domain ?? null,
     authenticationResults: cleanLine(value).slice(0, maxResultCharacters),
@@ -237,7 +256,7 @@ export async function authenticate(raw: Buffer, session: AuthSession): Promise<A
       open: identifiersOf('temperror', spf, found),
       arc: typeof found === 'string' ? null : found.arc,
     };
-    return summarize(session.mta, spf, found, await settle(clock, judge(dmarc, evidence)));
+    return summarize(session, spf, found, await settle(clock, judge(dmarc, evidence)));
   } finally {
     abort.abort();
   }

@@ -7,6 +7,8 @@
 //   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then accepted
 //   other      | any       | accepted
 //   not read   | temperror | accepted: no known policy asks for a refusal
+//
+// A fail or temperror is accepted if a trusted sealer saw DMARC pass (trusted-sealer.ts).
 import type { App } from '../../core/app.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { isOwnTransaction } from '../../outbound/queue/own-transactions.ts';
@@ -28,7 +30,13 @@ export interface SenderEnvelope {
 
 export type Verdicts = Pick<
   InboundEnvelope,
-  'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict' | 'dmarcPolicy'
+  | 'dkimVerdict'
+  | 'spfVerdict'
+  | 'dmarcVerdict'
+  | 'arcVerdict'
+  | 'authenticationResults'
+  | 'dmarcPolicy'
+  | 'trustedSealer'
 >;
 
 const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict: null };
@@ -46,6 +54,7 @@ interface Deferrals {
 
 const checksOf = perApp(({ config }: App) => ({
   trusted: config.smtp.inbound.trustedNetworks.flatMap((text) => parseRange(text) ?? []),
+  trustedSealers: new Set(config.smtp.inbound.trustedSealers.map((name) => name.toLowerCase())),
   /** Deferrals by client network and domain. */
   deferrals: recentlyUsed<Deferrals>(mostCounted),
 }));
@@ -65,8 +74,9 @@ function takeDeferral(app: App, remoteAddress: string, domain: string): boolean 
 function refusalFor(
   app: App,
   remoteAddress: string,
-  { dmarcVerdict, dmarcPolicy, dmarcDomain }: Authentication,
+  { dmarcVerdict, dmarcPolicy, dmarcDomain, trustedSealer }: Authentication,
 ): InboundRefusal | null {
+  if (trustedSealer !== null) return null;
   if (!app.config.smtp.inbound.enforceDmarc || dmarcPolicy !== 'reject') return null;
   const domain = dmarcDomain ?? '';
   if (dmarcVerdict === 'fail' || dmarcVerdict === 'permerror') {
@@ -97,9 +107,14 @@ export async function checkSender(
     mta: app.config.delivery.hostname,
     resolver: ((name, type) => app.dns.resolveSoon(name, type)) as AuthResolver,
     clock: app.clock,
+    trustedSealers: checksOf(app).trustedSealers,
   });
   const refusal = refusalFor(app, remoteAddress, found);
   if (refusal) return refusal;
-  const { dkimVerdict, spfVerdict, dmarcVerdict, dmarcPolicy } = found;
-  return { dkimVerdict, spfVerdict, dmarcVerdict, ...(dmarcPolicy && { dmarcPolicy }) };
+  const { dmarcPolicy, dmarcDomain: _, trustedSealer, ...verdicts } = found;
+  return {
+    ...verdicts,
+    ...(dmarcPolicy && { dmarcPolicy }),
+    ...(trustedSealer && { trustedSealer }),
+  };
 }

@@ -66,7 +66,8 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Before inserts and counters, because it locks messages (docs/store.md, "Order of locks").
+    // Before inserts and counters, because it locks messages
+    // (docs/making/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,
@@ -80,7 +81,8 @@ const storeMailOf = perApp((app: App) =>
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   if (copies.length === 0) return;
-  // Runs first because it locks conversations, which come before counters (docs/store.md, "Order of locks").
+  // Runs first because it locks conversations, which come before counters
+  // (docs/making/store.md, "Order of locks").
   await countAnswers(app, trx, copies);
   await insertBlobs(
     trx,

@@ -40,7 +40,7 @@ export interface Sent {
   threadId: string;
 }
 
-/** Takes the first locks of every send from a mailbox, in the order of docs/store.md. */
+/** Takes the first locks of every send from a mailbox, in the order of docs/making/store.md. */
 export async function openAccept(
   app: App,
   trx: Db,

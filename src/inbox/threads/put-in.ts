@@ -1,5 +1,5 @@
 // Puts received mail into threads: independent mails all at once, then the dependent ones one by one.
-// place.ts chooses the thread. docs/states.md shows the effect on the folder.
+// place.ts chooses the thread. docs/making/states.md shows the effect on the folder.
 import type { App } from '../../core/app.ts';
 import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
 import { attachmentsOf, type InboundEnvelope } from '../../outbound/messages/projection.ts';

@@ -5,13 +5,16 @@
 //   fail, permerror | quarantine, or reject where that is not enforced
 //   temperror       | reject
 //
+// A trusted sealer that saw DMARC pass (receiving/trusted-sealer.ts) overrides `fail` and `temperror`.
 // The `filters` of the mailbox add mail from blocked senders and, if an allow list exists, mail from all
 // others.
 import type { MailboxFilters } from '../../identity/mailboxes/schema.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 
-function failsDmarc({ dmarcVerdict: verdict, dmarcPolicy: policy }: InboundEnvelope): boolean {
+function failsDmarc(envelope: InboundEnvelope): boolean {
+  const { dmarcVerdict: verdict, dmarcPolicy: policy, trustedSealer } = envelope;
+  if (trustedSealer !== undefined) return false;
   if (verdict === 'temperror') return policy === 'reject';
   const isUnproven = verdict === 'fail' || verdict === 'permerror';
   return isUnproven && (policy === 'quarantine' || policy === 'reject');

@@ -1,5 +1,5 @@
 // Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
-// sent.ts; the moves between folders are in docs/states.md.
+// sent.ts; the moves between folders are in docs/making/states.md.
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

@@ -50,12 +50,12 @@ function addMailboxes(draft: HeaderDraft, name: string, mailboxes: readonly Mail
 }
 
 /**
- * Builds one mailbox as a field of this name.
+ * Builds one field of this name from at least one mailbox.
  * @throws ComposeError for a bad address
  */
-export function mailboxField(name: string, mailbox: Mailbox): HeaderField {
+export function mailboxesField(name: string, mailboxes: readonly Mailbox[]): HeaderField {
   const draft: HeaderDraft = { fields: [], isUtf8: false };
-  addMailboxes(draft, name, [mailbox]);
+  addMailboxes(draft, name, mailboxes);
   return draft.fields[0] as HeaderField;
 }
 

@@ -1,7 +1,7 @@
 // A mail submitted as MIME and sent unchanged: only whole header fields are removed or put in front, never
 // the body. parse/ reads its content; callers check whether the sender may send it.
 import { isAscii } from 'node:buffer';
-import { dateText, mailboxField } from './header.ts';
+import { dateText, mailboxesField } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
 import type { Composed, Mailbox, RawInput } from './input.ts';
 import { type FieldSpan, scanFields } from './parse/header-fields.ts';
@@ -50,7 +50,7 @@ export function dateField(ms: number): HeaderField {
  * @throws ComposeError for a bad address
  */
 export function fromField(from: Mailbox): HeaderField {
-  return mailboxField('From', from);
+  return mailboxesField('From', [from]);
 }
 
 function fieldOf(raw: Buffer, { name, valueStart, end }: FieldSpan): HeaderField {

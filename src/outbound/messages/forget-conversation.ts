@@ -29,7 +29,7 @@ export async function deleteConversation(app: App, caller: Caller, id: string): 
   while (!isGone) {
     isGone = await app.store.write(async (trx) => {
       await conversations.get(trx, organizationId, id);
-      // Messages are locked before their conversation (docs/store.md, "Order of locks").
+      // Messages are locked before their conversation (docs/making/store.md, "Order of locks").
       const released = await releaseMessages(trx, organizationId, id, messagesPerTransaction);
       if (released > 0) {
         await countLost(trx, id, released);

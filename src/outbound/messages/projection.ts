@@ -49,8 +49,13 @@ export interface InboundEnvelope {
   dkimVerdict: EmailProjection['dkimVerdict'];
   spfVerdict: EmailProjection['spfVerdict'];
   dmarcVerdict: EmailProjection['dmarcVerdict'];
+  /** Absent in mail received before ARC was stored. */
+  arcVerdict?: EmailProjection['arcVerdict'];
+  authenticationResults?: string;
   /** Policy of the author's domain: `none`, `quarantine`, `reject`. */
   dmarcPolicy?: string;
+  /** Domain of `smtp.inbound.trustedSealers` whose ARC seal overrides the failure of DMARC. */
+  trustedSealer?: string;
 }
 
 /** A row with the results of the same parse that other tables keep. */

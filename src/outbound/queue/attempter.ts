@@ -20,19 +20,22 @@ import {
   simulatedOutcome,
 } from '../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../mail/smtp/transaction.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { type ContentRow, findContents } from '../messages/content-queries.ts';
-import { leaveFields } from '../unsubscribe-links/header.ts';
+import type { Attempt } from '../messages/schema.ts';
+import { trackingBase } from '../tracking/base-url.ts';
 import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
+import { copyRequestOf, travelsAlone } from './carrier/copy.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
-import { composeRequestOf, trackedRequestOf, withFields } from './carrier/request.ts';
+import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { isFault, type LaneSignal } from './lanes/lane.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { Shares } from './lanes/shares.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalTeller } from './relay-refusals.ts';
-import { marksOf, returnPathHost, transactionOf } from './return-path.ts';
+import { marksOf, transactionOf } from './return-path.ts';
 import type { Settlement } from './settle.ts';
 
 /** Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they end. */
@@ -46,6 +49,8 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count its attempts. */
   choice: LaneChoice;
+  /** Reads the rules of providers again. @throws ConfigError; the old ones stay in force then. */
+  reload(): void;
   close(): Promise<void>;
 }
 
@@ -70,7 +75,9 @@ export function createAttempter(
 ): Attempter {
   const { delivery, mailboxes } = app.config;
   const chooseRoute = createRouter(delivery, listener, mailboxes.hostedDomain);
-  const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const readProviders = () =>
+    loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const providers = readProviders();
   const lanes = new Lanes(app.clock, app.random, providers);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
   const laneOf = (email: string): string | null => {
@@ -84,6 +91,11 @@ export function createAttempter(
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
     choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
+    reload() {
+      providers.replace(readProviders().rules);
+      lanes.changeRules();
+      carrier.changeRules();
+    },
     close: () => carrier.close(),
   };
 }
@@ -98,17 +110,24 @@ async function attemptMessage(
   const isSole = message.delivery_count === 1;
   const isTracked = claimed.cuts != null;
   const groups = await groupByDestination(app, claimed, chooseRoute);
-  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork));
+  const manner = mannerOf(app, claimed);
+  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork), manner);
+  const composed = manner.signing.then(
+    (signing) => recordOf(manner, signing),
+    () => null,
+  );
   const attemptGroup = async (group: Group) => {
     const { route, deliveries } = group;
     const endings = await endingsOf(equipment, group, carried).catch((error: unknown) => {
       app.log.error({ err: error, messageId: message.id }, 'an attempt failed');
       return deliveries.map(() => ourFault(app, route.kind));
     });
+    const record = await composed;
     const settlements = deliveries.map((delivery, index) => {
       const ending = endings[index] ?? ourFault(app, route.kind);
       const transaction = index === 0 ? null : begunBy(deliveries);
-      return { delivery, isSole, isTracked, fromEmail: message.from_email, transaction, ...ending };
+      const facts = { delivery, isSole, isTracked, fromEmail: message.from_email, transaction };
+      return { ...facts, ...ending, composed: record };
     });
     tellLane(equipment, settlements);
     await settle(settlements);
@@ -121,6 +140,7 @@ async function carryGroups(
   { app, carrier }: Equipment,
   claimed: ClaimedMessage,
   groups: readonly NetworkGroup[],
+  { signing, linkBase }: Manner,
 ): Promise<CarriedGroups> {
   const { message } = claimed;
   if (groups.length === 0) return new Map();
@@ -128,16 +148,17 @@ async function carryGroups(
     groups.map(async ({ route, deliveries }) => ({
       route,
       organizationId: message.organization_id,
-      ...(await marksOf(app, message, deliveries)),
+      ...(await marksOf(app, message, begunBy(deliveries))),
       recipients: deliveries.map(({ email }) => email),
       ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
   const content = await contentOf(app, claimed);
-  const request = await composeRequestOf(app, { ...claimed, content });
-  const outcomes = !travelsAlone(claimed)
-    ? carrier.carry({ request, envelopes })
-    : carryAlone(app, carrier, claimed, { request, envelopes, groups });
+  const request = await composeRequestOf(app, { ...claimed, content }, await signing);
+  const outcomes =
+    linkBase === null
+      ? carrier.carry({ request, envelopes })
+      : carryAlone(app, carrier, claimed, { request, envelopes, groups, linkBase });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
     const ended = outcomes[index];
@@ -169,25 +190,32 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
-/** Tells whether each recipient gets different bytes: a tracked message, or one with an unsubscribe link. */
-function travelsAlone({ cuts, deliveries }: ClaimedMessage): boolean {
-  return cuts != null || (deliveries[0]?.unsubscribe_group_id ?? null) !== null;
+/** The signatures and the address of links that all copies of one attempt have in common. */
+interface Manner {
+  signing: Promise<Signing>;
+  /** Null for a message without links of its recipients. */
+  linkBase: string | null;
 }
 
-/** Builds the message as one recipient gets it. */
-async function ownRequestOf(
-  app: App,
-  claimed: ClaimedMessage,
-  request: ComposeRequest,
-  delivery: DeliveryRow,
-): Promise<ComposeRequest> {
-  const { message, cuts } = claimed;
-  const tracked =
-    cuts == null ? request : trackedRequestOf(app, claimed, request, cuts, delivery.id);
-  if (delivery.unsubscribe_group_id === null) return tracked;
-  const { sender_domain_id: domainId } = message;
-  const host = domainId === null ? undefined : await returnPathHost(app, domainId);
-  return withFields(tracked, leaveFields(app, message, delivery, host));
+function mannerOf(app: App, claimed: ClaimedMessage): Manner {
+  const { message, deliveries } = claimed;
+  const isAlone = travelsAlone(claimed, deliveries[0]);
+  return {
+    signing: signingNow(app, message),
+    linkBase: isAlone ? trackingBase(app, message.sender_domain_id) : null,
+  };
+}
+
+/** Returns the facts with which a download composes the same bytes again. */
+function recordOf(
+  { linkBase }: Manner,
+  { keys, timestampSeconds }: Signing,
+): Pick<Attempt, 'signedWith' | 'linkBase'> {
+  const selectors = keys.map(({ selector }) => selector);
+  return {
+    signedWith: { at: isoTime(timestampSeconds * 1000), selectors },
+    ...(linkBase !== null && { linkBase }),
+  };
 }
 
 /**
@@ -198,14 +226,21 @@ function carryAlone(
   app: App,
   carrier: Carrier,
   claimed: ClaimedMessage,
-  { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
+  {
+    request,
+    envelopes,
+    groups,
+    linkBase,
+  }: Mailing & { groups: readonly NetworkGroup[]; linkBase: string },
 ): Promise<Outcome[]>[] {
   const bytes = bytesOf(request);
   let before: Promise<unknown> = Promise.resolve();
   return envelopes.map((envelope, index) => {
     const [delivery] = groups[index]?.deliveries ?? [];
     const carry = async () => {
-      const own = delivery ? await ownRequestOf(app, claimed, request, delivery) : request;
+      const own = delivery
+        ? await copyRequestOf(app, claimed, request, delivery, linkBase)
+        : request;
       const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
       return (await outcomes) ?? [];
     };
@@ -302,7 +337,7 @@ async function groupByDestination(
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
   const { deliveries, recipients } = claimed;
-  const isAlone = travelsAlone(claimed);
+  const isAlone = travelsAlone(claimed, deliveries[0]);
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {

@@ -308,7 +308,7 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
 }
 
 /** Reads the link places of the tracked messages' contents, by content id. */
-async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
+export async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
   const tracked = messages.flatMap(({ track_opens, track_clicks, content_id }) =>
     track_opens === 1 || track_clicks === 1 ? (content_id ?? []) : [],
   );

@@ -50,18 +50,18 @@ export interface TransactionMarks {
 }
 
 /**
- * Returns the marks of deliveries that share a transaction. They name the first of them; reports name their
- * recipient in their own fields. Mail from a domain that is not ours has its From address as return path.
+ * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient in their
+ * own fields. Mail from a domain that is not ours has its From address as return path.
  */
 export async function marksOf(
   app: App,
-  message: MessageRow,
-  [first]: readonly DeliveryRow[],
+  message: Pick<MessageRow, 'sender_domain_id' | 'from_email'>,
+  transaction: string | null,
 ): Promise<TransactionMarks> {
   const { sender_domain_id: domainId, from_email: from } = message;
   const host = domainId === null ? undefined : await returnPathHost(app, domainId);
-  if (host === undefined || !first) return { from, copyField: null };
-  const tokens = app.secrets.twinTokens(purpose, transactionOf(first));
+  if (host === undefined || transaction === null) return { from, copyField: null };
+  const tokens = app.secrets.twinTokens(purpose, transaction);
   return {
     from: `${prefix}${tokens.first}@${host}`,
     copyField: `${copyTokenField}: ${tokens.second}\r\n`,

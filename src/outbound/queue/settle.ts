@@ -40,6 +40,8 @@ export interface Settlement {
   sentIsDelivered: boolean;
   /** Reaction of a simulated recipient after the delivery. */
   aftermath: 'opened' | 'complained' | null;
+  /** Facts to compose the bytes of the attempt again. */
+  composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
   /** SMTP transaction of the attempt, if another delivery began it. */
   transaction?: string | null;
   /** Tells whether the message tracks opens or clicks. */
@@ -275,7 +277,7 @@ function errorOf(outcome: Exclude<Outcome, { kind: 'sent' }>) {
 }
 
 /** Returns the latest attempts. Only unsuccessful ones keep their dialogue. */
-function historyWith({ delivery, outcome }: Settlement): string {
+function historyWith({ delivery, outcome, composed }: Settlement): string {
   const { reply, trace, kind } = outcome;
   const attempt: Attempt = {
     number: delivery.attempt_count,
@@ -291,6 +293,7 @@ function historyWith({ delivery, outcome }: Settlement): string {
     verb: reply.verb,
     transcript: kind === 'sent' ? null : trace.transcript,
     ...(kind === 'sent' && outcome.capturedBy && { capturedBy: outcome.capturedBy }),
+    ...composed,
   };
   const earlier = fromJson<Attempt[]>(delivery.attempts) ?? [];
   return JSON.stringify([...earlier, attempt].slice(-attemptsKept));

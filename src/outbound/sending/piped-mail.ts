@@ -3,6 +3,7 @@
 
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/parse/header-fields.ts';
 import { parseAddressList } from '../../mail/mime/parse/header-values.ts';
+import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, fromField, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { normalizeNewlines } from '../../mail/mime/text.ts';
 import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
@@ -12,7 +13,7 @@ import { domainOf, parseAddress } from '../../platform/net/address.ts';
 export interface PipeOptions {
   /** A line with only a dot ends the mail; false with `-i`. */
   endsAtDot: boolean;
-  /** `-t`: To, Cc and Bcc name recipients too. */
+  /** `-t`: To, Cc and Bcc name recipients too, or in a resent mail Resent-To, -Cc and -Bcc. */
   readsRecipients: boolean;
   /** Recipients as they were typed. */
   recipients: readonly string[];
@@ -20,6 +21,8 @@ export interface PipeOptions {
   from: string | null;
   /** `-F`, for a From without a name. */
   name: string | null;
+  /** Names of this machine, lower case: an author under one of them is a local user. */
+  machineNames: readonly string[];
 }
 
 /** The default sender of the organization. */
@@ -66,29 +69,50 @@ function addressesIn(list: string, domain: string | null): string[] {
   throw ValidationError.of('recipient', `${list} is not a valid email address`);
 }
 
+/**
+ * Returns the recipient fields of the header. In a resent mail To and Cc name those who already have it
+ * (RFC 5322 3.6.6).
+ */
+function namedRecipients(header: HeaderBlock): string[] {
+  const resent = ['resent-to', 'resent-cc', 'resent-bcc'].flatMap((name) => header.all(name));
+  return resent.length > 0 ? resent : ['to', 'cc', 'bcc'].flatMap((name) => header.all(name));
+}
+
 function recipientsOf(
   { recipients, readsRecipients }: PipeOptions,
   header: HeaderBlock,
   domain: string | null,
 ): string[] {
-  const named = readsRecipients ? ['to', 'cc', 'bcc'].flatMap((name) => header.all(name)) : [];
+  const named = readsRecipients ? namedRecipients(header) : [];
   const lists = [...recipients, ...named].filter((list) => list.trim() !== '');
   return [...new Set(lists.flatMap((list) => addressesIn(list, domain)))];
+}
+
+/** Returns true for `root@localhost`, `root@web1` and `root@web1.example.com` on the machine of that name. */
+function isOfMachine(email: string, machineNames: readonly string[]): boolean {
+  const domain = domainOf(email).toLowerCase().replace(/\.$/, '');
+  return (
+    !domain.includes('.') ||
+    /^localhost\.|\.local(?:host|domain)$/.test(domain) ||
+    machineNames.includes(domain)
+  );
 }
 
 /** Returns the sender of a mail whose From is missing or names a local user; null for any other. */
 function fromOf(
   header: HeaderBlock,
-  { from, name }: PipeOptions,
+  { from, name, machineNames }: PipeOptions,
   sender: DefaultSender | null,
 ): DefaultSender | null {
   const value = header.first('from')?.trim() || null;
   const given = value ?? from;
   if (given !== null) {
     const { addresses, invalid } = parseAddressList(given);
-    const [author] = addresses;
-    if (author) return value === null ? { email: author.email, name: author.name ?? name } : null;
-    const [user, another] = parseAddressList(given, 'user.invalid').addresses;
+    const [author, second] = addresses;
+    const isUser = author && !second && invalid === 0 && isOfMachine(author.email, machineNames);
+    if (author && !isUser)
+      return value === null ? { email: author.email, name: author.name ?? name } : null;
+    const [user, another] = isUser ? addresses : parseAddressList(given, 'user.invalid').addresses;
     if (!user || another || invalid > 1) {
       if (value !== null) return null;
       throw ValidationError.of('From', `${given} is not a valid email address`);
@@ -118,7 +142,7 @@ export function readPipedMail(
   options: PipeOptions,
   sender: DefaultSender | null,
 ): PipedMail {
-  const raw = asMail(input, options.endsAtDot);
+  const raw = encodeRawHeader(asMail(input, options.endsAtDot));
   const header = readHeaderBlock(raw);
   const recipients = recipientsOf(options, header, sender && domainOf(sender.email));
   const from = fromOf(header, options, sender);

@@ -14,6 +14,7 @@ import {
   parseLimits,
 } from '../../mail/mime/parse/parsed-mail.ts';
 import { projectHeader } from '../../mail/mime/parse/read-header.ts';
+import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, type RawMail } from '../../mail/mime/raw-mail.ts';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
@@ -29,7 +30,7 @@ export interface HandedIn {
   raw: Buffer;
   /** Recipients of the envelope, in the normal form of src/platform/net/address.ts. */
   recipients: readonly string[];
-  /** Its header may hold UTF-8 (RFC 6532). */
+  /** Its header may hold UTF-8 (RFC 6532) and stays as it is; else what can be encoded is encoded. */
   allowsUtf8: boolean;
   /** Domain of addresses in its header that have none. */
   bareDomain: string | null;
@@ -65,12 +66,13 @@ export interface RawSend {
  * the size limit of the parser.
  */
 export function readRawSend(given: HandedIn): RawSend {
-  const { raw, recipients, via, user } = given;
+  const { recipients, via, user } = given;
+  const raw = given.allowsUtf8 ? given.raw : encodeRawHeader(given.raw);
   if (raw.length > parseLimits.mailBytes) {
     throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
   }
   const block = readHeaderBlock(raw);
-  checkHeader(given, block);
+  checkHeader(raw, given.allowsUtf8, block);
   const from = readFrom(block);
   checkRecipients(recipients);
   const options = readOptions(block);
@@ -113,7 +115,7 @@ const grave: Partial<Record<ParsingErrorCode, string>> = {
   'malformed-header': 'has lines that are not fields (NAME: VALUE): an empty line ends the header',
 };
 
-function checkHeader({ raw, allowsUtf8 }: HandedIn, block: HeaderBlock): void {
+function checkHeader(raw: Buffer, allowsUtf8: boolean, block: HeaderBlock): void {
   for (const { code } of block.faults) {
     const problem = grave[code];
     if (problem) throw ValidationError.of('header', problem);

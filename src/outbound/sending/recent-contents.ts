@@ -1,5 +1,5 @@
 // Bodies stored lately, so that a body is stored once for any number of messages. In memory instead of a
-// unique index on a digest: random index keys halve the accept rate (docs/decisions.md, "Store"). Contents
+// unique index on a digest: random index keys halve the accept rate (docs/making/decisions.md, "Store"). Contents
 // that a restart forgets are stored once more; it has no other effect.
 
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';

@@ -3,7 +3,6 @@
 // cannot be written, links still redirect.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../../core/app.ts';
-import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupReads, groupWrites } from '../../platform/store/group.ts';
@@ -12,6 +11,7 @@ import { findEngagedMessages } from '../messages/queries.ts';
 import { automatedBy, userAgentOf } from './automated.ts';
 import { engageAll, type Hit } from './engage.ts';
 import { findLinkUrl } from './queries.ts';
+import { brokenLink } from './recipient-page.ts';
 import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
@@ -56,9 +56,9 @@ export async function serveTracked(
   const isAsked = method === 'GET' || method === 'HEAD';
   const tracked = isAsked && kind !== undefined ? readToken(app, token) : null;
   // A token of a pixel is invalid for a link, and a token of a link for a pixel.
-  if (!tracked || (tracked.link === pixel) !== (kind === 'o')) return unknown(token);
+  if (!tracked || (tracked.link === pixel) !== (kind === 'o')) return brokenLink;
   const found = await findTracked(app, tracked, request.organizationId ?? null);
-  if (!found) return unknown(token);
+  if (!found) return brokenLink;
   await count(app, hitOf(app, request, tracked, found));
   return found.url === null ? pixelAnswer(method) : redirect(found.url);
 }
@@ -160,15 +160,6 @@ async function count(app: App, hit: Hit): Promise<void> {
   } finally {
     counter.waiting--;
   }
-}
-
-function unknown(token: string): TrackedAnswer {
-  const error = new ResourceNotFoundError('link', token.slice(0, 100));
-  return {
-    status: 404,
-    headers: { ...common, 'content-type': 'application/json; charset=utf-8' },
-    body: Buffer.from(JSON.stringify(error)),
-  };
 }
 
 function pixelAnswer(method: string): TrackedAnswer {

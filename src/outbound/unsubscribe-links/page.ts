@@ -1,35 +1,65 @@
-// The page behind an unsubscribe link: plain HTML, no script, nothing loaded from elsewhere.
+// The page behind an unsubscribe link: the recipient's present state, and a button for each change.
+import { escapeHtml } from '../../platform/net/escape-html.ts';
+import { recipientPage } from '../tracking/recipient-page.ts';
 import type { Standing } from './leave.ts';
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+interface Button {
+  action: string;
+  words: string;
 }
 
-function button(action: string, words: string): string {
-  const field = `<input type="hidden" name="action" value="${action}">`;
-  return `<form method="post">${field}<button>${escaped(words)}</button></form>\n`;
+/** Texts of the page by the recipient's state. The first button is the main one. */
+interface Words {
+  heading: string;
+  state: string;
+  buttons: readonly Button[];
 }
 
-/** Renders the page. `group` is the name of the group, `sender` that of the organization. */
-export function leavePage(
-  { group: left, all }: Standing,
-  { group, sender, address }: { group: string; sender: string; address: string },
-): string {
-  const says =
-    all !== null
-      ? `${address} gets no mail from ${sender}.`
-      : left !== null
-        ? `${address} gets no more “${group}” from ${sender}.`
-        : `${address} gets “${group}” from ${sender}.`;
-  const ofGroup =
-    left === null ? button('leave', `Stop “${group}”`) : button('return', `Get “${group}” again`);
-  const ofAll =
-    all?.reason !== 'unsubscribe'
-      ? button('leave-all', `Stop all mail from ${sender}`)
-      : button('return-all', `Get mail from ${sender} again`);
-  return (
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Unsubscribe</title>\n' +
-    '<meta name="viewport" content="width=device-width"></head><body>\n<h1>Unsubscribe</h1>\n' +
-    `<p>${escaped(says)}</p>\n${all === null ? ofGroup : ''}${ofAll}</body></html>\n`
+export interface LeavePageNames {
+  /** Name of the group, and its description for recipients. */
+  group: string;
+  description: string | null;
+  sender: string;
+  address: string;
+}
+
+/** Renders the page. */
+export function leavePage(standing: Standing, names: LeavePageNames): string {
+  const { heading, state, buttons } = wordsOf(standing, names);
+  const { sender, group, description } = names;
+  const about = standing.all || description === null ? '' : `${group}: ${description}`;
+  return recipientPage(
+    `${heading} – ${sender}`,
+    `<p class="sender">${escapeHtml(sender)}</p>\n<h1>${escapeHtml(heading)}</h1>\n` +
+      `<p>${escapeHtml(state)}</p>\n` +
+      (about && `<p class="note">${escapeHtml(about)}</p>\n`) +
+      buttons.map(drawButton).join(''),
   );
+}
+
+function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
+  const { group, sender, address } = names;
+  const leaveAll = { action: 'leave-all', words: `Unsubscribe from all mail from ${sender}` };
+  if (all) {
+    // Unsubscribing also blocks an address that bounced or complained, for the time after that block.
+    const isOwn = all.reason === 'unsubscribe';
+    const heading = isOwn ? 'You are unsubscribed' : 'Unsubscribe';
+    const returnAll = { action: 'return-all', words: `Get mail from ${sender} again` };
+    const state = `${address} gets no mail from ${sender}.`;
+    return { heading, state, buttons: [isOwn ? returnAll : leaveAll] };
+  }
+  if (left) {
+    const comeBack = { action: 'return', words: `Get “${group}” again` };
+    const state = `${address} gets no more “${group}” from ${sender}.`;
+    return { heading: 'You are unsubscribed', state, buttons: [comeBack, leaveAll] };
+  }
+  const leave = { action: 'leave', words: `Unsubscribe from “${group}”` };
+  const state = `${address} gets “${group}” from ${sender}.`;
+  return { heading: 'Unsubscribe', state, buttons: [leave, leaveAll] };
+}
+
+function drawButton({ action, words }: Button): string {
+  const field = `<input type="hidden" name="action" value="${action}">`;
+  const look = action === 'leave' ? ' class="first"' : '';
+  return `<form method="post">${field}<button${look}>${escapeHtml(words)}</button></form>\n`;
 }

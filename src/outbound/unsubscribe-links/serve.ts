@@ -1,29 +1,22 @@
 // Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
 // nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants neither cookie nor
 // redirect).
-
-import { findOrganizations } from '../../access/organizations/queries.ts';
+import { defaultOrganization } from '../../access/organizations/organizations.ts';
+import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
+import { findDefaultSender } from '../../identity/senders/queries.ts';
 import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
-import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
+import { findMessageRow } from '../messages/queries.ts';
+import { brokenLink, recipientPageHeaders } from '../tracking/recipient-page.ts';
 import type { TrackedAnswer, TrackedRequest } from '../tracking/serve.ts';
 import { comeBack, type Leaving, leaveAll, type Scope, standingOf } from './leave.ts';
 import { leavePage } from './page.ts';
 import { type Leaver, readLinkToken } from './tokens.ts';
 
 const mostPerTransaction = 128;
-
-const common = {
-  'cache-control': 'no-store, private, max-age=0',
-  'content-security-policy':
-    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'content-type': 'text/html; charset=utf-8',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex, nofollow',
-};
 
 /** A request with the body that its face has read. */
 export interface LeaveRequest extends TrackedRequest {
@@ -46,7 +39,7 @@ export async function serveLeaving(app: App, request: LeaveRequest): Promise<Tra
   const [, token = ''] = /^\/u\/([^/?#]+)(?:[?#].*)?$/.exec(path) ?? [];
   const leaver = readLinkToken(app, token);
   const isHere = organizationId === null || leaver?.organizationId === organizationId;
-  if (!leaver || !isHere || !['GET', 'HEAD', 'POST'].includes(method)) return unknown(token);
+  if (!leaver || !isHere || !['GET', 'HEAD', 'POST'].includes(method)) return brokenLink;
   if (method !== 'POST') return shown(app, leaver, 200, method);
   const wish = await wishOf(request);
   if (!wish) return shown(app, leaver, 400, method);
@@ -85,14 +78,25 @@ async function shown(
   const { organizationId, groupId, address } = leaver;
   const standing = await standingOf(db, leaver);
   const group = await unsubscribeGroups.find(db, organizationId, groupId);
-  const [organization] = await findOrganizations(db, [organizationId]);
-  const names = { group: group?.name ?? 'this mail', sender: organization?.name ?? 'this sender' };
-  const body = Buffer.from(leavePage(standing, { ...names, address }));
-  return { status, headers: common, body: method === 'HEAD' ? Buffer.alloc(0) : body };
+  const page = leavePage(standing, {
+    group: group?.name ?? 'this mail',
+    description: group?.description ?? null,
+    sender: await senderNameOf(db, leaver),
+    address,
+  });
+  const body = Buffer.from(method === 'HEAD' ? '' : page);
+  return { status, headers: recipientPageHeaders, body };
 }
 
-function unknown(token: string): TrackedAnswer {
-  const error = new ResourceNotFoundError('link', token.slice(0, 100));
-  const headers = { ...common, 'content-type': 'application/json; charset=utf-8' };
-  return { status: 404, headers, body: Buffer.from(JSON.stringify(error)) };
+/**
+ * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the default
+ * sender or the organization, but never the name of the first organization, which its owner did not choose.
+ */
+async function senderNameOf(db: Db, { organizationId, messageId }: Leaver): Promise<string> {
+  const message = messageId === null ? undefined : await findMessageRow(db, messageId);
+  if (message) return message.from_name ?? message.from_email;
+  const sender = await findDefaultSender(db, organizationId);
+  const organization = await findOrganization(db, organizationId);
+  const chosen = organization?.name === defaultOrganization ? null : organization?.name;
+  return sender?.name ?? chosen ?? sender?.email ?? 'this sender';
 }

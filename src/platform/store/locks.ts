@@ -1,9 +1,9 @@
-// Order of locks (docs/store.md): a transaction that changes several rows of a kind locks them first, in one
-// select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
+// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks them first, in
+// one select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
-/** Column that orders the rows of a table, and column whose values select the rows to lock. */
+/** Column that orders the rows of a table, and column by whose values rows are selected. */
 export interface Locked<Column extends string> {
   id?: Column;
   by?: Column;

@@ -173,6 +173,7 @@ describe('a mistake in the file', () => {
       'inbound.trustedNetworks.0: found "10.1.2.3/16", expected 10.1.0.0/16, by its first address',
     ],
     ['smtp: {inbound: {trustedNetworks: 10.1.0.0/16}}', 'expected a list of 0 to 100 networks'],
+    ['smtp: {inbound: {trustedSealers: ["*"]}}', 'found "*", expected a host name'],
     ['delivery: {direct: {port: 0}}', 'found 0, expected a whole number from 1 to 65535'],
     ['delivery: {retry: {scheduleMinutes: []}}', 'found a list, expected a list of 1 to 100'],
     ['delivery: {retry: {scheduleMinutes: [1, 0]}}', 'scheduleMinutes.1: found 0, expected a num'],

@@ -29,6 +29,9 @@ const records: Record<string, string[][]> = {
   'ed._domainkey.example.com': [[`v=DKIM1; k=ed25519; p=${edKey.toString('base64')}`]],
   'example.com': [['v=spf1 ip4:192.0.2.1 -all']],
   '_dmarc.example.com': [['v=DMARC1; p=reject']],
+  'rsa._domainkey.lists.example': [['v=DKIM1; k=rsa; p=', rsaKey]],
+  'rsa._domainkey.relay.example': [['v=DKIM1; k=rsa; p=', rsaKey]],
+  'rsa._domainkey.stranger.example': [['v=DKIM1; k=rsa; p=', rsaKey]],
   'soft.example': [['v=spf1 ~all']],
   '_dmarc.soft.example': [['v=DMARC1; p=quarantine']],
   'broken.example': [['v=spf1 ip4:not-an-address -all']],
@@ -62,6 +65,7 @@ const session: AuthSession = {
   mta: 'mx.receiver.example',
   resolver: zone,
   clock: systemClock,
+  trustedSealers: new Set(),
 };
 const stranger = { ...session, ip: '198.51.100.7' };
 
@@ -82,14 +86,19 @@ async function signed(raw: Buffer, algorithm: 'rsa' | 'ed25519' = 'rsa') {
   return Buffer.concat([Buffer.from(signatures), raw]);
 }
 
-/** Adds an ARC seal and nothing else. */
-async function withSeal(raw: Buffer): Promise<Buffer> {
+/** Adds an ARC set with these results and nothing else. The first set has `cv` none. */
+async function withSeal(
+  raw: Buffer,
+  results = 'mx.example.com; dmarc=none',
+  signingDomain = 'example.com',
+  cv = 'none',
+): Promise<Buffer> {
   const seal = await sealMessage(raw, {
-    signingDomain: 'example.com',
+    signingDomain,
     selector: 'rsa',
     privateKey: keys.rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    authResults: 'mx.example.com; dmarc=none',
-    cv: 'none',
+    authResults: results,
+    cv,
   });
   return Buffer.concat([seal, raw]);
 }
@@ -568,4 +577,76 @@ describe('the bounds of authentication', () => {
       expect(['none', 'permerror']).toContain(dmarcVerdict);
     },
   );
+});
+
+describe('the ARC verdict', () => {
+  it.each([
+    ['none', 'without a chain', () => message()],
+    ['pass', 'for a chain that verifies', () => withSeal(message())],
+    [
+      'fail',
+      'after a change of the body',
+      async () => Buffer.concat([await withSeal(message()), Buffer.from('P.S.\r\n')]),
+    ],
+    [
+      'fail',
+      'for a chain without its first set',
+      async () => Buffer.from((await withSeal(message())).toString().replaceAll('i=1', 'i=2')),
+    ],
+  ])('is %s %s', async (verdict, _, build) => {
+    const found = await authenticate(await build(), session);
+    expect(found.arcVerdict).toBe(verdict);
+    expect(found.authenticationResults).toContain(`; arc=${verdict}`);
+  });
+});
+
+describe('the trusted sealer of a mail that fails DMARC', () => {
+  const pass = 'mx.lists.example; spf=pass; dmarc=pass header.from=example.com';
+  const trusting = { ...stranger, trustedSealers: new Set(['lists.example', 'relay.example']) };
+  const sealerOf = async (raw: Buffer) => {
+    const found = await authenticate(raw, trusting);
+    expect(found).toMatchObject({ arcVerdict: 'pass', dmarcVerdict: 'fail' });
+    return found.trustedSealer;
+  };
+
+  it('is the domain whose seal reports that DMARC passed', async () => {
+    expect(await sealerOf(await withSeal(message(), pass, 'lists.example'))).toBe('lists.example');
+  });
+
+  it('is found behind a later seal of another trusted domain', async () => {
+    const first = await withSeal(message(), pass, 'lists.example');
+    const second = await withSeal(first, 'x; arc=pass; dmarc=fail', 'relay.example', 'pass');
+    expect(await sealerOf(second)).toBe('lists.example');
+  });
+
+  it('is null when a stranger sealed last', async () => {
+    const first = await withSeal(message(), pass, 'lists.example');
+    expect(await sealerOf(await withSeal(first, pass, 'stranger.example', 'pass'))).toBeNull();
+  });
+
+  it('is null when only a stranger reports the pass', async () => {
+    const first = await withSeal(message(), pass, 'stranger.example');
+    const second = await withSeal(first, 'x; arc=pass; dmarc=fail', 'lists.example', 'pass');
+    expect(await sealerOf(second)).toBeNull();
+  });
+
+  it.each([
+    ['failed at its own check', 'mx.lists.example; dmarc=fail header.from=example.com'],
+    ['reports no DMARC', 'mx.lists.example; spf=pass; dkim=pass header.d=example.com'],
+    ['reports the pass of another author', 'x; dmarc=pass header.from=forger.example'],
+  ])('is null when the mail %s', async (_, results) => {
+    expect(await sealerOf(await withSeal(message(), results, 'lists.example'))).toBeNull();
+  });
+
+  it('is null after a change of the sealed body', async () => {
+    const sealed = await withSeal(message(), pass, 'lists.example');
+    const found = await authenticate(Buffer.concat([sealed, Buffer.from('pay\r\n')]), trusting);
+    expect(found).toMatchObject({ arcVerdict: 'fail', trustedSealer: null });
+  });
+
+  it('is null for a mail that passes DMARC', async () => {
+    const sealed = await withSeal(message(), pass, 'lists.example');
+    const found = await authenticate(sealed, { ...trusting, ip: session.ip });
+    expect(found).toMatchObject({ dmarcVerdict: 'pass', trustedSealer: null });
+  });
 });

@@ -11,6 +11,7 @@ import { takeProjections } from '../../../src/outbound/messages/projection-queri
 import { deleteMessageRow } from '../../../src/outbound/messages/queries.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';
 import { send } from '../../support/delivery.ts';
+import { holdParser } from '../../support/held-parser.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 import { countParses, projectionStates, receiveMail, shortMail } from './received-mail.ts';
 
@@ -206,13 +207,11 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
       if (by.endsWith('old mail')) {
         await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
       }
-      await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-      const held = app.mime.parse(slow);
-      const parses = countParses(app);
+      const parser = holdParser(app);
       const parsing = by === 'by the stage' ? projectAll() : ask(id);
-      while (parses.count === 0) await nextTurn();
+      while (parser.calls === 0) await nextTurn();
       await deleteMessage(app, test.caller, id);
-      await held;
+      parser.release();
       await parsing;
       expect(await states()).toEqual([]);
       await expect(ask(id)).rejects.toThrow(id);
@@ -321,18 +320,12 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
   it('hands claimed mail back at once when the daemon stops', async () => {
     await receiveMail(app, shortMail('one'));
     await receiveMail(app, shortMail('two'));
-    await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-    let isHeld = true;
-    const held = app.mime.parse(slow).then(() => {
-      isHeld = false;
-    });
-    const parses = countParses(app);
+    const parser = holdParser(app);
     await projector.start();
-    while (parses.count === 0) await nextTurn();
+    while (parser.calls === 0) await nextTurn();
     await projector.stop();
-    expect(isHeld).toBe(true);
     expect(await states()).toMatchObject(Array(2).fill({ tries: 0, isParsed: false }));
-    await held;
+    parser.release();
   });
 
   describe('during a burst', () => {
@@ -441,15 +434,13 @@ describe('the projection on two daemons of one postgres', () => {
   it('keeps the row of the second daemon when the first one is too late', async () => {
     const other = await test.another();
     const id = await receiveMail(test.app, shortMail('late'));
-    await test.app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-    const held = test.app.mime.parse(slow);
-    const parses = countParses(test.app);
+    const parser = holdParser(test.app);
     const late = createProjector(test.app).projectDue();
-    while (parses.count === 0) await nextTurn();
+    while (parser.calls === 0) await nextTurn();
     test.clock.set(test.clock.now() + minuteMs);
     expect(await createProjector(other).projectDue()).toBe(1);
     await other.store.write((trx) => sql`update email_projections set text = 'kept'`.execute(trx));
-    await held;
+    parser.release();
     expect(await late).toBe(1);
     expect(await projectionStates(test.app)).toMatchObject([{ id, due: null, text: 'kept' }]);
   });
@@ -464,18 +455,16 @@ describe('the projection on two daemons of one postgres', () => {
       const other = await test.another();
       const id = await receiveMail(app, shortMail('gone'));
       if (isOld) await app.store.write((trx) => sql`delete from email_projections`.execute(trx));
-      await app.mime.parse(Buffer.from('warm: up\r\n\r\n'));
-      const held = app.mime.parse(slow);
-      const parses = countParses(app);
+      const parser = holdParser(app);
       const parsing: Promise<unknown> =
         by === 'by the stage'
           ? createProjector(app).projectDue()
           : getEmailProjection(app, caller, id, {});
-      while (parses.count === 0) await nextTurn();
+      while (parser.calls === 0) await nextTurn();
       const theirs = await heldWrite(other, async (trx) =>
         deleteMessageRow(trx, await getMessageRow(trx, caller.organizationId, id)),
       );
-      await held;
+      parser.release();
       await someoneWaits(app, table);
       await theirs.commit();
       await parsing;

@@ -76,6 +76,7 @@ async function verdict(record: string | string[][], client: Client = {}): Promis
       ...client.zone,
     }),
     clock: systemClock,
+    trustedSealers: new Set(),
   });
   return spfVerdict;
 }
@@ -376,6 +377,7 @@ describe('6.2 the explanation of a failure', () => {
         return inner(name, type);
       },
       clock: systemClock,
+      trustedSealers: new Set(),
     });
     expect(asked).toContain('sender.test');
     expect(asked).not.toContain('why.test');

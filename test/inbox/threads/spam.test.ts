@@ -38,6 +38,13 @@ describe('the spam folder for new mail', () => {
     ]);
   });
 
+  it('is not chosen when the seal of a trusted domain overrides DMARC', () => {
+    const failed = envelope('fail', 'reject');
+    expect(isSpam({ ...failed, trustedSealer: 'lists.example' }, 'a@example.com', none)).toBe(
+      false,
+    );
+  });
+
   it.each([
     ['a@example.com', none, false],
     ['a@example.com', { allow: [], block: ['a@example.com'] }, true],

@@ -13,7 +13,7 @@ const listedFields = `deliveries id organizationId conversationId status channel
   fromEmail fromName toEmails ccEmails bccEmails replyToEmails messageIdHeader inReplyTo references
   threadPosition newContent quotedContent hasQuotedContent dkimVerdict spfVerdict dmarcVerdict
   isAutoReply autoReplyReason listUnsubscribeUrl listUnsubscribeEmail priority parsingErrors
-  html text attachments`.split(/\s+/);
+  html text attachments arcVerdict authenticationResults`.split(/\s+/);
 
 describe.each(stores)('the email projection on %s', (store) => {
   let test: TestApp;
@@ -80,6 +80,8 @@ describe.each(stores)('the email projection on %s', (store) => {
       dkimVerdict: null,
       spfVerdict: null,
       dmarcVerdict: null,
+      arcVerdict: null,
+      authenticationResults: null,
       isAutoReply: false,
       autoReplyReason: null,
       listUnsubscribeUrl: null,

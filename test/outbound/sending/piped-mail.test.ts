@@ -12,6 +12,7 @@ function read(text: string, options: Partial<PipeOptions> = {}, withSender = tru
     recipients: [],
     from: null,
     name: null,
+    machineNames: ['web1', 'web1.example.com'],
     ...options,
   };
   const { raw, recipients } = readPipedMail(Buffer.from(text), all, withSender ? sender : null);
@@ -70,6 +71,13 @@ describe('a piped mail', () => {
     ['Subject: x', { from: 'www@b.example' }, 'www@b.example'],
     ['Subject: x', { from: 'www@b.example', name: 'Web' }, 'Web <www@b.example>'],
     ['Subject: x', { from: 'www-data' }, '"www-data" <hello@sandbox.test>'],
+    ['From: root@localhost', {}, 'root <hello@sandbox.test>'],
+    ['From: Cron <root@localhost.localdomain>', {}, 'Cron <hello@sandbox.test>'],
+    ['From: root@web1', { name: 'Web' }, 'Web <hello@sandbox.test>'],
+    ['From: Root <root@WEB1.example.com>', {}, 'Root <hello@sandbox.test>'],
+    ['Subject: x', { from: 'root@web1' }, 'root <hello@sandbox.test>'],
+    ['From: a@web2.example.com', {}, 'a@web2.example.com'],
+    ['From: a@web1.example.com', { machineNames: ['web1'] }, 'a@web1.example.com'],
   ])('%s with %j is from %s', (line, options, expected) => {
     const { raw } = read(`${line}\n\nx\n`, options);
     expect(raw.match(/^From: .*$/gm)).toEqual([`From: ${expected}`]);
@@ -96,6 +104,14 @@ describe('a piped mail', () => {
     );
   });
 
+  it('goes with -t beside Resent-To to the Resent-* recipients alone', () => {
+    const text =
+      'Resent-To: bob@b.example\nResent-Cc: c@d.example\nResent-Bcc: e@f.example\n' +
+      'From: a@b.example\nTo: old@b.example\nCc: older@b.example\n\nx\n';
+    const { recipients } = read(text, { readsRecipients: true });
+    expect(recipients).toEqual(['bob@b.example', 'c@d.example', 'e@f.example']);
+  });
+
   it.each(['a@@b', 'a b', '<>', 'x@', 'a@b, c d'])(
     'is refused for the recipient %j',
     (recipient) => {
@@ -116,13 +132,20 @@ describe('a piped mail', () => {
 
 describe('the command line of sendmail', () => {
   const words = (line: string) => {
-    const { endsAtDot, readsRecipients, recipients, from, name } = readSendmailWords(
+    const { endsAtDot, readsRecipients, recipients, from, name, asksUpkeep } = readSendmailWords(
       line.split(' ').filter((word) => word !== ''),
       'default',
     );
-    return { endsAtDot, readsRecipients, recipients, from, name };
+    return { endsAtDot, readsRecipients, recipients, from, name, asksUpkeep };
   };
-  const plain = { endsAtDot: true, readsRecipients: false, recipients: [], from: null, name: null };
+  const plain = {
+    endsAtDot: true,
+    readsRecipients: false,
+    recipients: [],
+    from: null,
+    name: null,
+    asksUpkeep: false,
+  };
 
   it.each([
     ['', {}],
@@ -147,6 +170,16 @@ describe('the command line of sendmail', () => {
       { from: 'a@b.example', recipients: ['x@y.example'] },
     ],
     ['-v -- -odd@b.example', { recipients: ['-odd@b.example'] }],
+    ['-h 5 a@b.example', { recipients: ['a@b.example'] }],
+    ['-Ac -c -w -x -E -n -s -T -G -U -em -ep a@b.example', { recipients: ['a@b.example'] }],
+    ['-d a@b.example', { recipients: ['a@b.example'] }],
+    ['-d0.1 -Qreason a@b.example', { recipients: ['a@b.example'] }],
+    ['-f <> -t', { readsRecipients: true }],
+    ['-f<> a@b.example', { recipients: ['a@b.example'] }],
+    ['-q', { asksUpkeep: true }],
+    ['-q30m -v a@b.example', { asksUpkeep: true, recipients: ['a@b.example'] }],
+    ['-I', { asksUpkeep: true }],
+    ['-bi', { asksUpkeep: true }],
   ])('%j is understood', (line, expected) => {
     expect(words(line)).toEqual({ ...plain, ...expected });
   });

@@ -1,4 +1,5 @@
 // Pixels and links on the main HTTP face, also while the store cannot be written.
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHttpServer, type HttpServer } from '../../../daemon/http/server.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -86,15 +87,20 @@ it('HEAD gives the same without a body, and counts as a machine', async () => {
   expect(await cohorts(test.app, test.caller)).toBe('opened 0/1, clicked 0/1');
 });
 
-it('an unknown path is the flat 404 of the API', async () => {
-  for (const url of ['/t/o/x', '/t/c/x', '/t/', '/t/y/z']) {
+it.each(['/t/o/x', '/t/c/x', '/t/', '/t/y/z', '/u/x', '/u/', '/c/x', '/c/'])(
+  'the broken link %s is a page for people',
+  async (url) => {
     const answer = await http.inject({ method: 'GET', url, headers });
-    expect([url, answer.statusCode, answer.json()]).toEqual([
-      url,
-      404,
-      { _tag: 'ResourceNotFoundError', resource: 'link', id: expect.any(String) },
-    ]);
-  }
+    expect(answer.statusCode).toBe(404);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.body).toContain('<h1>This link does not work</h1>');
+    const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(answer.body) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(answer.headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
+  },
+);
+
+it('a POST to a link of a mail is refused with 404', async () => {
   const { link } = await sent();
   expect((await http.inject({ method: 'POST', url: link, headers })).statusCode).toBe(404);
 });

@@ -1,4 +1,5 @@
 // Leaving a list by one click (RFC 8058), from the send to the suppression of the next one.
+import { createHash } from 'node:crypto';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
@@ -12,7 +13,11 @@ import { deleteBlock, listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { type BlockReason, listBlocksQuery } from '../../../src/people/blocks/schema.ts';
 import { blockAddresses } from '../../../src/people/blocks/suppression.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
-import { createGroup, deleteGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import {
+  createGroup,
+  deleteGroup,
+  updateGroup,
+} from '../../../src/people/unsubscribe-groups/groups.ts';
 import {
   payloadFor,
   type RunningPipeline,
@@ -80,6 +85,14 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     const copy = copies.get(to);
     if (!copy) throw new Error(`nothing came to ${to}`);
     return { id, ...copy };
+  };
+  const leavePageOf = async (from: { email: string; name?: string }) => {
+    const email = { unsubscribeGroupId: groupId };
+    await send(test.app, test.caller, 'ada@example.com', { from, email });
+    const [mail] = await sink.waitFor(1);
+    const [, path = ''] =
+      /<https:\/\/click\.example\.com(\/u\/[^>]+)>/.exec(mail?.raw.toString() ?? '') ?? [];
+    return (await server.inject({ method: 'GET', url: path })).body;
   };
   const post = (url: string, payload = oneClick, type = form) =>
     server.inject({ method: 'POST', url, payload, headers: { 'content-type': type } });
@@ -240,6 +253,40 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await blocks()).toEqual([]);
     expect((await post(path, 'nothing=asked')).statusCode).toBe(400);
     expect(await blocks()).toEqual([]);
+  });
+
+  it.each([
+    ['the name in the From', { email: 'news@sandbox.test', name: 'Acme & Co' }, 'Acme &#38; Co'],
+    ['the address in a From without a name', { email: 'news@sandbox.test' }, 'news@sandbox.test'],
+  ])('names the sender by %s', async (_what, from, shown) => {
+    const body = await leavePageOf(from);
+    expect(body).toContain(`<p class="sender">${shown}</p>`);
+    expect(body).toContain(`<title>Unsubscribe – ${shown}</title>`);
+    expect(body).toContain(`Unsubscribe from all mail from ${shown}</button>`);
+  });
+
+  it('names the default sender once the message is deleted, never the default organization', async () => {
+    const { id, path } = await copyTo('ada@example.com');
+    await deleteMessage(test.app, test.caller, id);
+    const { body } = await server.inject({ method: 'GET', url: path });
+    expect(body).toContain('<p class="sender">Sandbox</p>');
+    expect(body).not.toContain('default');
+  });
+
+  it('shows the description of the group', async () => {
+    const changes = { description: 'Once a month <i>' };
+    await updateGroup(test.app, test.caller, groupId, changes);
+    const { path } = await copyTo('ada@example.com');
+    const { body } = await server.inject({ method: 'GET', url: path });
+    expect(body).toContain('<p class="note">News &#60;b&#62;: Once a month &#60;i&#62;</p>');
+  });
+
+  it('allows its style by a hash', async () => {
+    const { path } = await copyTo('ada@example.com');
+    const { body, headers } = await server.inject({ method: 'GET', url: path });
+    const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(body) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
   });
 
   it('of all mail and coming back lifts exactly its own block', async () => {

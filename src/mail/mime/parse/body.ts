@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import type { HeaderBlock } from './header-fields.ts';
 import { readParameters } from './header-values.ts';
-import { createLenientParser, treeOf } from './lenient-parser.ts';
+import { createLenientParser, hasUnclosed, treeOf } from './lenient-parser.ts';
 import {
   type MailAttachment,
   type ParsingError,
@@ -84,6 +84,13 @@ function faultOf(error: Error & { code?: string }): ParsingError {
     : { code: 'part-header-too-large', message: 'the header of a part is too large: cut there' };
 }
 
+interface ParserEnd {
+  tree: TextNode | null;
+  error: (Error & { code?: string }) | null;
+  /** True if an inner multipart was not closed; it ends at the outer boundary. */
+  isUnclosed: boolean;
+}
+
 /**
  * Runs mailparser over `head` and `body`, or over a whole mail with an empty `head`. Passes attachments to
  * `take`. Resolves with the tree once the parser ends, and with its error if it failed.
@@ -92,11 +99,12 @@ export function runParser(
   head: string,
   body: Buffer,
   take: (attachment: AttachmentEvent) => void,
-): Promise<{ tree: TextNode | null; error: (Error & { code?: string }) | null }> {
+): Promise<ParserEnd> {
   return new Promise((resolve) => {
     const parser = createLenientParser(parserOptions);
     const source = Readable.from(piecesOf(head, body), { objectMode: false });
-    const finish = (error: Error | null) => resolve({ tree: treeOf(parser), error });
+    const finish = (error: Error | null) =>
+      resolve({ tree: treeOf(parser), error, isUnclosed: hasUnclosed(parser) });
     parser.on('data', (event: AttachmentEvent | { type: 'text' }) => {
       if (event.type === 'attachment') take(event);
     });
@@ -125,8 +133,13 @@ function cutToParts(body: Buffer): Buffer {
 
 async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
   const collector = new AttachmentCollector();
-  const { tree, error } = await runParser(head, body, (event) => collector.take(event));
+  const run = await runParser(head, body, (event) => collector.take(event));
+  const { tree, error, isUnclosed } = run;
   const { attachments, reports, faults } = collector;
+  if (isUnclosed) {
+    const message = 'an inner multipart is not closed: it ends at the next outer boundary';
+    faults.push({ code: 'unclosed-multipart', message });
+  }
   if (error) faults.push(faultOf(error));
   return { ...joinTexts(tree, faults), attachments, reports, faults };
 }

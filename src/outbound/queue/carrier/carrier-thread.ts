@@ -47,7 +47,7 @@ export function createCarrierThread(
   let isClosed = false;
 
   const start = (): RunningThread => {
-    const started = new RunningThread(settingsOf(app.config, parts.providers), app.log, {
+    const started = new RunningThread(settingsOf(app.config, parts.providers.rules), app.log, {
       onReport(report) {
         takeReport(report, started, underWay, parts, app.log);
         if (underWay.isEmpty() && !isClosed) started.rest();
@@ -89,6 +89,9 @@ export function createCarrierThread(
       } else give({ message: request, envelopes: pending });
       return pending.map(({ promise }) => promise);
     },
+    changeRules() {
+      thread?.tell({ kind: 'rules', rules: parts.providers.rules });
+    },
     async close() {
       isClosed = true;
       await composer.close();
@@ -97,12 +100,12 @@ export function createCarrierThread(
   };
 }
 
-function settingsOf({ delivery, dns }: Config, providers: ProviderRules): CarrierSettings {
+function settingsOf({ delivery, dns }: Config, providerRules: ProviderRules): CarrierSettings {
   const { hostname, maxConnections, maxConnectionsPerDomain } = delivery;
   return {
     delivery: { hostname, maxConnections, maxConnectionsPerDomain },
     dnsServers: dns.servers,
-    providerRules: { all: providers.all, fallback: providers.fallback },
+    providerRules,
   };
 }
 

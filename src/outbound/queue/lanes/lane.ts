@@ -14,6 +14,7 @@
 // |         |                                                | fault closes it again              |
 // | any     | demand above its window or its rate            | the rest waits for room            |
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '../../../mail/smtp/providers-schema.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 
@@ -97,6 +98,14 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
     serviceMs: null,
     lastTakenAt: null,
   };
+}
+
+/** Gives the lane other limits. Its rate starts anew; its window and its pause stay. */
+export function changeRules(lane: Lane, rules: Provider, now: number): void {
+  if (isDeepStrictEqual(lane.rules, rules)) return;
+  const { perMinute, tokens, tokensAt } = newLane(lane.name, rules, now);
+  Object.assign(lane, { rules, perMinute, tokens, tokensAt });
+  lane.window = Math.min(lane.window, widest(lane));
 }
 
 /** The end of an attempt. */

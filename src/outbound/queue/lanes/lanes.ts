@@ -8,7 +8,16 @@ import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
 import type { WaitReason } from '../../deliveries/status.ts';
-import { book, type Lane, type LaneSignal, minuteMs, newLane, noteEnd, refill } from './lane.ts';
+import {
+  book,
+  changeRules,
+  type Lane,
+  type LaneSignal,
+  minuteMs,
+  newLane,
+  noteEnd,
+  refill,
+} from './lane.ts';
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
@@ -48,6 +57,14 @@ export class Lanes {
     this.#clock = clock;
     this.#random = random;
     this.#providers = providers;
+  }
+
+  /** Applies replaced rules of providers to all lanes. A domain of another provider moves at its next mail. */
+  changeRules(): void {
+    const now = this.#clock.elapsed();
+    for (const lane of this.#lanes.values()) {
+      changeRules(lane, this.#providers.ofLane(lane.name), now);
+    }
   }
 
   /** Returns the lane and its limits for a set of MX hosts; for the transport. */
@@ -205,7 +222,7 @@ export class Lanes {
     return [...this.#waiting].map((name) => this.#lane(name));
   }
 
-  #lane(name: string, rules = this.#providers.fallback): Lane {
+  #lane(name: string, rules = this.#providers.rules.fallback): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
       lane = newLane(name, rules, this.#clock.elapsed());

@@ -14,6 +14,10 @@ export interface Fault {
     attachments?: (string | null)[];
     /** Decoded bytes of the first attachment. */
     size?: number;
+    /** Types of attachments in their order. */
+    types?: string[];
+    /** Codes of the parsing errors. */
+    errors?: string[];
   };
 }
 
@@ -202,4 +206,98 @@ const flows: Fault[] = [
   },
 ];
 
-export const mimeFaults: Fault[] = [...boundaries, ...words, ...flows];
+/** The same outer multipart, around an inner one that ends without its closing boundary. */
+function around(inner: string[], after: string[]): Buffer {
+  const head = [...top, 'Content-Type: multipart/mixed; boundary=out', '', '--out'];
+  return bytes([...head, ...inner, ...after, '']);
+}
+
+const alternative = [
+  'Content-Type: multipart/alternative; boundary=in',
+  '',
+  '--in',
+  'Content-Type: text/plain',
+  '',
+  'the text',
+  '--in',
+  'Content-Type: text/html',
+  '',
+  '<p>the text</p>',
+];
+const pdf = [
+  '--out',
+  'Content-Type: application/pdf; name=b.pdf',
+  'Content-Transfer-Encoding: base64',
+  '',
+  'AAEC',
+];
+const unclosedInner = { errors: ['unclosed-multipart'] };
+
+const nested: Fault[] = [
+  {
+    fault: 'an inner multipart that is not closed before a PDF (RFC 2046 5.1.2)',
+    raw: around(alternative, ['', ...pdf, '--out--']),
+    reads: { text: 'the text', attachments: ['b.pdf'], size: 3, ...unclosedInner },
+  },
+  {
+    fault: 'two inner multiparts that are not closed',
+    raw: around(
+      ['Content-Type: multipart/related; boundary=mid', '', '--mid', ...alternative],
+      ['', ...pdf.map((line) => (line === '--out' ? '--out ' : line)), '--out-- '],
+    ),
+    reads: { text: 'the text', attachments: ['b.pdf'], size: 3, ...unclosedInner },
+  },
+  {
+    fault: 'an inner multipart that ends at the end of the outer one',
+    raw: around(alternative, ['--out--', 'epilogue', '--in', 'Content-Type: text/plain', '', 'no']),
+    reads: { text: 'the text', attachments: [], ...unclosedInner },
+  },
+  {
+    fault: 'an unclosed multipart within an unclosed one, and a part of the middle one behind it',
+    raw: around(
+      ['Content-Type: multipart/related; boundary=mid', '', '--mid', ...alternative],
+      ['', '--mid', 'Content-Type: image/png; name=a.png', '', 'png', ...pdf, '--out--'],
+    ),
+    reads: { text: 'the text', attachments: ['a.png', 'b.pdf'], ...unclosedInner },
+  },
+  {
+    fault: 'an attached message that has the outer boundary in no line of its own',
+    raw: around(
+      ['Content-Type: message/rfc822', '', 'Content-Type: multipart/mixed; boundary=in', ''],
+      ['--in', '', 'inner --out', ...pdf, '--out--'],
+    ),
+    reads: { types: ['message/rfc822', 'application/pdf'], errors: [] },
+  },
+];
+
+const digests: Fault[] = [
+  {
+    fault: 'a digest whose parts have no type (RFC 2046 5.1.5)',
+    raw: bytes([
+      ...top,
+      'Content-Type: multipart/digest; boundary=d',
+      '',
+      '--d',
+      '',
+      'From: Ada <ada@example.net>',
+      'Subject: one',
+      '',
+      'first',
+      '--d',
+      'Content-Description: second',
+      '',
+      'Subject: two',
+      '',
+      'second',
+      '--d',
+      'Content-Type: text/plain',
+      '',
+      'a note',
+      '--d--',
+      '',
+    ]),
+    reads: { text: 'a note', types: ['message/rfc822', 'message/rfc822'], errors: [] },
+  },
+];
+
+export const mimeFaults: Fault[] = [...boundaries, ...words, ...flows, ...nested, ...digests];

@@ -15,6 +15,8 @@ async function readAs({ raw, reads }: Fault): Promise<Fault['reads']> {
     newContent: mail.newContent,
     attachments: mail.attachments.map(({ filename }) => filename),
     size: mail.attachments[0]?.size,
+    types: mail.attachments.map(({ contentType }) => contentType),
+    errors: mail.parsingErrors.map(({ code }) => code),
   };
   const wanted = Object.keys(reads) as (keyof Fault['reads'])[];
   return Object.fromEntries(wanted.map((name) => [name, found[name]]));
@@ -27,6 +29,18 @@ describe('a mail with faulty MIME', () => {
       expect(await readAs(one)).toEqual(one.reads);
     },
   );
+});
+
+it('a mail of 20 open multiparts and many lines of dashes is read in linear time', async () => {
+  const open = Array.from({ length: 20 }, (_, at) => [
+    `Content-Type: multipart/mixed; boundary=b${at}`,
+    '',
+    `--b${at}`,
+  ]);
+  const lines = ['From: a@b.example', ...open.flat(), '', ...Array(1_000_000).fill('--')];
+  const started = startWork();
+  await parseMime(Buffer.from(lines.join('\r\n')));
+  expect(workedMs(started)).toBeLessThan(5_000);
 });
 
 describe('flowed text', () => {

@@ -62,10 +62,6 @@ describe('a tracking host', () => {
     ['health', '/healthz', {}],
     ['the console', '/console', {}],
     ['a link that begins otherwise', '/tt/o/abc', {}],
-    ['a path that leads back', '/t/../healthz', { host: 'other.example' }],
-    ['an unknown kind of link', '/u/abc', {}],
-    ['another host', '/t/o/abc', { host: 'other.acme.example' }],
-    ['no host', '/t/o/abc', { host: '' }],
     [
       'the challenge of another host',
       `/.well-known/acme-challenge/${token}`,
@@ -74,9 +70,24 @@ describe('a tracking host', () => {
     ['another token', '/.well-known/acme-challenge/abcdefghijklmnopqrstuvwy', {}],
     ['a malformed token', '/.well-known/acme-challenge/../../etc', {}],
     ['a challenge that is posted', `/.well-known/acme-challenge/${token}`, { method: 'POST' }],
-    ['a path without end', `/t/o/${'a'.repeat(4_000)}`, {}],
+    ['a path without end', `/${'a'.repeat(4_000)}`, {}],
   ])('answers 404 to %s', async (_what, path, options) => {
     expect(await ask(path, options)).toMatchObject({ status: 404, body: 'Not found\n' });
+  });
+
+  it.each([
+    ['a path that leads back', '/t/../healthz', { host: 'other.example' }],
+    ['an unknown unsubscribe link', '/u/abc', {}],
+    ['a link of another kind', '/c/abc', {}],
+    ['a link on another host', '/t/o/abc', { host: 'other.acme.example' }],
+    ['a link on no host', '/t/o/abc', { host: '' }],
+    ['a link without end', `/t/o/${'a'.repeat(4_000)}`, {}],
+  ])('answers %s with a page for people', async (_what, path, options) => {
+    expect(await ask(path, options)).toMatchObject({
+      status: 404,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      body: expect.stringContaining('<h1>This link does not work</h1>'),
+    });
   });
 
   it('hides the cause of a failing link', async () => {

@@ -69,7 +69,7 @@ create table mailbox_hours (
 ) ${words.clustered};
 
 -- Threads: messages of a mailbox that belong together, and their state.
--- The moves between folders are in docs/states.md.
+-- The moves between folders are in docs/making/states.md.
 create table threads (
   id text primary key,
   organization_id text not null references organizations,
