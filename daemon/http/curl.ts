@@ -21,7 +21,8 @@ export function curlOf(
     /\{(\w+)\}/g,
     (_, name: string) => `$${name.replace(/(?=[A-Z])/g, '_').toUpperCase()}`,
   );
-  const lines = [`curl -X ${method.toUpperCase()} ${url}`, `-H "X-API-Key: $SVC_API_KEY"`];
+  const lines = [`curl -X ${method.toUpperCase()} ${url}`];
+  if (!operation.security) lines.push(`-H "X-API-Key: $SVC_API_KEY"`);
   const content = operation.requestBody?.content ?? {};
   const schema = content['application/json']?.schema;
   const [streamed] = Object.keys(content);
