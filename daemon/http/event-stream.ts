@@ -13,7 +13,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { isBound } from '../../src/access/keys/constraints.ts';
 import { allows, type Permission } from '../../src/core/api/permission.ts';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -158,7 +157,10 @@ function hasSameReach(now: Caller, before: Caller): boolean {
   );
 }
 
-function readFilter({ query, headers }: FastifyRequest, schema: z.ZodType<StreamLog>) {
+function readFilter(
+  { query, headers }: FastifyRequest,
+  schema: typeof streamQuery | typeof mailboxStreamQuery,
+) {
   // A client without an event id yet may send an empty one.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
