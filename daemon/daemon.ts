@@ -42,6 +42,7 @@ import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
+import { releaseMemoryAtRest } from './rest-memory.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
@@ -139,7 +140,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   }
 }
 
-/** Stops all parts within one grace period: time that one part uses is lost to the next. */
+/**
+ * Stops all parts within one grace period, one after the other: time used by one part is missing
+ * for the next.
+ */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
   const stops: Parameters<OnStop>[0][] = [];
   return {
@@ -232,7 +236,7 @@ function pressingOf(app: App): () => boolean {
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** Starts background work that gives way to the rest. */
+/** Starts background work that yields to all other work. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const surroundings = {
     isPressing: pressingOf(app),
@@ -251,6 +255,8 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const run = () => retention.run();
   onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
   onStop(() => retention.stop());
+  const isBusy = () => surroundings.isWorking() || surroundings.isPressing();
+  onStop(releaseMemoryAtRest({ clock: app.clock, isBusy }));
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
@@ -306,7 +312,7 @@ async function startTracking(
   return ports;
 }
 
-/** Starts HTTP. Returns its URL, the base of the links that we hand out. */
+/** Starts HTTP. Returns its URL, which is also the base of links in mail. */
 async function startHttp(
   app: App,
   parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },

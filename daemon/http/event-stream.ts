@@ -39,9 +39,9 @@ const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
 const mostBacklog = 1_048_576;
-/** Longest wait for a reader that takes nothing, because its backlog grows. */
+/** Longest wait for a reader that accepts nothing, because its backlog grows. */
 const patienceMs = 5_000;
-/** Time after which a client reconnects. */
+/** Time after which a disconnected client should reconnect. */
 const comeBackMs = 2_000;
 
 /** A stream by its path, with the permission that it needs. */
@@ -161,7 +161,7 @@ function readFilter(
   { query, headers }: FastifyRequest,
   schema: typeof streamQuery | typeof mailboxStreamQuery,
 ) {
-  // A client without an event id yet may send an empty one.
+  // A client that has no event id yet may send an empty one.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
     query: { schema, value: query },
@@ -187,14 +187,14 @@ function follow(
   return followLog(app, caller.organizationId, following, signal);
 }
 
-/** Sends the head of the answer; from here on fastify leaves it to us. */
+/** Sends the head of the answer. From here on this file writes to the socket, not fastify. */
 function begin(reply: FastifyReply): FastifyReply {
   reply.hijack();
   const headers = reply.getHeaders() as Record<string, string>;
   reply.raw.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
-    // No request follows: a daemon that stops waits for no idle connection.
+    // No request follows on the connection: a stopping daemon then waits for no idle connection.
     connection: 'close',
     // Disables buffering in nginx.
     'x-accel-buffering': 'no',

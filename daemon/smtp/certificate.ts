@@ -22,7 +22,7 @@ export class Certificate {
   readonly #app: App;
   readonly #named: CertificateFiles;
   readonly #where: string;
-  /** Stamps of the files of the pair in use, and of a pair that cannot be used. */
+  /** State of the files behind the pair in use, and of a pair that cannot be used. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;
@@ -68,7 +68,10 @@ export class Certificate {
     }
   }
 
-  /** Warns once for each state of the files: certificate and key do not match while one is rewritten. */
+  /**
+   * Warns once for each state of the files. While they are rewritten, certificate and key do not
+   * match for a moment.
+   */
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
     this.#broken = stamp;

@@ -14,7 +14,7 @@ import { findRecipients, type MessageRow } from './queries.ts';
 import type { EmailProjection, EmailQuery } from './schema.ts';
 import { storageUrls } from './storage-urls.ts';
 
-/** Attachment as the content row keeps it. The bytes are in a blob. */
+/** Attachment as stored in the content row. The bytes are in a blob. */
 export interface StoredAttachment {
   filename: string;
   contentType: string;

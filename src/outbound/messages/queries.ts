@@ -40,7 +40,7 @@ export class MessageRow {
   /** Key that scheduled the message. Null for the operator. */
   scheduling_key_id!: string | null;
   inbound_envelope!: string | null;
-  /** JSON (MessageOrigin). Null for received mail. */
+  /** JSON (StoredOrigin). Null for received mail. */
   origin!: string | null;
   is_test!: number;
   delivery_count!: number;
@@ -107,7 +107,7 @@ const shareRows = own.run((db, ids: readonly string[]) =>
     .forKeyShare(),
 );
 
-/** Locks the rows against deletion only. */
+/** Locks the rows only against deletion. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await shareRows(db, ids);
 }

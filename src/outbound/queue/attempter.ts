@@ -1,6 +1,6 @@
-// One attempt for the claimed deliveries of a message: chooses the route of each recipient, hands the
-// deliveries that leave over the network to the carrier together, and reports each outcome. Never rejects: an
-// unexpected fault of ours defers the delivery, so that no mail is lost by it.
+// One attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
+// the deliveries that leave over the network to the carrier, and reports each outcome. Never
+// rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
 import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { ComposeRequest } from '../../mail/mime/input.ts';
@@ -57,7 +57,7 @@ export interface Attempter {
 /** Outcome of an attempt before it is stored. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
-/** Parts that every attempt of one daemon shares. */
+/** Parts that all attempts of one daemon share. */
 interface Equipment {
   app: App;
   chooseRoute: ChooseRoute;
@@ -135,7 +135,10 @@ async function attemptMessage(
   await Promise.all(groups.map(attemptGroup));
 }
 
-/** Gives all groups that leave over the network to the carrier. Returns the outcomes of each group. */
+/**
+ * Gives all groups that leave over the network to the carrier. Returns the outcomes of each group,
+ * in order.
+ */
 async function carryGroups(
   { app, carrier }: Equipment,
   claimed: ClaimedMessage,
@@ -268,7 +271,9 @@ async function endingsOf(
   }));
 }
 
-/** Reports outcomes to the lanes. One dialogue is one fault to its lane, for any number of recipients. */
+/**
+ * Reports outcomes to the lanes. Refusals of several recipients in one dialogue count as one fault.
+ */
 function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
   for (const { delivery, outcome } of settlements) {
@@ -281,7 +286,7 @@ function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement
   }
 }
 
-/** Names the transaction that these deliveries share. The first of them began it. */
+/** Returns the delivery that began the transaction of these deliveries: the first of them. */
 function begunBy([first]: readonly DeliveryRow[]): string | null {
   return first ? transactionOf(first) : null;
 }
@@ -299,12 +304,18 @@ function soleLaneOf(
   return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
 }
 
-/** Requests DSNs: a relay that supports them reports the result after it has taken the mail (RFC 3461). */
+/**
+ * Requests DSNs. A relay that supports them reports the result after it has accepted the mail (RFC
+ * 3461).
+ */
 function reportsWanted(messageId: string): DsnRequest {
   return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
 }
 
-/** Translates an outcome for the lane: rate limits and silence slow it, every other reply is an answer. */
+/**
+ * Translates an outcome for the lane. Rate limits and silence slow the lane; any other reply counts
+ * as an answer.
+ */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';
   if (outcome.kind !== 'deferred') return 'refused';
@@ -328,8 +339,8 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 }
 
 /**
- * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no server may
- * see its address beside the others. So has each recipient of a message with individual copies.
+ * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no
+ * server may see its address beside the others. With individual copies, each recipient has its own.
  */
 async function groupByDestination(
   app: App,
@@ -409,7 +420,7 @@ function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Plays the outcome that a simulator address asks for. */
+/** Returns the outcome that a simulator address requests. */
 function simulate(app: App, delivery: DeliveryRow): Ending {
   const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
   const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;

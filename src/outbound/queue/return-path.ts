@@ -1,7 +1,7 @@
-// Marks that go out with each transaction of a message, so that a report can prove which mail it is about:
-// the return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens
-// name the transaction and are signed: a report without a copy of the mail cannot name it. Reports are
-// matched with recipients in src/outbound/reports/reported-copies.ts.
+// Marks sent with each transaction of a message, so that a report can prove its mail: the return
+// path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens name
+// the transaction and are signed, so a report without a copy of the mail cannot name it.
+// src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../core/app.ts';
 import { findReturnPath } from '../../identity/domains/queries.ts';
 import { copyTokenField } from '../../mail/mime/header-encoding.ts';
@@ -68,11 +68,11 @@ export async function marksOf(
   };
 }
 
-/** The transaction that a token stood for when it was made. */
+/** The transaction of a token. */
 export interface NamedTransaction {
-  /** The name that `transactionOf` gives. */
+  /** Name as returned by `transactionOf`. */
   transaction: string;
-  /** The first of its deliveries. */
+  /** The first delivery of the transaction. */
   deliveryId: string;
 }
 

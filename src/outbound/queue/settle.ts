@@ -36,7 +36,10 @@ export interface Settlement {
   outcome: Outcome;
   /** Kind of route it took, for the metrics. */
   routeKind: string;
-  /** Tells whether the 250 is also the delivery (direct, local, capture). In relay mode it is not. */
+  /**
+   * Whether the 250 is also the delivery (direct, local, capture). In relay mode it only means
+   * `sent`.
+   */
   sentIsDelivered: boolean;
   /** Reaction of a simulated recipient after the delivery. */
   aftermath: 'opened' | 'complained' | null;
@@ -96,7 +99,7 @@ export async function settleAll(
   await moveMessages(trx, moved, now);
   await blockAddresses(app, trx, dead);
   if (events.length > 0) await recordTimeline(app, trx, events);
-  // Last, because other transactions wait for the counters.
+  // Counts last: other transactions wait for the counters.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
@@ -134,7 +137,8 @@ function endOf(
 }
 
 /**
- * Recognizes our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10).
+ * Tells whether the outcome is our own finding that the domain does not exist (5.1.2), or accepts
+ * no mail at all (RFC 7505: 5.1.10).
  */
 function isDeadDomain({ reply }: Outcome): boolean {
   return reply.verb === 'dns' && ['5.1.2', '5.1.10'].includes(reply.enhancedCode ?? '');
@@ -237,7 +241,10 @@ function planDeferred(
   return { change, steps: [{ eventType: 'deferred', status: 'processing' }] };
 }
 
-/** Returns the row of a delivery that ends with this status. Callers override the differences. */
+/**
+ * Returns the row of a delivery that ends with this status. Callers overwrite the columns that
+ * differ.
+ */
 function ended(settlement: Settlement, status: MessageStatus, now: number): DeliveryChange {
   const { delivery } = settlement;
   return {

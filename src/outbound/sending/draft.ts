@@ -15,7 +15,7 @@ import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
-import type { Message, MessageOrigin } from '../messages/schema.ts';
+import type { Message, StoredOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
@@ -31,7 +31,7 @@ export interface Draft {
   content: ContentRow | null;
   /** Links of `content`, if it is tracked. */
   links: FoundLinks | null;
-  /** Requested tracking that cannot be done, for the timeline; null if all of it can. */
+  /** Requested tracking that is impossible, for the timeline; null if all of it is possible. */
   untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
@@ -39,15 +39,23 @@ export interface Draft {
   presented: Message;
 }
 
+/** A send with its resources found. `resent` is the message that it repeats. */
+interface DraftedSend {
+  caller: Caller;
+  payload: SendPayload;
+  content: SendContent;
+  resent?: MessageRow;
+}
+
 /**
- * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here. If all do,
- * so does the message: its 201 says `failed`, not `pending`, as nothing is left to send. Shares contents that
- * `recent` keeps.
+ * Drafts a message; `parent` is the message to which it replies. A delivery to a blocked address
+ * ends here. If all deliveries do, the 201 shows the status `failed` instead of `pending`, as
+ * nothing is left to send. Reuses contents that `recent` knows.
  */
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
+  { caller, payload, content, resent }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -56,7 +64,7 @@ export function draftMessage(
   const id = app.newId('message');
   const heading =
     content.raw === null
-      ? headingOf(payload, sender, parent, id)
+      ? { ...headingOf(payload, sender, parent, id), ...threadingOf(resent) }
       : rawHeading(content.raw, id, sender);
   const stored =
     content.raw === null
@@ -94,7 +102,7 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(originOf(caller, content.raw)),
+    origin: toJson(originOf(caller, content.raw, resent)),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -114,7 +122,8 @@ export function draftMessage(
 }
 
 /**
- * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that do not count.
+ * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that are
+ * never counted.
  */
 function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
@@ -124,9 +133,13 @@ function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   };
 }
 
-function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOrigin {
+function originOf(
+  { keyId, keyName }: Caller,
+  raw: RawContent | null,
+  resent: MessageRow | undefined,
+): StoredOrigin {
   const via = raw?.via ?? (keyId === null ? 'command' : 'api');
-  return { via, keyId, keyName, user: raw?.user ?? null };
+  return { via, keyId, keyName, user: raw?.user ?? null, ...(resent && { resendOf: resent.id }) };
 }
 
 /** Header fields that the row keeps. */
@@ -162,6 +175,13 @@ function headingOf(
     message_references: listOrNull(threading),
     priority: email.priority ?? null,
   };
+}
+
+/** Returns the threading fields that a repeated message keeps. */
+function threadingOf(resent: MessageRow | undefined): Partial<Heading> {
+  if (!resent) return {};
+  const { in_reply_to, message_references } = resent;
+  return { in_reply_to, message_references };
 }
 
 /** Returns the header fields of a mail that was handed in as MIME. */
@@ -209,7 +229,10 @@ const nothingStored: StoredContent = {
   blobs: [],
 };
 
-/** Drafts the mail as it will go, without signatures, and the content for display if it is known. */
+/**
+ * Drafts the mail as it will be sent, without signatures, and its content for display if that is
+ * known.
+ */
 function draftRaw(
   app: App,
   recent: RecentContents,

@@ -4,8 +4,8 @@ import type { Db, Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
 /**
- * Returns a function that adds the sums of each row to the stored row with its key, or inserts the
- * row if there is none.
+ * Returns a function that adds the sums of each row to the stored row with its key, or inserts a
+ * missing row.
  */
 export function adderOf<Row>(
   table: string,

@@ -85,8 +85,8 @@ class OwnTables<Tables> {
   }
 
   /**
-   * Declares a function that adds the sums of each row to the stored row with its key, or inserts
-   * the row if there is none.
+   * Declares a function that adds the sums of each row to the stored row with its key, or inserts a
+   * missing row.
    */
   adderOf<
     Name extends Column<Tables>,

@@ -157,7 +157,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Closes after reporting all mail under way. */
+/** Closes once all mail in flight is reported. */
 async function close(): Promise<void> {
   await transport.close();
   await Promise.all(underWay);

@@ -1,6 +1,6 @@
-// Carries a message over the network: composes and signs it once, then hands it to the server of each of its
-// envelopes. Knows no store and no queue, so that it can run on its own thread (carrier-thread.ts). Tests run
-// it on theirs, where they replace clock and network.
+// Carries a message over the network: composes and signs it once, then sends it to the server of
+// each of its envelopes. Knows no store and no queue, so that it can run on its own thread
+// (carrier-thread.ts). Tests run it on the main thread, with their own clock and network.
 import type { App } from '../../../core/app.ts';
 import { Composer } from '../../../mail/mime/composer.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
@@ -36,9 +36,10 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * Returns, for each envelope, one outcome per recipient in their order. None rejects for a network fault.
-   * All reject with ComposeError, or if a key does not fit: nothing was sent then. Envelopes under way reject
-   * when the thread of the carrier ends: whether they were sent is then unknown.
+   * Returns, for each envelope, one outcome per recipient in their order. A network fault is an
+   * outcome. All promises reject with ComposeError, or if a key does not fit: no mail was sent
+   * then. Envelopes in flight reject if the thread of the carrier ends: whether they were sent is
+   * then unknown.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
   /** Applies replaced rules of providers to mail that is carried from now on. */

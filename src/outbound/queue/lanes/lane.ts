@@ -21,7 +21,7 @@ import type { Random } from '../../../platform/runtime/random.ts';
 const mostBookedOrganizations = 10_000;
 /** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
-/** Deliveries in work per connection: one on the wire, the others ready behind it. */
+/** Deliveries in flight per connection: one is sent, the others are ready behind it. */
 const windowPerConnection = 8;
 /** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
 const readyMs = 50;
@@ -65,7 +65,7 @@ export interface Lane {
   faults: number;
   /** Set if its last attempt was slow. */
   isSlow: boolean;
-  /** Time when an attempt in it last ended, or when the first one began. */
+  /** Time when the last attempt in it ended, or when the first one began. */
   movedAt: number;
   /** Last reserved time of each organization's waiting deliveries. */
   booked: Map<string, number>;

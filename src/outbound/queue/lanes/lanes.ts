@@ -85,8 +85,9 @@ export class Lanes {
   }
 
   /**
-   * Asks whether one delivery may go. If so, the caller must call `begun`. If not, reserves its place in the
-   * lane's calendar. Each organization has its own calendar, so that they take turns in the lane.
+   * Tells whether one delivery may be attempted now. If so, the caller must call `begun`. If not,
+   * reserves a time for it in the lane. Each organization has reservations of its own, so that they
+   * take turns.
    */
   admit(name: string, organizationId: string): Admission {
     const lane = this.#lane(name);
@@ -106,7 +107,7 @@ export class Lanes {
     this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
   }
 
-  /** Frees the place of a delivery that was not claimed after all, or is handed back. */
+  /** Frees the place of a delivery that was not claimed after all, or that is released. */
   released(deliveryId: string): void {
     const work = this.#inWork.get(deliveryId);
     if (work === undefined) return;
