@@ -3,7 +3,7 @@
 import type { Migration } from '../migration.ts';
 
 export const actionsOfAnOrganization: Migration = {
-  name: '0002-actions-of-an-organization',
+  name: '0003-actions-of-an-organization',
   sql: () => `
 create index mailbox_actions_of_all on mailbox_actions (organization_id, id);
 create index mailbox_actions_of_all_by_state on mailbox_actions (organization_id, state, id);
