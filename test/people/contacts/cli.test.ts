@@ -88,3 +88,8 @@ it('groups add and groups remove change the members', async () => {
   const members = await cli.json<Page<Contact>>(['groups', 'members', id]);
   expect(members.items.map((contact) => contact.id)).toEqual([second]);
 });
+
+it('a list shows the addresses of contacts', async () => {
+  const { stdout } = await cli.run(['contacts', 'list']);
+  expect(stdout).toContain('ada@example.com');
+});
