@@ -132,6 +132,7 @@ describe.skipIf(!hasTerminal)('an import on a terminal', () => {
     const again = await onTerminal(cli, command);
     expect([again.code, again.output]).toEqual([0, expect.not.stringContaining('(y/N)')]);
   });
+});
 
 it('a list shows the addresses of contacts', async () => {
   const { stdout } = await cli.run(['contacts', 'list']);
