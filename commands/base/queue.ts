@@ -139,8 +139,8 @@ export async function walking<T>(
 interface SelectionTyped {
   domain?: string | undefined;
   'older-than'?: string | undefined;
-  all: boolean;
-  'dry-run': boolean;
+  all?: boolean;
+  'dry-run'?: boolean;
 }
 
 /** Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is given. */
@@ -149,7 +149,7 @@ export async function selectionFrom(
   ids: readonly string[],
   flags: SelectionTyped,
 ) {
-  const { domain, all } = flags;
+  const { domain, all = false } = flags;
   const { timeFrom } = await import('./since.ts');
   const before = timeFrom('--older-than', flags['older-than'], app.clock.now());
   const isPart = domain !== undefined || before !== undefined;

@@ -34,6 +34,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   /** Advances by a second, after which every daemon has reported. */
   async function passSecond(): Promise<void> {
     const { app, clock } = service;
+    for (const settled of settling) await settled();
     await clock.advance(1_000);
     for (const settled of settling) await settled();
     const { rows } = await sql<{ n: number }>`select count(*) as n from lane_states
@@ -134,6 +135,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
 
   it('drops a quiet lane', async () => {
     const lanes = daemon();
+    await passSecond();
     take(lanes, 'domain a.example', 2);
     await passSecond();
     expect((await snapshot()).lanes).toHaveLength(1);
