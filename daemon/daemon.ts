@@ -34,7 +34,12 @@ import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts'
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
-import { announceFirstStart, firstStart, firstStartText } from '../src/service/first-start.ts';
+import {
+  announceFirstStart,
+  firstStart,
+  firstStartText,
+  sandboxDoubt,
+} from '../src/service/first-start.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../src/webhooks/retention.ts';
 import { eventKinds } from './http/event-kinds.ts';
@@ -99,6 +104,8 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     addProcessMetrics(app.metrics);
     await checkSecret(app);
     const first = await firstStart(app);
+    const doubt = await sandboxDoubt(app);
+    if (doubt !== null) app.log.warn(doubt);
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);

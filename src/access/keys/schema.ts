@@ -1,10 +1,11 @@
 // Input and output schemas of API keys (specification 2.4, 4.3).
+
 import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { grantableActions, roles } from './roles.ts';
 
 const name = z
@@ -67,8 +68,8 @@ const ipRange = z
     return z.NEVER;
   });
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
-const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
+const namespaceId = idOf('mailboxNamespace', 'is not a namespace id');
 
 const constraintsInput = z
   .strictObject({
