@@ -9,7 +9,6 @@ import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
-import { checkSecret } from '../src/identity/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/identity/domains/verification.ts';
 import { sweepHealth } from '../src/identity/reputation/health.ts';
 import { moveWindows } from '../src/identity/warming/windows.ts';
@@ -102,7 +101,6 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   try {
     lockStore(app, onStop);
     addProcessMetrics(app.metrics);
-    await checkSecret(app);
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);
     if (doubt !== null) app.log.warn(doubt);

@@ -20,6 +20,7 @@ import {
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';
@@ -161,6 +162,8 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
       mostReadMs,
       ...(connect && { connect }),
     };
+    // A migrated store counts as one with secrets.
+    openSecrets(dataDir, random);
     const app = await openApp(config, log, { ...hooks, ...options.hooks }, overrides);
     opened.push(app);
     return app;
