@@ -46,7 +46,6 @@ export const queueScope = z.strictObject({
   organizationId: z.string().optional(),
   domain: recipientDomain.optional(),
 });
-export type QueueScope = z.output<typeof queueScope>;
 
 /** A part of the queue that a person drops or retries at once. */
 export const queueSelection = queueScope.extend({
