@@ -152,6 +152,17 @@ export const updateKeyInput = z
   })
   .meta({ examples: [{ name: 'Billing', description: 'Sends the invoices' }] });
 
+/** 30 days: a grace period is for a roll-out, not for a second key. */
+const longestGraceSeconds = 2_592_000;
+
+export const rotateKeyInput = z
+  .strictObject({
+    graceSeconds: z.int().min(0).max(longestGraceSeconds).optional().meta({
+      description: 'Seconds for which the old key stays valid beside the new one (default: 0)',
+    }),
+  })
+  .meta({ examples: [{}, { graceSeconds: 86_400 }] });
+
 export const keyOutput = z
   .object({
     id: z.string(),
@@ -185,5 +196,6 @@ export const keyOutput = z
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 
 export type CreateKey = z.input<typeof createKeyInput>;
+export type RotateKey = z.output<typeof rotateKeyInput>;
 export type UpdateKey = z.output<typeof updateKeyInput>;
 export type ApiKey = z.output<typeof keyOutput>;
