@@ -1,9 +1,13 @@
 // `svc daemon`. Its parts and their order: daemon/daemon.ts.
 import { Flags } from '@oclif/core';
-import { BaseCommand } from './base/command.ts';
+import type { Daemon as RunningDaemon } from '../daemon/daemon.ts';
+import { ConfigError, messageOf } from '../src/platform/errors.ts';
+import { systemClock } from '../src/platform/runtime/clock.ts';
+import type { Logger } from '../src/platform/runtime/log.ts';
+import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { writeLine } from './base/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
-import { firstStopSignal } from './base/signals.ts';
+import { firstStopSignal, onHangUp } from './base/signals.ts';
 
 /** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
 const closingMs = 5_000;
@@ -14,7 +18,8 @@ export default class Daemon extends BaseCommand {
   static override description =
     'Logs to standard error, and logs "ready" once all ports listen. SIGTERM or SIGINT ' +
     'stops it in order within shutdownGraceSeconds; a second signal stops it at once. ' +
-    'Accepted mail is never lost.';
+    'Accepted mail is never lost. SIGHUP reloads log, plans, delivery.allow, ' +
+    'delivery.providersFile and TLS files, and logs the changed keys that need a restart.';
 
   static override examples = [
     { description: 'Run with the defaults, data in ./data', command: 'svc daemon' },
@@ -34,6 +39,7 @@ export default class Daemon extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Daemon);
     const stopSignal = firstStopSignal();
+    const hangUp = onHangUp();
     const { config, warnings } = await readConfig(flags);
     const [{ openService }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
       import('../src/service/service.ts'),
@@ -56,6 +62,7 @@ export default class Daemon extends BaseCommand {
       const readyFile = flags['ready-file'];
       const print = process.stdout.isTTY ? writeLine : undefined;
       const daemon = await startDaemon(app, { readyFile, print }).catch(fail);
+      hangUp.call(() => void this.#reload(flags, daemon, log));
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');
       const latest = setTimeout(
@@ -75,5 +82,22 @@ export default class Daemon extends BaseCommand {
     await new Promise((resolve) => log.flush(resolve));
     // Handles that a library still holds must not outlive the stop.
     process.exit(0);
+  }
+
+  /** Reads the configuration again. A mistake in it is logged and changes nothing. */
+  async #reload(flags: CommonFlags, daemon: RunningDaemon, log: Logger): Promise<void> {
+    try {
+      const loaded = await readConfig(flags);
+      const { checkFiles } = await import('../src/core/config/check-files.ts');
+      const found = checkFiles(loaded, systemClock.now());
+      if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));
+      for (const warning of [...loaded.warnings, ...found.warnings]) log.warn(warning);
+      const keys = daemon.reload(loaded.config);
+      const level = keys.needRestart.length > 0 ? 'warn' : 'info';
+      log[level](keys, 'the configuration was reloaded');
+    } catch (error) {
+      const facts = error instanceof ConfigError ? {} : { err: error };
+      log.error(facts, `the configuration was not reloaded: ${messageOf(error)}`);
+    }
   }
 }

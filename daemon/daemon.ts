@@ -5,6 +5,8 @@ import { type Admission, admissionOf } from '../src/access/admission/admission.t
 import { sweepBuckets } from '../src/access/admission/shared-buckets.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
 import type { App } from '../src/core/app.ts';
+import type { Config } from '../src/core/config/config.ts';
+import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
 import { checkSecret } from '../src/identity/domains/signing-keys.ts';
@@ -40,6 +42,7 @@ import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
+import { releaseMemoryAtRest } from './rest-memory.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
@@ -65,6 +68,8 @@ export interface Daemon {
   submissionPort: number | null;
   /** Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled one. */
   trackingPorts: TrackingPorts;
+  /** Takes the reloadable keys of a usable configuration, and the content of the files that it names. */
+  reload(next: Config): ReloadedKeys;
   /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
   close(): Promise<void>;
 }
@@ -78,19 +83,24 @@ export interface TrackingPorts {
 /** Registers a function that stops a started part. */
 type OnStop = (stop: (graceMs: number) => unknown) => void;
 
+/** Registers a function that reads files of a part again, once the configuration has the new values. */
+type OnReload = (reload: () => void) => void;
+
 /**
  * Starts all parts. The caller closes the app.
  * @throws UnreachableError if another daemon holds the store, or an address is in use.
  */
 export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
   const { onStop, close } = stopsInReverse(app);
+  const reloads: (() => void)[] = [];
+  const onReload: OnReload = (reload) => void reloads.push(reload);
   try {
     lockStore(app, onStop);
     addProcessMetrics(app.metrics);
     await checkSecret(app);
     const first = await firstStart(app);
-    const smtpPort = await startSmtp(app, onStop);
-    const pipeline = await startQueue(app, smtpPort, onStop);
+    const smtpPort = await startSmtp(app, onStop, onReload);
+    const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);
     await startProjector(app, onStop);
     await startWebhooks(app, onStop);
@@ -101,7 +111,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const admission = await startAdmission(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
-    const submissionPort = await startSubmission(app, authenticator, onStop);
+    const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
     const ready = {
       httpUrl,
       smtpPort,
@@ -117,14 +127,23 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       const text = `${firstStartText(app.config, httpUrl, first.apiKey)}\n${words}\n`;
       announceFirstStart(app, text, options.print ?? null);
     }
-    return { httpUrl, smtpPort, submissionPort, trackingPorts, close };
+    const reload = (next: Config) => {
+      const keys = reloadConfig(app.config, next);
+      app.log.level = app.config.log.level;
+      for (const one of reloads) one();
+      return keys;
+    };
+    return { httpUrl, smtpPort, submissionPort, trackingPorts, reload, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Stops all parts within one grace period: time that one part uses is lost to the next. */
+/**
+ * Stops all parts within one grace period, one after the other: time used by one part is missing
+ * for the next.
+ */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
   const stops: Parameters<OnStop>[0][] = [];
   return {
@@ -148,9 +167,10 @@ function lockStore({ config }: App, onStop: OnStop): void {
 }
 
 /** Starts inbound SMTP. Returns its port. */
-async function startSmtp(app: App, onStop: OnStop): Promise<number> {
+async function startSmtp(app: App, onStop: OnStop, onReload: OnReload): Promise<number> {
   const smtp = createSmtpListener(app);
   const { port } = await smtp.listen();
+  onReload(() => smtp.reload());
   onStop((graceMs) => smtp.close(graceMs));
   return port;
 }
@@ -160,19 +180,27 @@ async function startSubmission(
   app: App,
   authenticator: Authenticator,
   onStop: OnStop,
+  onReload: OnReload,
 ): Promise<number | null> {
   if (!app.config.smtp.submission.enabled) return null;
   const submission = createSubmissionListener(app, authenticator);
   const { port } = await submission.listen();
+  onReload(() => submission.reload());
   onStop((graceMs) => submission.close(graceMs));
   return port;
 }
 
 /** Starts the queue. Mail for local mailboxes goes to our own listener. */
-async function startQueue(app: App, smtpPort: number, onStop: OnStop): Promise<Pipeline> {
+async function startQueue(
+  app: App,
+  smtpPort: number,
+  onStop: OnStop,
+  onReload: OnReload,
+): Promise<Pipeline> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
   const attempter = createAttempter(app, listener, createCarrierThread);
   onStop(() => attempter.close());
+  onReload(() => attempter.reload());
   const worker = app.newId('worker');
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
@@ -208,7 +236,7 @@ function pressingOf(app: App): () => boolean {
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** Starts background work that gives way to the rest. */
+/** Starts background work that yields to all other work. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const surroundings = {
     isPressing: pressingOf(app),
@@ -227,6 +255,8 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const run = () => retention.run();
   onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
   onStop(() => retention.stop());
+  const isBusy = () => surroundings.isWorking() || surroundings.isPressing();
+  onStop(releaseMemoryAtRest({ clock: app.clock, isBusy }));
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
@@ -282,7 +312,7 @@ async function startTracking(
   return ports;
 }
 
-/** Starts HTTP. Returns its URL, the base of the links that we hand out. */
+/** Starts HTTP. Returns its URL, which is also the base of links in mail. */
 async function startHttp(
   app: App,
   parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },

@@ -33,6 +33,11 @@ export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
 
+/** Writes a remark to standard error, so that standard output has only the result. */
+export function writeNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
 /** Writes the state after Ctrl-C to standard error; `more` is for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };

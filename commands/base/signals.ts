@@ -31,6 +31,25 @@ export function beforeInterrupt(tell: () => void): () => void {
  */
 const samePressMs = 250;
 
+/**
+ * Calls a function on SIGHUP, which never ends the process after this call. A signal that arrives before
+ * `reload` is given calls it as soon as it is.
+ */
+export function onHangUp(): { call(reload: () => void): void } {
+  let reload: (() => void) | null = null;
+  let isAwaited = false;
+  process.on('SIGHUP', () => {
+    if (reload) reload();
+    else isAwaited = true;
+  });
+  return {
+    call(given) {
+      reload = given;
+      if (isAwaited) given();
+    },
+  };
+}
+
 /** Resolves with the first SIGTERM or SIGINT; the next one ends the process at once. */
 export function firstStopSignal(): Promise<NodeJS.Signals> {
   process.off('SIGINT', exitInterrupted);

@@ -20,14 +20,8 @@ const readAgainMs = 1_000;
 
 type Extract = 'link' | 'code';
 
-/** Returns the first match of this kind in the text, HTML or subject. */
-function extracted({ text, html, subject }: EmailProjection, what: Extract): string | null {
-  const said = `${subject ?? ''}\n${text ?? ''}`;
-  if (what === 'code') return /(?<![\w-])\d{4,8}(?![\w-])/.exec(said)?.[0] ?? null;
-  const [, href] = /href\s*=\s*["'](https?:\/\/[^"'\s>]+)/i.exec(html ?? '') ?? [];
-  const plain = /https?:\/\/[^\s<>"')\]]+/.exec(said)?.[0];
-  return href?.replaceAll('&amp;', '&') ?? plain ?? null;
-}
+/** Time before the command starts in which a mail counts: a test may send first and expect then. */
+const lookBackMs = 60_000;
 
 interface Wanted {
   to: string;
@@ -73,8 +67,9 @@ export default class MessagesExpect extends BaseCommand {
   static override summary = 'Wait for a mail to an address; exit code 8 if none comes';
 
   static override description =
-    'Looks at received and sent mail, from now or from --since on. With --extract it ' +
-    'prints only the first link of the mail, or the first number of 4 to 8 digits.';
+    'Looks at received and sent mail of the last minute, or from --since on. With ' +
+    '--extract it prints only the first link, or the code: a number of 4 to 8 digits, best ' +
+    'beside a word such as "code" or "PIN", without spaces and prefix (G-482 913 is 482913).';
 
   static override examples = [
     {
@@ -95,9 +90,11 @@ export default class MessagesExpect extends BaseCommand {
       helpValue: 'REGEXP',
     }),
     within: Flags.string({ description: 'Longest time to wait: 30s, 5m', default: '30s' }),
-    since: Flags.string({ description: 'Also match earlier mail since: 90s, 10m, or an instant' }),
+    since: Flags.string({
+      description: 'Match mail since: 90s, 10m, or an instant (default: 1m)',
+    }),
     extract: Flags.string({
-      description: 'Print only the first link, or the first code',
+      description: 'Print only the first link, or the code',
       options: ['link', 'code'],
     }),
   };
@@ -108,7 +105,8 @@ export default class MessagesExpect extends BaseCommand {
     const withinMs = spanOf(flags.within);
     await withCaller(flags, async (app, caller) => {
       const now = app.clock.now();
-      const since = timeFrom('--since', flags.since, now) ?? new Date(now).toISOString();
+      const since =
+        timeFrom('--since', flags.since, now) ?? new Date(now - lookBackMs).toISOString();
       const wanted = { to: flags.to, subject, since };
       const isEnough = (found: Message | undefined) => found !== undefined;
       const wait = { timeoutMs: withinMs, longestPauseMs: readAgainMs, isEnough };
@@ -118,6 +116,13 @@ export default class MessagesExpect extends BaseCommand {
       await show(app, caller, message, flags);
     });
   }
+}
+
+async function extracted(email: EmailProjection, what: Extract): Promise<string | null> {
+  if (what === 'link') {
+    return (await import('../../src/mail/mime/extracts/find-link.ts')).findLink(email);
+  }
+  return (await import('../../src/mail/mime/extracts/find-code.ts')).findCode(email);
 }
 
 async function show(
@@ -134,7 +139,7 @@ async function show(
   }
   const { email: route } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
   const email = await runRoute(app, caller, route, { params: { id: message.id } });
-  const found = extracted(email, flags.extract as Extract);
+  const found = await extracted(email, flags.extract as Extract);
   if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
   if (flags.json)
     await print(flags, { messageId: message.id, [flags.extract]: found }, () => found);

@@ -7,7 +7,7 @@ import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { capturedNote, shownMessage } from '../base/message-view.ts';
-import { print, writeBytes } from '../base/output.ts';
+import { print, writeBytes, writeNote } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -16,7 +16,9 @@ export default class MessagesShow extends BaseCommand {
 
   static override description =
     '--email shows its content: parsed header fields, text and attachments. --raw and ' +
-    '--attachment write the bytes unchanged, for a file or another program.';
+    '--attachment write the bytes unchanged, for a file or another program. Each recipient ' +
+    'of a sent message has a copy: --raw writes the one that left for --recipient, with its ' +
+    'links, tokens and signature, or as it would leave if it has not.';
 
   static override examples = [
     {
@@ -28,8 +30,12 @@ export default class MessagesShow extends BaseCommand {
       command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy --email',
     },
     {
-      description: 'Write the mail as it goes over the wire, signed',
+      description: 'Write the mail as it left, signed',
       command: 'svc messages show @last --raw > mail.eml',
+    },
+    {
+      description: 'Write the copy of one recipient',
+      command: 'svc messages show @last --raw --recipient ada@example.com > mail.eml',
     },
     {
       description: 'Write the first attachment to a file',
@@ -45,6 +51,11 @@ export default class MessagesShow extends BaseCommand {
       description: 'Write the raw mail (RFC 5322)',
       exclusive: ['email', 'attachment', 'json'],
     }),
+    recipient: Flags.string({
+      description: 'With --raw: the copy of this recipient (default: the first)',
+      helpValue: 'ADDRESS',
+      dependsOn: ['raw'],
+    }),
     attachment: Flags.integer({
       description: 'Write this attachment, counted from 1',
       helpValue: 'N',
@@ -57,8 +68,9 @@ export default class MessagesShow extends BaseCommand {
     const { args, flags } = await this.parse(MessagesShow);
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
-      if (flags.raw || flags.attachment !== undefined) {
-        return writeBytes(await bytesOf(app, caller, id, flags.attachment));
+      if (flags.raw) return writeRaw(app, caller, id, flags.recipient);
+      if (flags.attachment !== undefined) {
+        return writeAttachment(app, caller, id, flags.attachment);
       }
       const { messageRoutes } = await import('../../src/outbound/messages/routes.ts');
       const params = { id };
@@ -72,13 +84,22 @@ export default class MessagesShow extends BaseCommand {
   }
 }
 
-async function bytesOf(app: App, caller: Caller, id: string, attachment: number | undefined) {
-  const { readAttachment, readRawMail } = await import(
-    '../../src/outbound/sending/stored-parts.ts'
-  );
-  return attachment === undefined
-    ? readRawMail(app, caller, id)
-    : readAttachment(app, caller, id, attachment);
+async function writeRaw(app: App, caller: Caller, id: string, recipient: string | undefined) {
+  const { readRawMail } = await import('../../src/outbound/sending/stored-parts.ts');
+  const mail = await readRawMail(app, caller, id, recipient);
+  const { copies = 1, missingKeys = [] } = mail;
+  if (recipient === undefined && copies > 1) {
+    writeNote(`The copy of ${mail.recipient}, one of ${copies}: choose with --recipient`);
+  }
+  if (missingKeys.length > 0) {
+    writeNote(`Without the signatures of deleted keys: ${missingKeys.join(', ')}`);
+  }
+  await writeBytes(mail.body);
+}
+
+async function writeAttachment(app: App, caller: Caller, id: string, number: number) {
+  const { readAttachment } = await import('../../src/outbound/sending/stored-parts.ts');
+  await writeBytes(await readAttachment(app, caller, id, number));
 }
 
 async function textOf(message: Message): Promise<string> {

@@ -1,14 +1,14 @@
-// Retry-After for requests refused for lack of capacity. It grows by one second for each second of refusals,
-// so that clients which obey come back at ever longer intervals (specification 7: 503).
+// Retry-After for requests refused for lack of capacity. It grows by one second for each second of
+// refusals, so that well-behaved clients return at ever longer intervals (specification 7: 503).
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';
 
 const longestBaseSeconds = 15;
 
 /**
- * Returns a function to call for each refusal. It returns whole seconds, 1 at first, up to 29, at random
- * between the base and twice the base: clients refused together should not return together. It starts again
- * after a time without refusals of twice the longest wait.
+ * Returns a function to call for each refusal. It returns whole seconds, at random between a base
+ * and twice the base, so that clients refused together do not return together. The base grows from
+ * 1 to 29. It starts again after a time without refusals of twice the longest wait.
  */
 export function createBackoff(clock: Clock, random: Random): () => number {
   let startedAt = 0;

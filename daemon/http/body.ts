@@ -9,9 +9,12 @@ import { type Place, SharedPool } from '../../src/platform/runtime/shared-pool.t
 import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
-/** Values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */
+/** Most values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */
 const mostValues = 500_000;
-/** Size up to which bodies are never refused for memory; `maxConnections` bounds them. */
+/**
+ * Size up to which bodies are never refused for lack of memory; `maxConnections` bounds their
+ * number.
+ */
 const freeBytes = 65_536;
 /** Memory for larger bodies, in bodies of the largest size. Each organization has a share of it. */
 const largestBodiesAtOnce = 4;
@@ -48,7 +51,8 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
       if (media?.type !== 'application/json' || media.charset !== 'utf-8') {
         throw new MalformedRequestError('The body must be sent as application/json in UTF-8', 415);
       }
-      // Sends 100 Continue only now: a refused request never costs its upload.
+      // Sends 100 Continue only now, so that the client of a refused request does not upload its
+      // body.
       if (headers.expect !== undefined) response.writeContinue();
       return await collect(request, response, { holder, maxBytes, memory, clock });
     },
@@ -117,9 +121,11 @@ function collect(
     function refuse(error: Error): void {
       finish();
       reject(error);
-      // The rest may never come (a client that saw the answer stops), so no request can follow here.
+      // A client that has seen the answer may never send the rest, so no request can follow on this
+      // connection.
       if (!response.headersSent) response.setHeader('connection', 'close');
-      // Discarded, not left unread: an unread rest would reset the connection under the answer.
+      // Discards the rest: unread bytes would reset the connection before the client reads the
+      // answer.
       request.resume();
     }
     function finish(): void {
@@ -189,7 +195,10 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Refuses keys that could reach a prototype through a careless merge; `checkStructure` bounds the walk. */
+/**
+ * Refuses keys that could reach a prototype through a careless merge. `checkStructure` has bounded
+ * the size.
+ */
 function refusePoison(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

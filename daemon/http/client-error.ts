@@ -1,5 +1,6 @@
-// Input too broken to become a request: bytes that are not HTTP, endless headers, a request that never
-// finished. The answer goes to the bare socket in the error form of the API; then the socket closes.
+// Answers input that is too broken to become a request: bytes that are not HTTP, endless headers, a
+// request that never ends. The answer is written to the socket in the error form of the API; then
+// the socket closes.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MalformedRequestError, type RefusalReason } from '../../src/platform/errors.ts';
@@ -13,8 +14,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers 400 if this socket got no answer yet, and closes it. Returns the reason to count; null if no
- * request was refused, as on a connection opened in advance and never used.
+ * Answers 400 if this socket has no answer yet, and closes it. Returns the reason to count; null if
+ * no request was refused, as on a connection that was opened in advance and never used.
  */
 export function answerClientError(
   error: Error & { code?: string },
@@ -45,8 +46,8 @@ export function answerClientError(
 }
 
 /**
- * Tells whether the response has begun: the client would take a second response for content of the first.
- * Node keeps the current response of a socket in this internal field.
+ * Tells whether the response has begun: the client would read a second response as content of the
+ * first. Node keeps the current response of a socket in this internal field.
  */
 function hasAnswered(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };

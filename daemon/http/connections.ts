@@ -27,19 +27,19 @@ function openFilesLimit(): number {
 
 export interface ConnectionLimits {
   mostConnections: number;
-  /** Time for a slow client to take an answer that waits in our memory. */
+  /** Time in which a slow client must accept an answer that waits in our memory. */
   answerTimeoutMs: number;
 }
 
 interface ConnectionOptions extends ConnectionLimits {
   clock: Clock;
   onCount: (open: number) => void;
-  /** Called after a connection was cut because there were too many. */
+  /** Called after a connection was closed because there were too many. */
   onCrowded: () => void;
 }
 
 export interface Connections {
-  /** Marks the connection as busy until the answer has left. */
+  /** Marks the connection as busy until its answer is sent. */
   work(request: IncomingMessage, response: ServerResponse): void;
   /**
    * Ends all connections without a request in progress. Node itself misses those that never sent anything
@@ -56,7 +56,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   const { clock, mostConnections, answerTimeoutMs, onCount, onCrowded } = options;
   /** Maps each connection to its number of requests in progress (more than one with pipelining). */
   const open = new Map<Socket, number>();
-  /** In the order in which they became idle. */
+  /** Idle connections, in the order in which they became idle. */
   const idle = new Set<Socket>();
 
   server.on('connection', (socket: Socket) => {
@@ -81,7 +81,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
       open.set(socket, requests + 1);
       idle.delete(socket);
       response.once('prefinish', () => {
-        // All was written: bytes that the system has not accepted wait for a slow reader.
+        // All bytes are written; those that the system has not accepted wait for a slow reader.
         if (socket.writableLength === 0) return;
         const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
         response.once('close', cancel);

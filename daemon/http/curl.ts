@@ -1,5 +1,5 @@
-// The curl command of an operation in the API reference, ready to paste into a shell. Its body is the
-// schema's example; values that only the reader knows (`$ID`) are shell variables.
+// The curl command of an operation in the API reference, ready to paste into a shell. Its body is
+// the schema's example. Values that only the reader knows are shell variables (`$ID`).
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
@@ -21,7 +21,8 @@ export function curlOf(
     /\{(\w+)\}/g,
     (_, name: string) => `$${name.replace(/(?=[A-Z])/g, '_').toUpperCase()}`,
   );
-  const lines = [`curl -X ${method.toUpperCase()} ${url}`, `-H "X-API-Key: $SVC_API_KEY"`];
+  const lines = [`curl -X ${method.toUpperCase()} ${url}`];
+  if (!operation.security) lines.push(`-H "X-API-Key: $SVC_API_KEY"`);
   const content = operation.requestBody?.content ?? {};
   const schema = content['application/json']?.schema;
   const [streamed] = Object.keys(content);

@@ -1,6 +1,6 @@
-// The path from a matched request to the route's answer. Checks run in this order: capacity, key, permission,
-// rate limit, malformed body, fields; the route itself checks existence and state. Knows routes only as data
-// (src/core/api/route.ts).
+// The path from a matched request to the route's answer. Checks run in this order: capacity, key,
+// permission, rate limit, malformed body, fields. The route itself checks existence and state.
+// Routes are known only as data (src/core/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -89,7 +89,7 @@ function assertMountable(route: Route): void {
   }
 }
 
-/** A route with everything known before the first request. */
+/** A route with everything that can be computed before the first request. */
 interface RoutePlan {
   route: Route;
   schemas: ReturnType<typeof requestSchemas>;
@@ -151,7 +151,7 @@ async function answer(
     : undefined;
   const output = await workload.runFor(organizationId, async () => {
     const body = bytes && bodyOf(plan, bytes);
-    // Only an escape can put a forbidden character into a JSON string.
+    // Without an escape, a JSON string cannot contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
     const input = validate(plan, request, body, hasPlainBody);
     return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
@@ -163,8 +163,8 @@ async function answer(
 }
 
 /**
- * Answers a route that streams. It reads the body while it runs, so path and query are checked before. Only
- * the limits of body and answer bound its time.
+ * Answers a route that streams. The route reads the body while it runs, so path and query are
+ * checked before. Its time is bounded only by the limits of body and answer.
  */
 async function answerStreaming(
   dispatcher: Dispatcher,

@@ -1,5 +1,6 @@
-// The API reference: one static page made from the OpenAPI document. No script, no external asset, printable,
-// and as wide as its window from 320 px on; a library for this would bring megabytes. documents.ts serves it.
+// The API reference: one page made from the OpenAPI document, and its search. No script, no external asset,
+// printable, and as wide as its window from 320 px on; a library for this would bring megabytes.
+// documents.ts serves it.
 
 import { escapeHtml } from '../../src/platform/net/escape-html.ts';
 import { curlOf } from './curl.ts';
@@ -7,6 +8,8 @@ import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
 const deepestFields = 6;
+/** Longest search in characters; the rest is ignored. */
+export const longestSearch = 100;
 const commandsNote =
   'Paste each curl command into a shell, after `export SVC_API_KEY=…` and, if the path ' +
   'has an id, `ID=…`. Its body is an example.';
@@ -25,6 +28,9 @@ code, pre { font: 13px/1.45 ui-monospace, monospace; }
 code { background: var(--soft); border-radius: 3px; padding: 0 .25em; }
 pre { background: var(--soft); border-radius: 5px; padding: .75rem; overflow-x: auto; }
 #menu, #menu + label { display: none; }
+form { display: flex; gap: .5rem; margin: 0 0 1rem; }
+input[type=search] { flex: 1; min-width: 0; font: inherit; padding: .3rem; }
+summary { cursor: pointer; font-size: 13px; }
 section { border-top: 1px solid var(--line); margin-top: 2rem; }
 h3 code { background: none; padding: 0; font-size: 16px; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; }
@@ -48,46 +54,134 @@ small { opacity: .75; }
 @media print { nav { display: none; } section { break-inside: avoid; } }
 `;
 
+export interface ReferenceOptions {
+  /** Time in ms since 1970: curl commands schedule for a time after it. */
+  now: number;
+  /** Version of the program. */
+  productVersion: string;
+}
+
+/** An operation or a schema: its link in the navigation, its section, and its words for the search. */
+interface Entry {
+  link: string;
+  section: string;
+  words: string;
+}
+
+interface Chapter {
+  name: string;
+  description: string;
+  entries: readonly Entry[];
+}
+
 /**
- * Returns the page as HTML. All content of the document is escaped.
- * @param now ms since 1970: curl commands schedule for a time after it
+ * Draws the reference once. Returns a function that gives the page as HTML, or the part of it with all words
+ * of a search. All content of the document is escaped.
  */
-export function docsPage(document: OpenApiDocument, now: number): string {
+export function drawReference(
+  document: OpenApiDocument,
+  { now, productVersion }: ReferenceOptions,
+): (search?: string) => string {
   const { info, servers, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  const inTag = (tag: string) => operations.filter(({ operation }) => operation.tags[0] === tag);
-  const server = servers[0]?.url ?? '';
-  const navigation = tags.map(({ name }) => {
-    const links = inTag(name).map(({ operation }) =>
-      listLink(operation.operationId, operation.summary),
-    );
-    return `<h4>${escapeHtml(name)}</h4><ul>${links.join('')}</ul>`;
-  });
+  const chapters: Chapter[] = tags.map(({ name, description = '' }) => ({
+    name,
+    description,
+    entries: operations
+      .filter(({ operation }) => operation.tags[0] === name)
+      .map((one) => {
+        const { operationId, summary } = one.operation;
+        const section = drawOperation(one, document, now);
+        return entryOf(operationId, summary, section);
+      }),
+  }));
   const schemaNames = Object.keys(components.schemas).sort((a, b) => a.localeCompare(b, 'en'));
-  const body = tags.map(({ name, description = '' }) => {
-    const drawn = inTag(name).map((entry) => drawOperation(entry, document, now));
-    return `<h2>${escapeHtml(name)}</h2>${prose(description)}${drawn.join('')}`;
-  });
-  const schemas = schemaNames.map((name) => drawSchema(name, components.schemas[name] ?? {}));
-  return `<!doctype html>
+  const schemas = schemaNames.map((name) =>
+    entryOf(schemaAnchor(name), name, drawSchema(name, components.schemas[name] ?? {})),
+  );
+  chapters.push({ name: 'Schemas', description: '', entries: schemas });
+  const title = `${escapeHtml(info.title)} API ${escapeHtml(info.version)}`;
+  const about =
+    `<p>Program: <code>${escapeHtml(`${info.title} ${productVersion}`)}</code>. ` +
+    `Server: <code>${escapeHtml(servers[0]?.url ?? '')}</code></p>`;
+  const intro = `${prose(info.description)}${about}\n${prose(commandsNote)}`;
+  return (search = '') => {
+    const asked = search.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = chapters
+      .map((chapter) => ({
+        ...chapter,
+        entries: chapter.entries.filter(({ words }) => asked.every((word) => words.includes(word))),
+      }))
+      .filter(({ entries }) => entries.length > 0);
+    const count = found.reduce((sum, { entries }) => sum + entries.length, 0);
+    const result = asked.length > 0 ? drawResult(search, count) : intro;
+    return drawPage({ title, search, result, chapters: found });
+  };
+}
+
+function entryOf(anchor: string, text: string, section: string): Entry {
+  const words = unescapeHtml(section.replace(/<pre>[\s\S]*?<\/pre>|<[^>]*>/g, ' ')).toLowerCase();
+  return { link: listLink(anchor, text), section, words };
+}
+
+/** Reverts escapeHtml. */
+function unescapeHtml(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+}
+
+function drawResult(search: string, count: number): string {
+  const places = count === 1 ? '1 place has' : `${count} places have`;
+  const words = `“${escapeHtml(search)}”`;
+  return `<p role="status">${places} the words ${words}. <a href="/docs">Show all</a></p>`;
+}
+
+function drawPage({
+  title,
+  search,
+  result,
+  chapters,
+}: {
+  title: string;
+  search: string;
+  result: string;
+  chapters: readonly Chapter[];
+}): string {
+  const navigation = chapters.map(
+    ({ name, entries }) =>
+      `<h4>${escapeHtml(name)}</h4><ul>${entries.map(({ link }) => link).join('')}</ul>`,
+  );
+  const body = chapters.map(
+    ({ name, description, entries }) =>
+      `<h2>${escapeHtml(name)}</h2>${prose(description)}` +
+      entries.map(({ section }) => section).join(''),
+  );
+  const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(info.title)} API ${escapeHtml(info.version)}</title>
+<title>${title}</title>
 <link rel="icon" href="data:,"><style>${docsStyle}</style></head>
-<body><nav><h3>${escapeHtml(info.title)} API</h3>
+<body><nav><h3>${title}</h3>
+<form action="/docs" role="search"><input type="search" name="q" aria-label="Search the reference"
+placeholder="Search" maxlength="${longestSearch}" value="${escapeHtml(search)}"> <button>Search</button></form>
 <input type="checkbox" id="menu"> <label for="menu">Contents</label>
 <div><a href="/v1/openapi.json">openapi.json</a>
 ${navigation.join('\n')}
-<h4>Schemas</h4><ul>${schemaNames.map((name) => listLink(schemaAnchor(name), name)).join('')}</ul>
-</div></nav><main><h1>${escapeHtml(info.title)} API ${escapeHtml(info.version)}</h1>
-${prose(info.description)}<p>Server: <code>${escapeHtml(server)}</code></p>
-${prose(commandsNote)}
+</div></nav><main><h1>${title}</h1>
+${result}
 ${body.join('\n')}
-<h2>Schemas</h2>${schemas.join('\n')}
 </main></body></html>
 `;
+  return search === '' ? page : withLinksToOthers(page);
+}
+
+/** Points links to sections that a search left out at the whole reference. */
+function withLinksToOthers(page: string): string {
+  const here = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  return page.replace(/href="#([^"]+)"/g, (link, id) =>
+    here.has(id) ? link : `href="/docs#${id}"`,
+  );
 }
 
 function drawOperation(
@@ -102,10 +196,27 @@ function drawOperation(
   return `<section id="${escapeHtml(operation.operationId)}">
 <h3>${escapeHtml(operation.summary)}</h3><p><code>${method.toUpperCase()} ${escapeHtml(path)}</code></p>
 ${prose(operation.description)}${drawParameters(operation.parameters ?? [])}
-${bodySchema ? `<h4>Body${body?.required ? '' : ' (optional)'}</h4>${drawFields(bodySchema)}` : ''}
-${types.length > 0 ? `<h4>Body</h4>${prose(`A file: ${codes(types)}`)}` : ''}
+${bodySchema ? drawBody(bodySchema, body?.required === true, document) : ''}
+${types.length > 0 ? `<h4>Body</h4>${prose(`As ${codes(types)}`)}` : ''}
 <h4>Answers</h4>${drawAnswers(operation, document)}
 <pre>${escapeHtml(curlOf(entry, document, now))}</pre></section>`;
+}
+
+/** Draws the fields of a body in place, those of a named schema too. */
+function drawBody(schema: JsonSchema, isRequired: boolean, document: OpenApiDocument): string {
+  const named = componentOf(schema, document);
+  const items = componentOf((named.items ?? {}) as JsonSchema, document);
+  const isList = items.properties !== undefined;
+  const rows = isList ? fieldRows(items, '0.', 0) : fieldRows(named, '', 0);
+  const type = schema === named && !isList && rows.length > 0 ? '' : `<p>${typeText(schema)}</p>`;
+  const fields = rows.length > 0 ? table(['Field', 'Type', ''], rows) : '';
+  return `<h4>Body${isRequired ? '' : ' (optional)'}</h4>${type}${fields}`;
+}
+
+/** Returns the component that a schema refers to, or the schema itself. */
+function componentOf(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
+  if (typeof schema.$ref !== 'string') return schema;
+  return components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? schema;
 }
 
 function codes(names: readonly string[]): string {
@@ -122,6 +233,7 @@ function drawParameters(parameters: readonly Parameter[]): string {
   return `<h4>Parameters</h4>${table(['Name', 'Type', ''], rows)}`;
 }
 
+/** Draws the answers, errors folded. */
 function drawAnswers(operation: Operation, { components }: OpenApiDocument): string {
   const rows = Object.entries(operation.responses).map(([status, given]) => {
     const name = given.$ref?.split('/').at(-1) ?? '';
@@ -131,7 +243,12 @@ function drawAnswers(operation: Operation, { components }: OpenApiDocument): str
     const type = schema ? typeText(schema) : inline(codes(Object.keys(content)));
     return [status, type, inline(answer.description ?? '')];
   });
-  return table(['Status', 'Body', ''], rows);
+  const heads = ['Status', 'Body', ''];
+  const errors = rows.filter(([status = '']) => status >= '400');
+  const others = rows.filter(([status = '']) => status < '400');
+  const statuses = errors.map(([status]) => status).join(', ');
+  const folded = `<details><summary>Errors: ${statuses}</summary>${table(heads, errors)}</details>`;
+  return table(heads, others) + folded;
 }
 
 function drawSchema(name: string, schema: JsonSchema): string {

@@ -1,11 +1,13 @@
 // Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`, where `/`
 // leads. Both are made at the first request, when the address is known; the page again on each new day (UTC).
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/core/api/route.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { docsPage, docsStyle } from './docs.ts';
+import { docsStyle, drawReference, longestSearch } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
 
@@ -16,9 +18,14 @@ const contentSecurityPolicy = [
   `style-src 'sha256-${styleHash}'`,
   'img-src data:',
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
+const { version: productVersion } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
+  version: string;
+};
 
 /** Mounts the document and the page; `serverUrl` is called at the first request. */
 export function mountDocuments(
@@ -30,18 +37,19 @@ export function mountDocuments(
   const document = kept(() => openApiDocument(routes, serverUrl(), eventKinds));
   const json = kept(() => JSON.stringify(document(), null, 2));
   const today = () => Math.floor(clock.now() / dayMs);
-  const page = kept(() => docsPage(document(), clock.now()), today);
+  const draw = () => drawReference(document(), { now: clock.now(), productVersion });
+  const reference = kept(draw, today);
 
   server.get('/v1/openapi.json', async (_request, reply) =>
     reply.header('content-type', jsonContentType).send(json()),
   );
   server.get('/', async (_request, reply) => reply.redirect('/docs', 302));
-  server.get('/docs', async (_request, reply) =>
+  server.get<{ Querystring: { q?: unknown } }>('/docs', async ({ query: { q } }, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', contentSecurityPolicy)
       .header('referrer-policy', 'no-referrer')
-      .send(page()),
+      .send(reference()(typeof q === 'string' ? q.slice(0, longestSearch) : '')),
   );
 }
 

@@ -1,5 +1,5 @@
-// Every kind of event, collected from the areas that publish them, and the routes on events, which know no
-// areas.
+// Every kind of event, collected from the areas that publish them; and the routes on events, which
+// do not know the areas.
 
 import * as workspace from '../../src/access/organizations/events.ts';
 import { awaitedKinds } from '../../src/history/events/awaited-kinds.ts';

@@ -46,15 +46,24 @@ export function measureLoopDelay(): LoopDelay {
   };
 }
 
-/** Turns of the loop within a time limit. A request takes 10 to 20; the rest of its time is the store's. */
+/**
+ * Turns of the loop that must fit within the time limit of a request. A request takes 10 to 20; the
+ * store uses the rest of its time.
+ */
 const turnsWithinTimeLimit = 60;
-/** Delay that is never an overload: a loaded daemon has 20 to 60 ms, a large garbage collection 100. */
+/**
+ * Delay that never counts as overload: a loaded daemon has 20 to 60 ms, a large garbage collection
+ * 100.
+ */
 const leastLimitMs = 200;
 const windowMs = 1_000;
-/** Windows in a row for an overload: one stall, however long, is over when it is noticed. */
+/** Slow windows in a row that count as overload: a single stall is over when it is noticed. */
 const windowsInARow = 2;
 
-/** Returns the delay at which requests can no longer meet this time limit: 500 ms for 30 s. */
+/**
+ * Returns the delay at which requests can no longer meet this time limit: 500 ms for a limit of 30
+ * s.
+ */
 export function loopDelayLimitMs(timeoutSeconds: number): number {
   return Math.max(leastLimitMs, (timeoutSeconds * 1000) / turnsWithinTimeLimit);
 }

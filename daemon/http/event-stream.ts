@@ -31,9 +31,9 @@ const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
 const mostBacklog = 1_048_576;
-/** Longest wait for a reader that takes nothing, because its backlog grows. */
+/** Longest wait for a reader that accepts nothing, because its backlog grows. */
 const patienceMs = 5_000;
-/** Time after which a client reconnects. */
+/** Time after which a disconnected client should reconnect. */
 const comeBackMs = 2_000;
 
 /** Mounts the stream; open streams end when the server closes. */
@@ -99,7 +99,7 @@ function crowded(): CapacityError {
 }
 
 function readInput({ query, headers }: FastifyRequest) {
-  // A client without an event id yet may send an empty one.
+  // A client that has no event id yet may send an empty one.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
     query: { schema: streamQuery, value: query },
@@ -124,14 +124,14 @@ function follow(
   return followLog(app, organizationId, { ...input, since: from }, signal);
 }
 
-/** Sends the head of the answer; from here on fastify leaves it to us. */
+/** Sends the head of the answer. From here on this file writes to the socket, not fastify. */
 function begin(reply: FastifyReply): FastifyReply {
   reply.hijack();
   const headers = reply.getHeaders() as Record<string, string>;
   reply.raw.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
-    // No request follows: a daemon that stops waits for no idle connection.
+    // No request follows on the connection: a stopping daemon then waits for no idle connection.
     connection: 'close',
     // Disables buffering in nginx.
     'x-accel-buffering': 'no',

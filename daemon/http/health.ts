@@ -1,5 +1,6 @@
-// Probes for operators and their machines, without a key: is the process alive, can it take work, and its
-// metrics in Prometheus text. They answer even while requests are shed.
+// Probes for operators and their monitoring, without a key: whether the process is alive, whether
+// it can accept work, and its metrics in Prometheus text. They answer even while requests are
+// refused for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 
@@ -30,7 +31,7 @@ export function mountHealth(
   });
 }
 
-/** Shares one answer among calls within a second: each is a durable write. */
+/** Shares one answer among all calls within a second: each check is a durable write. */
 function askedAtMostEach(app: App, ask: () => Promise<boolean>): () => Promise<boolean> {
   let asked: { at: number; answer: Promise<boolean> } | null = null;
   return () => {

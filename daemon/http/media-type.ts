@@ -4,7 +4,7 @@
 export interface MediaType {
   /** `type/subtype`, lower case. */
   type: string;
-  /** Lower case; UTF-8 if the header names none. */
+  /** Lower case; `utf-8` if the header names none. */
   charset: string;
 }
 

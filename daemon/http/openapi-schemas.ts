@@ -1,6 +1,7 @@
-// Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input side: the
-// body that a client sends, and the return value of `run`, which goes out unchanged. A schema used both ways
-// is therefore one component. Schemas with `.meta({ id })` become components of that name.
+// Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input
+// side: the body that a client sends, and the return value of `run`, which is sent unchanged. A
+// schema used in both ways is therefore one component. Schemas with `.meta({ id })` become
+// components of that name.
 import { z } from 'zod';
 
 /** A JSON Schema, draft 2020-12. */
@@ -31,8 +32,8 @@ export class SchemaBook {
   }
 
   /**
-   * Returns the fields of an object schema. In a query `limit` is a text that becomes an integer, and the
-   * integer is more exact: so the output side is shown if possible.
+   * Returns the fields of an object schema. The output side is shown if possible: in a query
+   * `limit` arrives as text and becomes an integer, and the integer says more.
    */
   fieldsOf(schema: z.ZodType): FieldSchema[] {
     if (!(schema instanceof z.ZodObject)) throw new Error('Parameters need an object schema');

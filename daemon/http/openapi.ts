@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions and
-// declared errors. server.ts serves it; docs.ts draws the page.
+// The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions and
+// declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
 import type { Route } from '../../src/core/api/route.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import {
@@ -11,6 +11,7 @@ import {
   responseHeaders,
 } from './openapi-errors.ts';
 import { type JsonSchema, SchemaBook } from './openapi-schemas.ts';
+import { type PlainPath, plainAreas, plainPaths } from './plain-routes.ts';
 
 export interface Parameter {
   name: string;
@@ -36,6 +37,8 @@ export interface Operation {
   description: string;
   deprecated?: true;
   tags: string[];
+  /** Empty for an operation without a key. */
+  security?: [];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, ResponseObject>;
@@ -105,6 +108,10 @@ export function openApiDocument(
     operations[route.method.toLowerCase()] = operationOf(route, book, responses);
     paths[route.path] = operations;
   }
+  for (const plain of plainPaths) {
+    const operation = plainOperationOf(plain, book, responses);
+    paths[plain.path] = { ...paths[plain.path], [plain.method.toLowerCase()]: operation };
+  }
   const isAnyDeprecated = routes.some(({ deprecated }) => deprecated);
   return {
     openapi: '3.1.0',
@@ -172,9 +179,9 @@ function webhookOf(
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
   const abouts = new Map<string, string>();
   for (const { area, about } of routes) if (about !== undefined) abouts.set(area, about);
-  const names = [...new Set(routes.map((route) => route.area))];
-  return names.map((name) => {
-    const description = abouts.get(name);
+  const names = [...routes, ...plainPaths].map(({ area }) => area);
+  return [...new Set(names)].map((name) => {
+    const description = abouts.get(name) ?? plainAreas.get(name);
     return { name, ...(description !== undefined && { description }) };
   });
 }
@@ -208,12 +215,41 @@ function operationOf(
   };
 }
 
+function plainOperationOf(
+  plain: PlainPath,
+  book: SchemaBook,
+  shared: Record<string, ResponseObject>,
+): Operation {
+  const parameters = parametersOf(plain, book);
+  const { permission, takes, answers } = plain;
+  const responses: Operation['responses'] = {};
+  for (const status of plain.errors) responses[status] = sharedError(status, false, shared);
+  for (const [status, { description, types }] of Object.entries(answers)) {
+    const content = types.length > 0 && { content: textOf(types) };
+    responses[status] = { description, headers: headerRefs(['X-Request-Id']), ...content };
+  }
+  const needs = permission === undefined ? 'Needs no key.' : `Permission: \`${permission}\`.`;
+  return {
+    operationId: plain.name,
+    summary: plain.summary,
+    description: `${plain.description}\n\n${needs}`,
+    tags: [plain.area],
+    ...(permission === undefined && { security: [] as [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(takes && { requestBody: { required: true, content: textOf(takes) } }),
+    responses,
+  };
+}
+
 /** Returns plain text of these media types, which no schema describes further. */
 function textOf(types: readonly string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
 
-function parametersOf(route: Route, book: SchemaBook): Parameter[] {
+function parametersOf(
+  route: Pick<Route, 'params' | 'query' | 'headers'>,
+  book: SchemaBook,
+): Parameter[] {
   const places = [
     ['path', route.params],
     ['query', route.query],
@@ -231,9 +267,9 @@ function parametersOf(route: Route, book: SchemaBook): Parameter[] {
   });
 }
 
-/** Returns `idempotency-key` in its usual spelling: `Idempotency-Key`. */
+/** Returns `idempotency-key` and `last-event-id` in their usual spelling: `Last-Event-ID`. */
 function headerName(name: string): string {
-  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()).replace(/-Id$/, '-ID');
 }
 
 function deprecationHeaderNames({ deprecated }: Route): string[] {
@@ -269,9 +305,18 @@ function responsesOf(
   const takesBody = route.method !== 'GET';
   const statuses = [...commonErrors, ...(takesBody ? bodyErrors : []), ...(route.errors ?? [])];
   for (const status of new Set(statuses.sort((a, b) => a - b))) {
-    const { name, response } = errorResponse(status, route.drawsOnSendRate === true);
-    shared[name] = response;
-    answers[status] = { $ref: `#/components/responses/${name}` };
+    answers[status] = sharedError(status, route.drawsOnSendRate === true, shared);
   }
   return answers;
+}
+
+/** Adds the component of an error status, and returns a reference to it. */
+function sharedError(
+  status: number,
+  isSend: boolean,
+  shared: Record<string, ResponseObject>,
+): ResponseObject {
+  const { name, response } = errorResponse(status, isSend);
+  shared[name] = response;
+  return { $ref: `#/components/responses/${name}` };
 }

@@ -30,7 +30,7 @@ import { unsubscribeGroupRoutes } from '../../src/people/unsubscribe-groups/rout
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
-/** The areas before the audit, in the order of the reference. */
+/** Areas before the audit, in the order of the reference. */
 const areas: readonly Readonly<Record<string, Route>>[] = [
   sendingRoutes,
   messageRoutes,

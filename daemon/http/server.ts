@@ -42,11 +42,13 @@ export interface Exchange {
   body: string;
 }
 
-/** Bounds on a connection. Not in the configuration: only attackers and tests meet them. */
+/**
+ * Bounds on a connection. They are not in the configuration: only attackers and tests reach them.
+ */
 export interface SocketLimits extends ConnectionLimits {
   /** Time for the request line and the headers to arrive. */
   headersTimeoutMs: number;
-  /** Time for the whole request to arrive: 40 MB of attachments over a slow line. */
+  /** Time for the whole request to arrive, such as 40 MB of attachments over a slow line. */
   requestTimeoutMs: number;
   /** Interval of the checks of both. */
   checkEveryMs: number;
@@ -62,7 +64,9 @@ export interface HttpServerOptions {
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
-  /** Without it the delay of the event loop refuses no request. The caller stops it. */
+  /**
+   * Meter of the event loop's delay; without it no delay refuses a request. The caller stops it.
+   */
   loopDelay?: LoopDelay;
   socketLimits?: Partial<SocketLimits>;
   /** Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For tests. */
@@ -169,7 +173,8 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: requestTimeoutMs + quietConnectionMs,
-    // Fastify's own answer to a request during the close is not in our form; the request is served instead.
+    // During the close, fastify's own answer would not have our form. So the request is served
+    // instead.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
     clientErrorHandler: (error, socket) => {
@@ -186,7 +191,8 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  // Otherwise node sends `100 Continue` before the key is checked, and its own text for 417.
+  // Without these listeners node sends `100 Continue` before the key is checked, and its own text
+  // for 417.
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (request, response) => server.routing(request, response));
   }

@@ -17,7 +17,10 @@ import { Pace } from '../../src/platform/runtime/pace.ts';
 import { type Occupant, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
-/** Bodies and answers together; a route that streams both ways counts once. */
+/**
+ * Limit of streamed bodies and answers together. A route that streams in both directions counts
+ * once.
+ */
 const mostStreams = 4;
 const retryAfterSeconds = 5;
 const longestAnswerMs = 600_000;
@@ -63,13 +66,13 @@ export function createStreams(clock: Clock): Streams {
         evict: () => stream.destroy(),
       });
       if (!place) throw crowded();
-      // One piece ahead: each is a page of rows.
+      // One piece is made ahead: each is a page of rows.
       const stream = Readable.from(untilOver(texts, clock, pace), { highWaterMark: 1 });
       stream.once('close', () => {
         pace.stop();
         place.leave();
       });
-      // Cut on purpose: the reader sees it on the socket.
+      // Cut on purpose: the reader notices it at the socket.
       stream.on('error', () => {});
       return stream;
     },
@@ -177,7 +180,7 @@ async function* chunksOf(
   mostBytes: number,
   body: ComingBody,
 ): AsyncGenerator<Buffer> {
-  // Sends 100 Continue only now: a refused request never costs its upload.
+  // Sends 100 Continue only now, so that the client of a refused request does not upload its body.
   if (request.headers.expect !== undefined) response.writeContinue();
   const chunks = request.iterator({ destroyOnReturn: false });
   let received = 0;
@@ -196,6 +199,6 @@ async function* chunksOf(
 export function passOverRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableEnded) return;
   if (!response.headersSent) response.setHeader('connection', 'close');
-  // Discarded, not left unread: an unread rest would reset the connection under the answer.
+  // Discards the rest: unread bytes would reset the connection before the client reads the answer.
   request.resume();
 }

@@ -8,14 +8,15 @@ import { FairShare } from '../../src/platform/runtime/fair-share.ts';
 
 export interface Workload {
   /**
-   * Runs the first work of a request, before its organization is known. Also refused while the event loop is
-   * overloaded; later work is not, as the body has arrived by then.
+   * Runs the first part of a request, before its organization is known. It is also refused while
+   * the event loop is overloaded. Later parts are not, as the body has arrived by then.
    * @throws as `runFor`
    */
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` within the organization's share of concurrent work. After its time limit it is answered but
-   * goes on, and counts until it ends: a store that hangs must not pile up work without bound.
+   * Runs `work` within the organization's share of concurrent work. After its time limit the
+   * request is answered, but `work` goes on and counts until it ends, so that a store that hangs
+   * never piles up work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or the error of `work`.
    */
   runFor<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
@@ -28,7 +29,7 @@ interface WorkloadOptions {
   isLoopOverloaded: () => boolean;
   /** Retry-After in seconds for the next refused request. */
   backoff: () => number;
-  /** Reports a failure after the answer; no other code sees it. */
+  /** Reports a failure that comes after the answer; no other code sees it. */
   onLateFailure: (error: unknown) => void;
 }
 

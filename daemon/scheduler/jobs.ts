@@ -1,5 +1,5 @@
-// The daemon's scheduled jobs, beside the queue. Each is short and safe to repeat: daemons that share a store
-// all run it, and finished work is not repeated.
+// The daemon's scheduled jobs. Each is short and safe to repeat: all daemons of a store run it, and
+// finished work is not repeated.
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 

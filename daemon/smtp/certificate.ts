@@ -1,5 +1,5 @@
-// The certificate of a listener: read at the start, and again when its files change, so that a renewal needs
-// no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
+// The certificate of a listener: read at the start, and again when its files change or a reload names others,
+// so that a renewal needs no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { App } from '../../src/core/app.ts';
@@ -20,18 +20,18 @@ const lookEveryMs = 1_000;
 
 export class Certificate {
   readonly #app: App;
-  readonly #files: readonly [cert: string, key: string];
+  readonly #named: CertificateFiles;
   readonly #where: string;
-  /** Stamps of the files of the pair in use, and of a pair that cannot be used. */
+  /** State of the files behind the pair in use, and of a pair that cannot be used. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;
   readonly initial: KeyPair;
 
   /** Reads the pair. @throws ConfigError if it cannot be used. */
-  constructor(app: App, files: readonly [cert: string, key: string], where: string) {
+  constructor(app: App, named: CertificateFiles, where: string) {
     this.#app = app;
-    this.#files = files;
+    this.#named = named;
     this.#where = where;
     this.#lookedAt = app.clock.elapsed();
     try {
@@ -42,11 +42,15 @@ export class Certificate {
     }
   }
 
-  /** Returns the new pair if the files changed to a usable one; null otherwise. */
+  /** Returns the new pair if the files changed to a usable one; null otherwise, and if it looked just now. */
   renewed(): KeyPair | null {
-    const now = this.#app.clock.elapsed();
-    if (now - this.#lookedAt < lookEveryMs) return null;
-    this.#lookedAt = now;
+    const isDue = this.#app.clock.elapsed() - this.#lookedAt >= lookEveryMs;
+    return isDue ? this.look() : null;
+  }
+
+  /** Looks at the files at once. Returns the new pair if they changed to a usable one. */
+  look(): KeyPair | null {
+    this.#lookedAt = this.#app.clock.elapsed();
     let stamp = '';
     try {
       stamp = this.#stamp();
@@ -54,7 +58,7 @@ export class Certificate {
       const pair = this.#read();
       this.#inUse = stamp;
       this.#app.log.info(
-        { certFile: this.#files[0] },
+        { certFile: this.#named.certFile },
         `${this.#where}: a new certificate is in use`,
       );
       return pair;
@@ -64,21 +68,32 @@ export class Certificate {
     }
   }
 
-  /** Warns once for each state of the files: certificate and key do not match while one is rewritten. */
+  /**
+   * Warns once for each state of the files. While they are rewritten, certificate and key do not
+   * match for a moment.
+   */
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
     this.#broken = stamp;
     const text = `${this.#where}: the new certificate cannot be used; the old one stays in use`;
-    this.#app.log.warn({ err: error, certFile: this.#files[0] }, text);
+    this.#app.log.warn({ err: error, certFile: this.#named.certFile }, text);
+  }
+
+  /** Returns the paths of certificate and key that the configuration names now. */
+  #files(): [string, string] {
+    return [this.#named.certFile ?? '', this.#named.keyFile ?? ''];
   }
 
   #stamp(): string {
-    const stats = this.#files.map((file) => statSync(file));
-    return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`).join(' ');
+    const stampOf = (file: string) => {
+      const { mtimeMs, size, ino } = statSync(file);
+      return `${file} ${mtimeMs} ${size} ${ino}`;
+    };
+    return this.#files().map(stampOf).join(' ');
   }
 
   #read(): KeyPair {
-    const [cert, key] = this.#files.map((file) => readFileSync(file)) as [Buffer, Buffer];
+    const [cert, key] = this.#files().map((file) => readFileSync(file)) as [Buffer, Buffer];
     createSecureContext({ cert, key });
     return { cert, key };
   }
@@ -87,9 +102,9 @@ export class Certificate {
 /** Returns the configured certificate, or null. @throws ConfigError if it cannot be used. */
 export function openCertificate(
   app: App,
-  { certFile, keyFile }: CertificateFiles,
+  named: CertificateFiles,
   where: string,
 ): Certificate | null {
-  if (certFile === null || keyFile === null) return null;
-  return new Certificate(app, [certFile, keyFile], where);
+  if (named.certFile === null || named.keyFile === null) return null;
+  return new Certificate(app, named, where);
 }

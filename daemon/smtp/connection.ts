@@ -23,8 +23,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Greets local clients at once. The library greets after 100 ms and hangs up on clients that talk before:
-   * this keeps crude spam programs away, but only delays this machine's own mail.
+   * Greets local clients at once. The library greets after 100 ms and disconnects clients that send
+   * before: this keeps crude spam programs away, but would only delay this machine's own mail.
    */
   override init(): void {
     super.init();

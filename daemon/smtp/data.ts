@@ -1,5 +1,5 @@
-// Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the decision. A
-// client that leaves before the end of its message leaves nothing.
+// Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the
+// decision. If a client leaves before the end of its message, nothing is stored.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
 import { SmtpRefusal } from './errors.ts';
@@ -7,8 +7,8 @@ import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
 
 /**
- * Bytes of a message that are read, or copied at its end, without waiting for a turn of the event loop: large
- * messages of many clients at once would otherwise delay everything else.
+ * Bytes of a message that are read, or copied at its end, before the event loop gets a turn.
+ * Otherwise large messages of many clients at once would delay everything else.
  */
 const bytesEachTurn = 262_144;
 const nextTurn = oneEachTurn();

@@ -1,5 +1,5 @@
-// The bounds of the SMTP listeners that are not in the configuration: only attackers and tests meet them (the
-// library has none of its own).
+// The bounds of the SMTP listeners that are not in the configuration, as only attackers and tests
+// reach them. The library has none of its own.
 
 export interface SmtpLimits {
   /** Connections from one address, IPv6 by its /64. Loopback is exempt: captured mail comes from there. */
@@ -8,11 +8,14 @@ export interface SmtpLimits {
   recipients: number;
   /** Commands and recipients refused on one connection before it is closed. */
   refusals: number;
-  /** Silence of a client that owes us input; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
+  /** Silence of a client that we wait for; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
-  /** Silence after which a client yields to a new one while all connections are taken. */
+  /** Silence after which a client yields to a new one, if all connections are taken. */
   yieldMs: number;
-  /** Time from the greeting, or from one message, to the end of the next: 50 MB at 0.5 Mbit/s. */
+  /**
+   * Time from the greeting, or from one message, to the end of the next message: 50 MB at 0.5
+   * Mbit/s.
+   */
   messageMs: number;
   /** Interval of the checks of both. */
   checkEveryMs: number;
@@ -36,11 +39,11 @@ export const standardSmtpLimits: SmtpLimits = {
 
 /** Bounds of the submission listener; the shared ones have the same meaning. */
 export interface SubmissionLimits extends Omit<SmtpLimits, 'copiedBytes'> {
-  /** Connections in all; the holder of a key may have many, idle ones too. */
+  /** Most connections in all. The holder of a key may have many, including idle ones. */
   connections: number;
   /** Size above which a mail gets 552; about the limit of the API for attachments. */
   messageBytes: number;
-  /** Failed logins of one address; the next one gets 421. */
+  /** Failed logins of one address in a minute; the next one gets 421. */
   failedLoginsPerMinute: number;
 }
 

@@ -15,7 +15,7 @@ function optionsOf(reception: Reception): SMTPServerOptions {
   return {
     size: app.config.smtp.inbound.maxMessageBytes,
     maxRecipients: limits.recipients,
-    // No mail is submitted here.
+    // AUTH is off: this listener accepts no submissions.
     disabledCommands: ['AUTH'],
     onMailFrom(address, about, callback) {
       const session = sessions.find(about);

@@ -1,9 +1,9 @@
-// The bytes of one incoming message: bounded, line ends made CRLF, in few large blocks for any size of
-// the pieces (a message of dots comes byte by byte, and each Buffer costs 100).
+// The bytes of one incoming message: bounded, with CRLF line ends, in few large blocks whatever the
+// size of the pieces. (A message of dots arrives byte by byte, and each Buffer costs 100 bytes.)
 //
-//   state     | bytes                  | at the end of data
-//   keeping   | kept                   | the message
-//   refused   | counted, then dropped  | the refusal; memory is given back at once
+// state     | bytes                  | at the end of data
+// keeping   | kept                   | the message
+// refused   | counted, then dropped  | the refusal; memory is released at once
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { Pace } from '../../src/platform/runtime/pace.ts';
@@ -15,15 +15,18 @@ const lineFeed = 0x0a;
 const firstBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
 /**
- * Limit for reading on after a refusal: to the end of the message, so that the client gets the reason, but
- * not for ever.
+ * After a refusal, reading goes on up to this multiple of the size limit. So the client reaches the
+ * end of its message and gets the reason, but cannot send for ever.
  */
 const drainedFactor = 2;
 
 /** Bytes of the reserve guaranteed to each holder, in a pool of the usual size. */
 const firstBytes = 4_000_000;
 const leastHolders = 64;
-/** Size of the pool in largest messages. With less, one is beyond the share of a single holder. */
+/**
+ * Size of the pool, in largest messages. In a smaller pool one such message would exceed the share
+ * of a single holder.
+ */
 const largestMessages = 2;
 
 /** Returns the memory for incoming messages, shared by the clients of a listener. */
@@ -97,14 +100,14 @@ export class MailCollector implements Occupant {
     return this.#hasBareLineEnds;
   }
 
-  /** Whether a client sends so much after a refusal that we stop reading. */
+  /** Whether the client has sent so much after a refusal that we stop reading. */
   get isEndless(): boolean {
     return this.#seenBytes > drainedFactor * this.#maxBytes + largestBlockBytes;
   }
 
   /**
-   * Takes the next bytes, dots already unstuffed. A lone CR or LF becomes CRLF: passed on unchanged, it would
-   * let a later server see another end of data than we did ("SMTP smuggling").
+   * Adds the next bytes, with dots already unstuffed. A lone CR or LF becomes CRLF. Passed on
+   * unchanged, it would let a later server see another end of data than we did ("SMTP smuggling").
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
@@ -153,7 +156,7 @@ export class MailCollector implements Occupant {
     return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
   }
 
-  /** Gives the memory back; no bytes may follow. */
+  /** Releases the memory; no bytes may follow. */
   release(): void {
     this.#full = [];
     this.#block = Buffer.alloc(0);

@@ -5,12 +5,14 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
 import { UnreachableError } from '../../src/platform/errors.ts';
 import { whyNotListening } from '../port-holder.ts';
-import type { Certificate } from './certificate.ts';
+import type { Certificate, KeyPair } from './certificate.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SmtpListener {
   /** Listens on the configured address; throws UnreachableError if that fails. */
   listen(): Promise<{ port: number }>;
+  /** Takes a renewed certificate into use at once. */
+  reload(): void;
   /**
    * Stops accepting and closes idle connections. Incoming messages are stored and answered within `graceMs`;
    * then the rest is cut.
@@ -77,10 +79,14 @@ class FaceServer extends SMTPServer {
     connection.init();
   }
 
+  /** Gives new connections this certificate; null changes nothing. */
+  use(renewed: KeyPair | null): void {
+    if (renewed) this.updateSecureContext({ ...renewed });
+  }
+
   #begin(socket: Socket): void {
     const { app, certificate, options } = this.#face;
-    const renewed = certificate?.renewed();
-    if (renewed) this.updateSecureContext({ ...renewed });
+    this.use(certificate?.renewed() ?? null);
     if (!options.secure) return;
     // Never the lower socket: taking it from a pending handshake ends the process.
     const cancel = app.clock.after(handshakeMs, () => this._pendingSockets.get(socket)?.destroy());
@@ -115,6 +121,7 @@ export function createListener(face: SmtpFace): SmtpListener {
       server.on('error', (error) => app.log[level]({ err: error }, 'the SMTP listener failed'));
       return bound;
     },
+    reload: () => server.use(face.certificate?.look() ?? null),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       sessions.stop();

@@ -70,7 +70,7 @@ export class Sessions {
     this.#counts = new ConnectionCounts(maxConnections, limits.connectionsPerAddress);
   }
 
-  /** Creates the connection of a socket, or rejects the socket: then null. */
+  /** Creates the connection of a socket; returns null if it rejects the socket. */
   begin(server: SMTPServer, socket: Socket): Connection | null {
     const { refusals, checkEveryMs } = this.#limits;
     const connection = this.#connect(server, socket, refusals);
@@ -95,8 +95,8 @@ export class Sessions {
   }
 
   /**
-   * Makes room if all connections are taken. Ends the one silent for longest among those that are silent for
-   * long enough or belong to a site with more connections.
+   * Makes room if all connections are taken. Considers connections that have been silent for long
+   * enough, or that belong to a site with more connections, and ends the one silent for longest.
    */
   #admitInPlaceOfSilent(address: string): boolean {
     if (!this.#counts.isFull) return false;
@@ -133,7 +133,7 @@ export class Sessions {
     this.#stopChecking = null;
   }
 
-  /** Sends `reply` and hands the turn to the client, which may begin the next command at once. */
+  /** Sends `reply`. Then it is the client's turn, which may begin the next command at once. */
   answer(session: Session, reply: () => void): void {
     session.phase = 'commands';
     session.heardAt = this.#clock.elapsed();
@@ -141,7 +141,7 @@ export class Sessions {
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
 
-  /** Closes sessions that owe us input; the others are closed after their answer. */
+  /** Closes sessions that wait for the client; the others are closed after their answer. */
   stop(): void {
     this.#isStopping = true;
     for (const session of this.#open.values()) {

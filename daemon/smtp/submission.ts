@@ -43,7 +43,10 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** Checks MAIL. The return path will be ours, so this one only has to be valid, and may be empty. */
+/**
+ * Checks MAIL. The return path will be ours, so the given one only has to be valid, and may be
+ * empty.
+ */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,

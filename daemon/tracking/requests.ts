@@ -88,7 +88,7 @@ export async function answer(
     const headers = { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' };
     given = { status: 503, headers, body: Buffer.from('Try again later\n') };
   }
-  // An unread body would be taken for the next request.
+  // An unread body would be read as the next request.
   const hasBody = request.headers['content-length'] ?? request.headers['transfer-encoding'];
   response.writeHead(given.status, {
     'cache-control': 'no-store',

@@ -7,10 +7,10 @@ import { challengeZoneOf } from '../../src/outbound/tracking/custom/challenges.t
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
 
-/** Questions that wait for the store; further ones are dropped, and resolvers repeat them. */
+/** Most questions that wait for the store. Further ones are dropped, and resolvers repeat them. */
 const mostWaiting = 200;
 const mostConnections = 50;
-/** Limit of one connection. */
+/** Most unanswered questions of one connection. */
 const mostUnanswered = 20;
 const quietMs = 10_000;
 const mostQuestionBytes = 600;
@@ -30,7 +30,7 @@ export async function startDnsResponder(
   const udp = createSocket(isIPv6(at.host) ? 'udp6' : 'udp4');
   udp.on('message', (bytes, { address, port }) => {
     void handle(bytes).then((given) => {
-      // The socket may be closed by now.
+      // The socket may already be closed.
       if (given) udp.send(given, port, address, () => {});
     });
   });
@@ -132,8 +132,8 @@ function bound(what: UdpSocket | Server, start: () => void): Promise<void> {
 }
 
 /**
- * Listens on one port for both. With port 0 the system chooses a TCP port, which may be taken for UDP: then
- * it fails.
+ * Listens with UDP and TCP on the same port. With port 0 the system chooses a TCP port; if that is
+ * taken for UDP, this fails.
  */
 async function listenOnBoth(
   udp: UdpSocket,

@@ -1,5 +1,5 @@
-// The capabilities of every part of the service: configuration, store, time, randomness, ids, secrets,
-// network. Tests replace them here (rule 7); features take `app` as their first parameter.
+// The capabilities of every part of the service: configuration, store, time, randomness, ids,
+// secrets, network. Tests replace them here. Functions take `app` as their first parameter.
 
 import { generateDkimKey } from '../mail/mime/dkim-key.ts';
 import { createMimeParser, type MimeParser } from '../mail/mime/parse/parser.ts';
@@ -82,11 +82,11 @@ export interface MessagePlace {
 /** Operations of threads for lower folders, which do not import threads. */
 export interface ThreadHooks {
   /**
-   * Puts parsed mail into threads, in the transaction that stores its content (null: stored before). Skips
-   * mail that is in a thread already or belongs to no mailbox.
+   * Puts parsed mail into threads, in the transaction that stores its content; `found` is null if
+   * the content was stored before. Skips mail that is in a thread already or belongs to no mailbox.
    */
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
-  /** Returns how many messages come before it in its thread; null if it is in none. */
+  /** Returns how many messages precede this one in its thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
    * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts that
@@ -129,7 +129,7 @@ export interface App {
   readonly boundPorts: Set<number>;
   /** Generates the key pairs of sending domains. */
   readonly generateDkimKey: typeof generateDkimKey;
-  /** Base of the links that we hand out: the URL of the HTTP server, once it listens. */
+  /** Base of the links that we publish: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
   /** Time of the opening, on the wall clock and on the monotonic clock. */
   readonly opened: { at: number; elapsed: number };
@@ -159,7 +159,7 @@ async function openOrMake({ dataDir, database }: Config, clock: Clock, options: 
   return { secrets, store: await openStore(database.url, dataDir, clock, options) };
 }
 
-/** If both are missing, names the store: the secret alone would mislead. */
+/** If both are missing, the error names the store: naming only the secret would mislead. */
 async function openExisting({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
   const store = await openStore(database.url, dataDir, clock, { ...options, mustExist: true });
   try {
@@ -172,8 +172,8 @@ async function openExisting({ dataDir, database }: Config, clock: Clock, options
 
 /**
  * Opens the store (migrating it) and collects the capabilities. Starts no server and no job.
- * @throws UnreachableError if the store cannot be opened; NoStoreError if it `mustExist` and does not;
- * ConfigError for unusable secrets.
+ * @throws UnreachableError if the store cannot be opened; NoStoreError if it must exist and does
+ * not; ConfigError for unusable secrets.
  */
 export async function openApp(
   config: Config,

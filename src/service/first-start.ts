@@ -1,6 +1,7 @@
-// Initial content of an empty store. Commands silently create only the organization `default` with its
-// sandbox domain, sender and mailbox. The owner key is left to the daemon, which prints its plaintext once,
-// so that no command uses it up. The second of two processes or calls finds everything done.
+// Initial content of an empty store. Commands silently create only the organization `default` with
+// its sandbox domain, sender and mailbox. Only the daemon creates the owner key, as it prints the
+// plaintext once: no command may use that up. If two processes or calls run at once, the second
+// finds everything done.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKey } from '../access/keys/keys.ts';

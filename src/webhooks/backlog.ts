@@ -1,5 +1,5 @@
-// Backlog of an endpoint that is disabled or deleted by hand. A million deliveries may wait for a dead
-// endpoint, so they are removed in bounded transactions, between which other writes proceed.
+// The backlog of an endpoint that is disabled or deleted by hand. A million deliveries may wait for
+// a dead endpoint, so they are removed in bounded transactions: other writes run in between.
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
 import { deleteSome } from './delivery-queries.ts';
@@ -8,8 +8,8 @@ import { cancelSome } from './disable.ts';
 const mostPerTransaction = 1_000;
 
 /**
- * Cancels waiting deliveries of a disabled endpoint. Claimed deliveries end by their attempt. If this
- * process ends first, the loop of a daemon continues.
+ * Cancels waiting deliveries of a disabled endpoint. Claimed deliveries end with their attempt. If
+ * this process ends first, the loop of a daemon continues.
  */
 export async function cancelPending(app: App, endpointId: string): Promise<void> {
   while (await app.store.write((trx) => cancelSome(app, trx, endpointId)));

@@ -1,5 +1,6 @@
-// Bodies posted for events: made at the first attempt and stored beside the deliveries, so that each attempt
-// and redelivery sends the same bytes. Once a message is deleted, its bodies contain only its id.
+// Bodies posted for events. A body is created at the first attempt and stored beside the
+// deliveries, so that each attempt and redelivery sends the same bytes. Once a message is deleted,
+// its bodies contain only its id.
 import type { App } from '../core/app.ts';
 import {
   dataOfEntries,
@@ -27,7 +28,7 @@ export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   return body;
 }
 
-/** Returns the stored body, or makes one without storing it, for `listen`. */
+/** Returns the stored body, or a new one that is not stored; for `listen`. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
   const kept = await findBodies(app.store.db, [source.event_id], mostBodyBytes);
   const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
@@ -35,8 +36,8 @@ export async function shownBody(app: App, source: BodySource): Promise<string> {
 }
 
 /**
- * Returns bodies by event, up to `budget` bytes. Makes and stores missing ones. Large bodies that do not fit
- * are neither read nor made.
+ * Returns bodies by event, up to `budget` bytes; creates and stores missing ones. Large bodies that
+ * do not fit are neither read nor created.
  */
 export async function bodiesOf(
   app: App,
@@ -58,7 +59,7 @@ function withoutNulls(bodies: ReadonlyMap<string, string | null>): Map<string, s
   return new Map([...bodies].flatMap(([id, body]) => (body === null ? [] : [[id, body]])));
 }
 
-/** Makes bodies in batches that fit the budget even if each body has the full size. */
+/** Creates bodies in batches that fit the budget even if each body has the largest size. */
 async function makeWithin(
   app: App,
   sources: readonly BodySource[],
@@ -75,7 +76,10 @@ async function makeWithin(
   return made;
 }
 
-/** Stores bodies; one stored meanwhile by another attempt or by the deletion of the message wins. */
+/**
+ * Stores bodies. If another attempt, or the deletion of the message, has stored one meanwhile, that
+ * one stays.
+ */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
   if (made.length === 0) return new Map();
   const sorted = made.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
@@ -173,9 +177,9 @@ function cut(value: unknown, bounds: Bounds, depth: number): unknown {
 }
 
 /**
- * Replaces the bodies of a message's events by one that says it is deleted. Call it in the transaction that
- * deletes the message, before its events are deleted. A concurrent attempt that makes a body gets this one
- * instead. Returns the number of its events with deliveries.
+ * Replaces the bodies of a message's events by one that states the deletion. Call it in the
+ * transaction that deletes the message, before its events are deleted. An attempt that creates a
+ * body at the same time gets this one instead. Returns the number of its events with deliveries.
  */
 export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<number> {
   const events = await eventsOfMessage(trx, messageId);

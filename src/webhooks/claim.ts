@@ -1,5 +1,5 @@
-// Chooses the next deliveries: some of each organization with due deliveries, and of its endpoints in turn,
-// so that an endpoint with a million of them, or one that hangs, does not delay others. Live deliveries go
+// Chooses the next deliveries. Organizations take turns, and so do the endpoints of each: an
+// endpoint with a million deliveries, or one that hangs, does not delay others. Live deliveries go
 // before replays.
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
@@ -10,7 +10,7 @@ import { findEndpoints } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 import { isOfBefore } from './settle.ts';
 
-/** Number of deliveries to claim for an endpoint, with places reserved for them. */
+/** Deliveries to claim for an endpoint: their number, and the places reserved for them. */
 export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
@@ -37,8 +37,8 @@ export type Reserve = (
 ) => (Holder & Pick<Wish, 'limit'>) | null;
 
 /**
- * Chooses the endpoints to claim for, in turn from after `last`: live deliveries of all of them first, then
- * replays if places remain.
+ * Chooses the endpoints to claim for. Begins after the organization `last`; takes live deliveries
+ * of all endpoints first, then replays if places remain.
  */
 export function chooseWishes(
   work: readonly EndpointWork[],

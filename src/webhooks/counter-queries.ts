@@ -37,7 +37,7 @@ export async function sumDays(
   endpointId: string,
   { from, to, dayMs }: Days,
 ): Promise<DaySums[]> {
-  // SQLite binds numbers as reals and divides them so; the cast truncates the quotient.
+  // SQLite binds numbers as reals and would return a fraction; the cast truncates the quotient.
   const whole =
     engineOf(db) === 'postgres'
       ? sql`(quarter - ${from}::bigint) / ${dayMs}::bigint`

@@ -1,6 +1,6 @@
-// Counts of deliveries by endpoint and quarter hour (specification 2.14), updated in the transaction that
-// changes a delivery. A delivery always counts in the quarter hour in which it was made. Days are computed on
-// request (stats.ts).
+// Counts of deliveries by endpoint and quarter hour (specification 2.14), updated in the
+// transaction that changes a delivery. A delivery counts in the quarter hour of its creation,
+// whenever it changes. stats.ts computes days on request.
 import type { Db } from '../platform/store/db.ts';
 import { type LastWrite, lastly } from '../platform/store/last-writes.ts';
 import { addToCounters } from './counter-queries.ts';

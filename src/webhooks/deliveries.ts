@@ -27,7 +27,7 @@ import type {
   WebhookTest,
 } from './schema.ts';
 
-/** Attempts shown of a delivery: more than the schedule has, as each redelivery adds one. */
+/** Most attempts shown of a delivery. The schedule has fewer, but each redelivery adds one. */
 const mostAttempts = 200;
 
 /** Returns a page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */

@@ -10,7 +10,7 @@ import { toWebhook } from './present.ts';
 import { endpointChanges, setEndpoint } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 
-/** Deliveries cancelled in one transaction. */
+/** Number of deliveries that one transaction cancels. */
 const mostCancelled = 1_000;
 
 /** Disables an endpoint locked by the caller. Logs nothing, as the transaction may run again. */
@@ -29,7 +29,8 @@ export async function disableEndpoint(
   } as const;
   await setEndpoint(trx, endpoint.id, change);
   await cancelSome(app, trx, endpoint.id);
-  // Before the event is recorded, so that the endpoint does not get the event of its own end.
+  // Runs before the event is recorded, so that the endpoint does not receive the event of its own
+  // end.
   endpointChanges.note(trx);
   const event = told(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
@@ -37,7 +38,10 @@ export async function disableEndpoint(
   await record(app, trx, by, { subject: endpoint.id, ...audited, event });
 }
 
-/** Cancels some waiting deliveries of an endpoint, none on the wire; returns whether more may remain. */
+/**
+ * Cancels some waiting deliveries of an endpoint, but none that is being posted. Returns whether
+ * more may remain.
+ */
 export async function cancelSome(app: App, trx: Db, endpointId: string): Promise<boolean> {
   const rows = await cancelWaiting(trx, endpointId, app.clock.now(), mostCancelled);
   countCancelled(trx, rows);

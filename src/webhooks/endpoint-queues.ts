@@ -14,7 +14,7 @@ const mostRemembered = 10_000;
 export interface Task {
   claimed: Claimed;
   holder: Holder;
-  /** Body; null if it is read only when it is posted. */
+  /** The body, or null if it is read only when it is posted. */
   body: string | null;
 }
 

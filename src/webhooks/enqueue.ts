@@ -1,8 +1,8 @@
-// Queues one delivery of an event for each subscribed endpoint, in the transaction of the event: the
-// change, its event and its deliveries are all stored, or nothing is.
+// Queues one delivery of an event for each subscribed endpoint, in the transaction of the event.
+// Either the change, its event and its deliveries are all stored, or nothing is.
 //
-// Endpoints come from memory (known-endpoints.ts), which may lag by a second. So the transaction checks
-// that they are still active, and queues nothing for a deleted endpoint.
+// Endpoints come from memory (known-endpoints.ts), which may be a second old. So the transaction
+// checks that they are still active, and queues nothing for a deleted endpoint.
 import type { App, EventSink, LoggedEvent } from '../core/app.ts';
 import { messageOf, ServiceError, WebhookEnqueueError } from '../platform/errors.ts';
 import { idPrefixes } from '../platform/runtime/ids.ts';
@@ -73,7 +73,7 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
 async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void> {
   const endpoints = await endpointsOf(app, trx, events);
   const wanted = events.flatMap((event): Wanted[] => {
-    // A test is for one endpoint: `testWebhook` queues it.
+    // `testWebhook` queues a test itself, for one endpoint.
     if (event.type === webhookTest.type) return [];
     const those = endpoints.get(event.organizationId) ?? [];
     return those.flatMap(({ id, isWanted }) =>

@@ -1,4 +1,4 @@
-// Which headers of a post the owner of an endpoint may set.
+// Headers of a post that the owner of an endpoint may set.
 
 /** Reserved headers: of the message and its connection (RFC 9110 7.6.1), and of proxies. */
 const reserved = new Set([
@@ -17,7 +17,7 @@ const reserved = new Set([
 ]);
 const reservedStarts = ['webhook-', 'content-', 'proxy-'];
 
-/** Whether an owner may set the header, by its name in lower case. */
+/** Tells whether an owner may set the header; `name` in lower case. */
 export function isOwnHeader(folded: string): boolean {
   return !reserved.has(folded) && !reservedStarts.some((start) => folded.startsWith(start));
 }

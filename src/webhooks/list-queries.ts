@@ -58,7 +58,7 @@ export async function pageDeliveries(
   return rows;
 }
 
-/** Counts the matching deliveries, from index entries alone. */
+/** Counts the matching deliveries by reading only an index. */
 export async function countDeliveries(
   db: Db,
   endpointId: string,

@@ -12,11 +12,11 @@ import { secretFrom, signatureHeaders } from './signature.ts';
 
 export interface ListenOptions {
   organizationId: string;
-  /** Loopback URL; null: report events without posting them. */
+  /** Loopback URL; null reports events without posting them. */
   forwardTo: string | null;
   /** `*`, `message.*` or kinds. */
   patterns: readonly string[];
-  /** Ms since 1970: begins there; without it, now. */
+  /** Start, ms since 1970; without it, now. */
   since?: number | undefined;
   signal: AbortSignal;
 }

@@ -19,11 +19,11 @@ import { cancelSome } from './disable.ts';
 import { createPoster, type Poster } from './post.ts';
 import { UnderWay } from './under-way.ts';
 
-/** Endpoints checked in one read. */
+/** Number of endpoints that one read checks. */
 const endpointsPerLook = 1_000;
-/** Endpoints checked in about 0.25 ms; each check pauses 1 ms for this many. */
+/** Number of endpoints that are checked in about 0.25 ms. The loop pauses 1 ms after as many. */
 const endpointsPerMs = 50;
-/** Time of a lease beyond that of two exchanges. */
+/** Time of a lease beyond the time limits of two exchanges. */
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
@@ -35,7 +35,7 @@ export interface WebhookLoop {
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for posts under way, and releases the rest. */
   stop(graceMs: number): Promise<void>;
-  /** Resolves when nothing is due and nothing under way at this moment; for tests. */
+  /** Resolves when no delivery is due and no post runs; for tests. */
   idle(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
     const givesWay = isPressing() && latenessMs < patienceMs;
     const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
     if (startedAt < at) return clock.now() + (at - startedAt);
-    // Each ended post wakes the loop.
+    // Not asked again now: each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
     const work = await lookAtAll(app);
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);

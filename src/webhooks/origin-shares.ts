@@ -1,15 +1,15 @@
-// Shares the connections to one origin among organizations, then among their endpoints, so that an endpoint
-// that hangs does not block others. Unused origins are evicted.
+// Shares the connections to one origin among organizations, then among their endpoints, so that an
+// endpoint that hangs does not block others. Unused origins are evicted.
 //
-//   an endpoint                           | may have at once
-//   --------------------------------------+---------------------------------------------
-//   quick at its last answer, or alone    | 5 posts
-//   any other, of up to nine that ask     | 2: it may hang
-//   any other, of more                    | 1
+// an endpoint                            | posts at once
+// ---------------------------------------+---------------
+// quick at its last answer, or alone     | 5
+// any other, if up to nine ask           | 2: it may hang
+// any other, if more ask                 | 1
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { connectionsPerOrigin } from './post.ts';
 
-/** Posts at once to one endpoint. */
+/** Most posts at once to one endpoint. */
 export const mostPostsEach = 5;
 const mostUnproven = 2;
 
@@ -17,7 +17,7 @@ interface Origin {
   posts: number;
   /** Connections of the origin, by organization. */
   places: FairShare;
-  /** Endpoints with waiting posts or posts under way. */
+  /** Endpoints with posts that wait or run. */
   asking: Set<string>;
 }
 

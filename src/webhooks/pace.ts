@@ -30,7 +30,7 @@ export class Pace {
   isFailing = false;
   #isQuick = false;
   #isSlow = false;
-  /** Whether its last answer was a refusal at once, while it was failing. */
+  /** Whether its last answer was an immediate refusal while it was failing. */
   #failsAtOnce = false;
 
   get isQuick(): boolean {
@@ -45,12 +45,12 @@ export class Pace {
     return this.#isSlow;
   }
 
-  /** Whether this daemon knows anything that a new endpoint would not have. */
+  /** Whether this daemon knows anything about the endpoint that a new object would lack. */
   get isKnown(): boolean {
     return this.#isQuick || this.isSlow;
   }
 
-  /** Records an answer, or its absence. */
+  /** Records an answer, or that none came. */
   record({ isSuccess, durationMs, statusCode }: PostOutcome): void {
     this.#answers.push(durationMs);
     if (this.#answers.length > answersKept) this.#answers.shift();

@@ -1,5 +1,5 @@
-// Which kinds of events an endpoint wants: `*`, a kind such as `message.sent`, or all kinds that begin
-// alike, such as `message.*`.
+// Patterns of events for an endpoint: `*`, a kind such as `message.sent`, or all kinds with a
+// common beginning, such as `message.*`.
 import { eventTypes } from '../history/events/names.ts';
 
 const mostRemembered = 200;
@@ -14,12 +14,12 @@ export function isKnownPattern(pattern: string): boolean {
   return eventTypes.some((type) => isMatch(pattern, type));
 }
 
-/** All kinds that one of the patterns fits. */
+/** Returns all kinds that match one of the patterns. */
 export function typesOf(patterns: readonly string[]): string[] {
   return eventTypes.filter((type) => patterns.some((pattern) => isMatch(pattern, type)));
 }
 
-/** Says of a kind whether one of the patterns fits. */
+/** Returns a function that tells whether a kind matches one of the patterns. */
 export function matcherOf(patterns: readonly string[]): (type: string) => boolean {
   const known = new Map<string, boolean>();
   return (type) => {

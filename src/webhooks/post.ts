@@ -37,7 +37,7 @@ export interface PostOutcome {
   isSuccess: boolean;
   statusCode: number | null;
   errorClass: ErrorClass | null;
-  /** Text of the response or of the failure: up to 4 KB without control characters. */
+  /** Text of the response, or of the failure: at most 4 KB, without control characters. */
   response: string | null;
   /** Time of the response's Retry-After (RFC 9110 10.2.3), ms since 1970. */
   retryAt: number | null;
@@ -59,7 +59,7 @@ export function createPoster(app: PosterParts): Poster {
   const pools = new LRUCache<string, Pool>({
     max: mostOrigins,
     dispose(pool, _origin, reason) {
-      // Posts under way to an evicted origin go on.
+      // Lets running posts to an evicted origin finish.
       const end = (reason === 'evict' ? pool.close() : pool.destroy()).catch(() => {});
       dying.add(end);
       void end.finally(() => dying.delete(end));
@@ -67,7 +67,7 @@ export function createPoster(app: PosterParts): Poster {
   });
 
   const poolOf = (url: URL): Pool => {
-    // `URL` has normalized case and address forms, so they make no second origin.
+    // `URL` normalizes case and forms of addresses, so they create no second origin.
     let pool = pools.get(url.origin);
     if (!pool) {
       pool = openPool(app, url.origin, targetOf(url), closing.signal);
@@ -110,7 +110,7 @@ function openPool(app: PosterParts, origin: string, target: Target, signal: Abor
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: mostHeaderBytes,
-    // Our clock bounds the whole exchange instead.
+    // The clock of the app limits the whole exchange instead.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(_options, callback) {
@@ -201,7 +201,7 @@ async function exchange(
 function shownText(text: string): string | null {
   if (text === '') return null;
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, ' ').trim();
-  // Truncated by bytes, as characters may be several bytes long.
+  // Cuts by bytes, as a character may have several.
   const cut = Buffer.from(plain, 'utf8').subarray(0, mostKept).toString('utf8');
   return cut.replace(/\uFFFD{1,3}$/, '') || null;
 }

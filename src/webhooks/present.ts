@@ -1,4 +1,4 @@
-// Rows to the objects of the API.
+// Presents rows of webhooks as objects of the API.
 import { allows, type PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
@@ -9,7 +9,7 @@ import { openHeaders } from './secrets.ts';
 
 const hidden = '***';
 
-/** `permissions`: without any, as an event shows it. */
+/** Presents an endpoint. Without `permissions` it is presented as in an event. */
 export function toWebhook(
   app: App,
   row: EndpointRow,
@@ -41,7 +41,7 @@ export function toDelivery(row: DeliveryRow): WebhookDelivery {
     eventType: row.event_type,
     status: row.status,
     attemptCount: row.attempt_count,
-    // While it is being tried, `due_at` is the end of the lease.
+    // During an attempt `due_at` is the end of the lease instead.
     nextAttemptAt: row.claimed_by === null ? isoTime(row.due_at) : null,
     lastAttemptAt: isoTime(row.last_attempt_at),
     createdAt: isoTime(row.created_at),

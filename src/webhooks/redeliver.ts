@@ -27,8 +27,8 @@ export interface Redelivered {
 }
 
 /**
- * Posts a delivery once more, under its `webhook-id`. Two at once are two attempts.
- * @throws ResourceNotFoundError, CapacityError where its organization has no place for it.
+ * Posts a delivery once more, under its `webhook-id`. Two calls at once make two attempts.
+ * @throws ResourceNotFoundError; CapacityError if its organization has no place for it.
  */
 export async function redeliverNow(
   app: App,
@@ -51,7 +51,7 @@ export async function redeliverNow(
   });
   const row = attemptRow(app, ended, 'manual');
   await app.store.write(async (trx) => {
-    // The endpoint works: its earlier failures no longer count towards disabling it.
+    // The endpoint works, so its earlier failures no longer count towards disabling it.
     if (ended.outcome.isSuccess && endpoint.failing_since !== null) {
       await setFailingSince(trx, endpointId, null);
     }

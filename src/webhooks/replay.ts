@@ -29,7 +29,7 @@ const running = perApp((_app: App) => ({
 
 type Event = Wanted['event'];
 
-/** Reads on after an id, oldest first; `next` is null at the end. */
+/** Reads events after an id, oldest first; `next` is null at the end. */
 type Read = (after: string, limit: number) => Promise<{ events: Event[]; next: string | null }>;
 
 /** Returns a reader of the requested events. */
@@ -52,7 +52,7 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
         after === '' ? null : after,
         limit,
       );
-      // Without their data, as thousands are collected.
+      // Drops their data, as thousands are collected.
       const events = entries.map(({ id, type, subject }) => ({
         id,
         organizationId,

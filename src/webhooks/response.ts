@@ -54,7 +54,7 @@ export class Answer {
     return this.#end.promise;
   }
 
-  /** Aborts at once; a request that still waits for a connection is not sent. */
+  /** Aborts at once. A request that still waits for a connection is then never sent. */
   end(problem: PostError): void {
     this.#problem ??= problem;
     this.#end.reject(problem);

@@ -15,13 +15,13 @@ export interface EndpointRow {
   disabled_reason: string | null;
   /** Encrypted. */
   secret: string;
-  /** Encrypted; null where the secret was never rotated. */
+  /** Encrypted; null if the secret was never rotated. */
   previous_secret: string | null;
   /** Time until which both secrets sign, ms since 1970. */
   previous_until: number | null;
   /** The first failure after the last success, ms since 1970. */
   failing_since: number | null;
-  /** Time of the last disabling, ms since 1970: the loop cancels deliveries made before. */
+  /** Time of the last disabling, ms since 1970. The loop cancels deliveries created before it. */
   cancel_before: number | null;
   created_at: number;
   updated_at: number;
@@ -46,7 +46,10 @@ export class DeliveryRow {
   message_id!: string | null;
   status!: DeliveryStatus;
   attempt_count!: number;
-  /** Time of the next attempt; end of the lease while `claimed_by` is set; null once it has ended. */
+  /**
+   * Time of the next attempt. During an attempt (`claimed_by` set), the end of the lease. Null once
+   * the delivery has ended.
+   */
   due_at!: number | null;
   claimed_by!: string | null;
   is_replay!: number;

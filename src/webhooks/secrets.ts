@@ -11,7 +11,7 @@ const overlapMs = 24 * 3_600_000;
 const secretOf = (id: string) => `webhookSecret:${id}`;
 const headersOf = (id: string) => `webhookHeaders:${id}`;
 
-/** A new secret in the form of Standard Webhooks, and as it is stored. */
+/** Creates a secret in the form of Standard Webhooks; returns it with its stored form. */
 export function makeSecret(app: App, id: string): { plaintext: string; sealed: string } {
   const bytes = Buffer.from(app.random.bytes(secretBytes));
   const plaintext = `whsec_${bytes.toString('base64')}`;
@@ -24,12 +24,14 @@ export function sealSecret(app: App, id: string, plaintext: string): string {
 
 type Rotated = Pick<EndpointRow, 'secret' | 'previous_secret' | 'previous_until'>;
 
-/** The columns of an endpoint whose secret is replaced now. */
+/** Returns the columns of an endpoint whose secret is replaced now. */
 export function rotated(row: EndpointRow, sealed: string, now: number): Rotated {
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
 }
 
-/** Decrypts the secrets that sign posts, the newest first, with the time until which they do. */
+/**
+ * Decrypts the secrets that sign posts, the newest first, each with the time until which it signs.
+ */
 export function openSecrets(
   app: App,
   row: Rotated & { id: string },

@@ -31,7 +31,7 @@ import type { AttemptRow, DeliveryStatus, EndpointRow } from './rows.ts';
 
 const dayMs = 24 * 3600_000;
 const jitter = 0.2;
-/** Status by which a receiver asks for no further posts, ever (410). */
+/** Status by which a receiver asks never to post again (410). */
 export const gone = 410;
 
 /** Attempt of a delivery claimed by this daemon. */
@@ -84,7 +84,7 @@ export async function settle(
 interface Fate {
   endpoint: EndpointRow;
   since: number | null;
-  /** Reason to disable the endpoint; null to keep it. */
+  /** Reason to disable the endpoint; null to leave it active. */
   reason: string | null;
 }
 
@@ -100,7 +100,8 @@ function judge(
     if (!endpoint) continue;
     const fate = fates.get(id) ?? { endpoint, since: endpoint.failing_since, reason: null };
     fates.set(id, fate);
-    // Late responses of a disabled endpoint say nothing about the time after it is enabled again.
+    // A late response to a delivery made before the endpoint was disabled tells nothing about the
+    // time after it is enabled again.
     if (endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at)) continue;
     if (outcome.isSuccess) {
       fate.since = null;

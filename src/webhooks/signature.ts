@@ -1,5 +1,5 @@
-// Signatures of posts, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one for each secret in
-// force. The body is signed byte for byte as it is sent, so that receivers can verify it.
+// Signatures of posts, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one signature
+// for each secret in force. Exactly the posted bytes are signed, so that receivers can verify them.
 import {
   createHash,
   createHmac,
@@ -49,8 +49,8 @@ export function signatureHeaders(
 }
 
 /**
- * Verifies a received post: returns the problem, or null if the signature is valid. Header names in lower
- * case. Without `now` the time is not checked.
+ * Verifies a received post: returns the problem, or null if the signature is valid. Header names
+ * are in lower case. Without `now` the time is not checked.
  */
 export function signatureProblem(
   secret: string,

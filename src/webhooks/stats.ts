@@ -1,6 +1,6 @@
-// Statistics of deliveries (specification 2.14): calendar days of the organization's time zone, cut from
-// quarter hours of UTC on request, as every zone is off by whole quarter hours. A change of zone regroups
-// the same counts without losing any.
+// Statistics of deliveries (specification 2.14) by calendar days of the organization's time zone.
+// Days are summed from quarter hours of UTC on request, as every zone is off by whole quarter
+// hours. After a change of zone the same counts are grouped anew.
 
 import { getOrganization } from '../access/organizations/organizations.ts';
 import type { Caller } from '../core/api/route.ts';
@@ -12,7 +12,7 @@ import type { WebhookStats } from './schema.ts';
 
 const none = { pending: 0, delivered: 0, exhausted: 0, cancelled: 0 };
 
-/** Runs of days of one length: a day on which clocks are changed is a run of its own. */
+/** Groups days of equal length: a day on which clocks change is a group of its own. */
 function runsOf(starts: readonly number[]): Days[] {
   const runs: Days[] = [];
   for (const [index, from] of starts.entries()) {
@@ -25,7 +25,10 @@ function runsOf(starts: readonly number[]): Days[] {
   return runs;
 }
 
-/** The last `period` days, today included. Reads one counter a quarter hour. @throws ResourceNotFoundError. */
+/**
+ * Returns the last `period` days, including today. Reads one counter for each quarter hour.
+ * @throws ResourceNotFoundError.
+ */
 export async function webhookStats(
   app: App,
   caller: Caller,

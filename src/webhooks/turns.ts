@@ -1,5 +1,5 @@
-// The order in which queues of deliveries are posted from: one delivery of an organization, then of the next
-// one; within an organization, one of each endpoint.
+// The order in which deliveries are posted: one of an organization, then one of the next
+// organization; within an organization, one of each endpoint in turn.
 
 interface Queued {
   organizationId: string;
@@ -30,14 +30,17 @@ export class Turns<T extends Queued> {
     this.#organizations.clear();
   }
 
-  /** Offers each queue its turn, again after each post, until all are blocked or the places full. */
+  /**
+   * Offers each queue its turn, and again after each post, until all queues are blocked or the
+   * places are full.
+   */
   walk(post: (queue: T) => Step): void {
     for (const [organizationId, own] of this.#organizations) {
       for (const queue of own) {
         const step = post(queue);
         if (step === 'full') return;
         if (step === 'blocked') continue;
-        // Behind all others: this walk meets them again.
+        // Moves it behind all others: this walk reaches it again.
         own.delete(queue);
         if (queue.waiting.length > 0) own.add(queue);
         this.#organizations.delete(organizationId);

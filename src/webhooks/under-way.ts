@@ -1,6 +1,6 @@
-// Posts this daemon's claimed deliveries, at most 5 at a time to one endpoint and 200 in all, in turns by
-// organization, then settles them together. Claims nothing itself. The limit of an endpoint is pace.ts, that
-// of an organization held-places.ts.
+// Posts the deliveries that this daemon has claimed, at most 5 at a time to one endpoint and 200 in
+// all, in turns by organization; then settles them together. Claims nothing itself. pace.ts limits
+// an endpoint, held-places.ts an organization.
 import type { App } from '../core/app.ts';
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { groupWrites } from '../platform/store/group.ts';
@@ -18,7 +18,10 @@ import { type ClaimedAttempt, settle } from './settle.ts';
 import { type Step, Turns } from './turns.ts';
 
 const mostPosts = 200;
-/** Bytes of bodies kept for waiting deliveries; further bodies are read again when they are posted. */
+/**
+ * Bytes of bodies kept in memory for waiting deliveries. Further bodies are read when they are
+ * posted.
+ */
 const mostBytesWaiting = 16 * 1024 * 1024;
 const mostSettled = 128;
 
@@ -37,7 +40,10 @@ export class UnderWay {
   /** Places of posts, by organization. */
   readonly #postPlaces = new FairShare(mostPosts);
   readonly #turns = new Turns<Queue>();
-  /** Shares of connections; a post that waited for a connection would use up its time-out. */
+  /**
+   * Shares of connections. A post gets a place only with a connection: waiting for one would use up
+   * its time limit.
+   */
   readonly #origins = new OriginShares();
   readonly #queues: EndpointQueues;
   readonly #settle;
@@ -60,7 +66,7 @@ export class UnderWay {
     );
   }
 
-  /** Number of deliveries claimed and not settled. */
+  /** Number of deliveries that are claimed and not settled. */
   get held(): number {
     return this.#held.count;
   }
@@ -198,7 +204,7 @@ export class UnderWay {
       log.error({ err: error, deliveryId }, text);
     }
     this.#held.letGo(holder, 1);
-    // Waking the loop after each post would cost as much as a post.
+    // Does not wake the loop after each post: that would cost as much as a post.
     const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
     if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
   }

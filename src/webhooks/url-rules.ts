@@ -1,5 +1,5 @@
-// Rules for URLs of endpoints: checks the URL when it is registered, and each address of its host when a
-// connection is made, so that a registered name cannot lead elsewhere later.
+// Rules for URLs of endpoints. Checks the URL when it is registered, and each address of its host
+// when a connection is made, so that a registered name cannot lead to a forbidden address later.
 import { isIP } from 'node:net';
 import type { App } from '../core/app.ts';
 import { listenersOf } from '../core/config/listeners.ts';
@@ -47,8 +47,9 @@ export function targetOf(url: URL): Target {
 }
 
 /**
- * Returns the reason to refuse this URL, in words that follow the name of the field; null if it is allowed.
- * Allows a name that cannot be resolved now, as each connection checks again.
+ * Returns the reason to refuse this URL; null if it is allowed. The text continues a sentence that
+ * begins with the name of the field. Allows a name that cannot be resolved now, as each connection
+ * checks again.
  */
 export async function urlProblem(app: Surroundings, text: string): Promise<string | null> {
   const parsed = parseEndpointUrl(text);
@@ -98,7 +99,7 @@ export function addressProblem(
 /** The addresses of a host, IPv4 first. Rejects as `app.dns` does. */
 export async function addressesOf({ dns }: Pick<App, 'dns'>, host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
-  // RFC 6761 6.3: never asked of the DNS.
+  // Local names are never looked up in the DNS (RFC 6761 6.3).
   if (isLocalName(host)) return ['127.0.0.1', '::1'];
   const { ipv4, ipv6 } = await dns.addresses(host);
   return [...ipv4, ...ipv6];
@@ -108,7 +109,7 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** Whether the port is one of ours, as configured or, with port 0, as bound. */
+/** Tells whether a port belongs to a listener of ours, as configured or, for port 0, as bound. */
 function isOwnPort({ config, boundPorts }: Surroundings, port: number): boolean {
   return boundPorts.has(port) || listenersOf(config).some((one) => one.port === port);
 }

@@ -30,7 +30,10 @@ import { urlProblem } from './url-rules.ts';
 
 const mostEndpoints = 50;
 
-/** Settings of an endpoint for the audit, without the path of its URL and the values of its headers. */
+/**
+ * Returns the settings of an endpoint for the audit, without the path of its URL and the values of
+ * its headers.
+ */
 function settingsOf(app: App, row: EndpointRow) {
   return {
     name: row.name,
@@ -42,7 +45,10 @@ function settingsOf(app: App, row: EndpointRow) {
   };
 }
 
-/** Changed settings for the audit. Of the path and the values of headers it records only the fact. */
+/**
+ * Returns the changed settings for the audit. A changed path or header value is recorded only as a
+ * fact.
+ */
 function differences(app: App, before: EndpointRow, after: EndpointRow): Details {
   const values = (row: EndpointRow) => JSON.stringify(openHeaders(app, row));
   return {
@@ -90,7 +96,7 @@ export async function createWebhook(
     updated_at: now,
   };
   await app.store.write(async (trx) => {
-    // The lock makes concurrent creations count one after the other.
+    // Locks the organization, so that concurrent creations are counted one after the other.
     await lockOrganization(trx, organizationId, now);
     if ((await endpoints.count(trx, organizationId)) >= mostEndpoints) {
       const text = `The organization already has ${mostEndpoints} webhooks, the limit`;
@@ -125,7 +131,7 @@ export async function getWebhook(app: App, caller: Caller, id: string): Promise<
   return toWebhook(app, row, caller.permissions);
 }
 
-/** Columns to set for a new status. */
+/** Returns the columns to set for a new status. */
 function statusColumns(
   row: EndpointRow,
   status: UpdateWebhook['status'],
@@ -196,7 +202,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
 }
 
 /**
- * Deletes an endpoint with its deliveries and statistics. Posts on the wire cannot be called back.
+ * Deletes an endpoint with its deliveries and statistics. Posts that have begun still arrive.
  * @throws ResourceNotFoundError.
  */
 export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -204,7 +210,7 @@ export async function deleteWebhook(app: App, caller: Caller, id: string): Promi
   await endpoints.get(app.store.db, organizationId, id);
   await deleteBacklog(app, id);
   await app.store.write(async (trx) => {
-    // First, so that no further deliveries are queued for it.
+    // Removed first, so that no further deliveries are queued for it.
     const row = await endpoints.remove(trx, organizationId, id);
     endpointChanges.note(trx);
     await deleteBacklog(app, id, trx);

@@ -15,8 +15,10 @@ import { compose } from '../../src/mail/mime/composer.ts';
 import { findContents } from '../../src/outbound/messages/content-queries.ts';
 import { findMessageRow } from '../../src/outbound/messages/queries.ts';
 import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
-import { composeRequestOf, trackedRequestOf } from '../../src/outbound/queue/carrier/request.ts';
+import { trackedRequestOf } from '../../src/outbound/queue/carrier/copy.ts';
+import { composeRequestOf, signingNow } from '../../src/outbound/queue/carrier/request.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { trackingBase } from '../../src/outbound/tracking/base-url.ts';
 import { findLinks } from '../../src/outbound/tracking/links.ts';
 import { tokensOf } from '../../src/outbound/tracking/tokens.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
@@ -96,12 +98,13 @@ async function measure(): Promise<void> {
   const message = await findMessageRow(app.store.db, id);
   if (!message) throw new Error('the message is gone');
   const [content = null] = await findContents(app.store.db, [message.content_id ?? '']);
-  const request = await composeRequestOf(app, { message, content, recipients: [] });
-  const { cuts } = await findLinks(content?.html ?? '', () => null);
   const parts = { message, content, recipients: [] };
+  const request = await composeRequestOf(app, parts, await signingNow(app, message));
+  const { cuts } = await findLinks(content?.html ?? '', () => null);
+  const base = trackingBase(app, message.sender_domain_id);
   await report('composing without tracking', 5_000, () => compose(request.input));
   await report('composing with it', 5_000, () =>
-    compose(trackedRequestOf(app, parts, request, cuts, deliveryId).input),
+    compose(trackedRequestOf(app, message, request, cuts, deliveryId, base).input),
   );
 
   const http = createHttpServer(app, {

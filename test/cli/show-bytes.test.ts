@@ -53,6 +53,27 @@ it('--raw writes the mail, sent or received', async () => {
   expect(receivedMail).toContain('Subject: Files\r\n');
 });
 
+it('--raw names the chosen copy of several on standard error', async () => {
+  const { id } = await home.cli.json<Message>([
+    ...['messages', 'send', '--to', 'ada@example.com', '--to', 'bob@other.example'],
+    ...['--subject', 'Two', '--text', 'Two', '--wait'],
+  ]);
+  const end = await home.cli.run(['messages', 'show', id, '--raw']);
+  expect(end.stderr).toBe('The copy of ada@example.com, one of 2: choose with --recipient\n');
+  const other = await home.cli.run([
+    ...['messages', 'show', id, '--raw', '--recipient', 'BOB@other.example'],
+  ]);
+  expect([other.code, other.stderr]).toEqual([0, '']);
+  const tokenOf = (text: string) => /^X-Service-Token: (.*)\r$/m.exec(text)?.[1];
+  expect(tokenOf(other.stdout)).toBeDefined();
+  expect(tokenOf(other.stdout)).not.toBe(tokenOf(end.stdout));
+});
+
+it('--raw of an unknown address ends with 3', async () => {
+  const args = ['messages', 'show', '@last', '--raw', '--recipient', 'eve@example.com'];
+  expect((await home.cli.run(args)).code).toBe(3);
+});
+
 it.each([['sent'], ['received']])(
   '--attachment writes the bytes of a file of a %s mail',
   async (direction) => {

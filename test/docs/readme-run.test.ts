@@ -1,8 +1,8 @@
 // README.md and the pages for users are followed: every block marked "sh run" is typed as printed, in order,
 // in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run endless": each line
-// until its first output, then Ctrl-C). The ids that a reader would fill in are filled in. Features that they
-// list as missing are requested, too. Commands that end by Ctrl-C are processes of their own, like the
-// daemon; the others share one (svc-typed.ts).
+// until its first output, then Ctrl-C; "json save NAME": the block is saved). The ids that a reader would
+// fill in are filled in. Features that they list as missing are requested, too. Commands that end by Ctrl-C
+// are processes of their own, like the daemon; the others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -128,6 +128,11 @@ async function exportAsTyped(command: string): Promise<void> {
   );
 }
 
+/** Saves a block marked "save NAME" as the reader does. */
+function save(name: string, text: string): void {
+  writeFileSync(join(home.cli.directory, name), text);
+}
+
 async function run(text: string): Promise<void> {
   for (const line of text.split('\n')) {
     const command = await typed(line);
@@ -184,12 +189,17 @@ async function publish(domain: string): Promise<void> {
 
 const blocks = userPages().flatMap(({ name, fences }) =>
   fences
-    .filter(({ marks }) => marks.includes('run'))
+    .filter(({ marks }) => marks.includes('run') || marks.includes('save'))
     .map((block) => [`${name}:${block.line}: ${block.text.split('\n')[0]}`, block] as const),
 );
 it.each(blocks)(
   'runs %s',
   async (_block, { text, marks }) => {
+    const [mark, name = ''] = marks;
+    if (mark === 'save') {
+      save(name, text);
+      return;
+    }
     if (marks.includes('stopped') && isRunning) {
       isRunning = false;
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });

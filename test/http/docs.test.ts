@@ -2,9 +2,10 @@
 // completeness is tested in openapi.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { docsPage } from '../../daemon/http/docs.ts';
+import { drawReference } from '../../daemon/http/docs.ts';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi.ts';
+import { plainPaths } from '../../daemon/http/plain-routes.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
@@ -15,7 +16,9 @@ import { echo, httpService } from './http-service.ts';
 
 const url = 'https://mail.acme.test';
 const now = Date.UTC(2026, 10, 23);
-const page = docsPage(openApiDocument(routes, url, eventKinds), now);
+const pageOf = (document: OpenApiDocument, at: number) =>
+  drawReference(document, { now: at, productVersion: '1.2.3' })();
+const page = pageOf(openApiDocument(routes, url, eventKinds), now);
 const withBody = routes.filter(({ body }) => body !== undefined);
 const titled = (list: readonly Route[]) =>
   list.map((route) => [`${route.method} ${route.path}`, route] as const);
@@ -113,7 +116,9 @@ describe('the curl commands of the page', () => {
 
   it('cover every operation once', () => {
     expect(withBody.length).toBeGreaterThan(10);
-    expect([...commands.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
+    const names = [...routes, ...plainPaths].map(({ name }) => name);
+    expect(commands.size).toBe(names.length);
+    expect(new Set(commands.keys())).toEqual(new Set(names));
   });
 
   it('schedule a week ahead', () => {
@@ -128,7 +133,7 @@ describe('the curl commands of the page', () => {
     const text = `it's "$(id)" \`id\` \\ !`;
     const body = echo.body?.meta({ examples: [{ text }] });
     const hostile = openApiDocument([{ ...echo, ...(body && { body }) }], 'http://x/"$(id)`id`\\');
-    const [command = ''] = commandsOf(docsPage(hostile, now)).values();
+    const [command = ''] = commandsOf(pageOf(hostile, now)).values();
     const given = argumentsOf(command);
     expect(given[2]).toBe('http://x/"$(id)`id`\\/v1/things/the-id/echo');
     expect(JSON.parse(bodyIn(given))).toEqual({ text });

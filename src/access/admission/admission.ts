@@ -1,10 +1,11 @@
-// The send rate limit (specification 8.1, 7 rule 1): a bucket for each organization and one for each key,
-// drawn on together. In memory, without a write to the store, while this daemon is alone. Several daemons on
-// one PostgreSQL share the buckets (shared-buckets.ts).
+// The send rate limit (specification 8.1, 7 rule 1): one token bucket for each organization and one
+// for each key. A send draws on both. While this daemon is alone, the buckets are in memory and
+// draws write nothing to the store. Several daemons on one PostgreSQL share the buckets
+// (shared-buckets.ts).
 //
-// Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets. For at
-// most a second after another daemon starts, both may let the same burst through. Retry-After is long enough
-// for a single caller; others of its organization may be quicker and go first.
+// Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets.
+// For at most a second after another daemon starts, both may let the same burst through.
+// Retry-After is long enough for a single caller; other callers of its organization may draw first.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
@@ -28,7 +29,8 @@ const mostKnown = 10_000;
 
 /** Cached limits of one organization; null rates: its plan has no limit. */
 interface Known {
-  rates: SendRates | null;
+  /** Null for a deleted organization. */
+  plan: string | null;
 }
 
 /**
@@ -51,18 +53,22 @@ class OrganizationRates {
     const known =
       this.#known.get(organizationId) ??
       (await this.#known.load(organizationId, () => this.#read(organizationId)));
-    return known.rates;
+    return this.#ratesOf(known);
   }
 
   /** Returns the rates of recently found organizations, without waiting. */
   peek(organizationId: string): SendRates | null {
-    return this.#known.peek(organizationId)?.rates ?? null;
+    return this.#ratesOf(this.#known.peek(organizationId));
+  }
+
+  /** Reads the limits of the plan each time, as a reload of the configuration changes them. */
+  #ratesOf(known: Known | undefined): SendRates | null {
+    return known?.plan ? sendRatesOf(limitsOf(this.#app.config, known.plan)) : null;
   }
 
   async #read(organizationId: string): Promise<Known> {
-    const { config, store } = this.#app;
-    const row = await findOrganization(store.db, organizationId);
-    return { rates: row ? sendRatesOf(limitsOf(config, row.plan)) : null };
+    const row = await findOrganization(this.#app.store.db, organizationId);
+    return { plan: row?.plan ?? null };
   }
 }
 
@@ -105,9 +111,11 @@ export class Admission {
   }
 
   /**
-   * Draws for one request, or throws and draws nothing. The size of a batch is not known yet. A batch refused
-   * here gets the time until the buckets are full, which is enough for any size.
-   * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and unavailable.
+   * Draws for one request, or throws and draws nothing. Before its body is read, the size of a
+   * batch is unknown, so a refused batch gets the time until the buckets are full: enough for any
+   * size.
+   * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and
+   * unavailable.
    */
   async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {
     const wait = await this.#draw(drawer, 0, 1);
@@ -115,14 +123,18 @@ export class Admission {
   }
 
   /**
-   * Draws the rest for a batch of `count` whose request has drawn one. If refused, draws nothing and gives
-   * the one back. @throws as `admit`.
+   * Draws for the other entries of a batch of `count`, whose request has drawn for the first. If
+   * refused, draws nothing and gives the first token back.
+   * @throws as `admit`.
    */
   async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
     this.#refuse(await this.#draw(drawer, 1, count), operation);
   }
 
-  /** Draws `count`. Returns 0, or the milliseconds to wait. For callers that wait instead of failing. */
+  /**
+   * Draws `count` tokens and returns 0, or draws none and returns the milliseconds to wait. For
+   * callers that wait instead of failing.
+   */
   tryDraw(drawer: Drawer, count: number): Promise<number> {
     return this.#draw(drawer, 0, count);
   }
@@ -169,8 +181,9 @@ export class Admission {
   }
 
   /**
-   * Draws from shared buckets. The local view is an upper bound, and exact for a bucket without a whole
-   * token: other daemons can only have drawn from it. So refusing a flood costs the store nothing.
+   * Draws from shared buckets. Other daemons only take tokens, so the local level is an upper
+   * bound: if it lacks a whole token, the request is refused without a look at the store. A flood
+   * of refusals costs the store nothing.
    */
   async #drawInCompany(
     buckets: readonly KnownBucket[],

@@ -9,8 +9,9 @@
 const unitsPerToken = 1_000_000;
 
 /**
- * Largest distance into the future of a level's time. Above it, the clock was set back since. Below it, the
- * clocks of two machines differ, and the difference is waited for.
+ * Largest distance of a level's time into the future that clocks of two machines explain: the
+ * bucket waits for it. A larger distance means that the clock was set back, and the level's time is
+ * ignored.
  */
 const mostSkewMs = 5_000;
 
@@ -29,7 +30,10 @@ export interface Bucket {
   atMs: number;
 }
 
-/** Rounds `tokensPerSecond` to the nearest thousandth. The bucket holds `burstSeconds` of it. */
+/**
+ * Returns a rate, with `tokensPerSecond` rounded to the nearest thousandth and room for
+ * `burstSeconds` of it.
+ */
 export function rateOf(tokensPerSecond: number, burstSeconds: number): Rate {
   const unitsPerMs = Math.max(1, Math.round((tokensPerSecond * unitsPerToken) / 1_000));
   return { unitsPerMs, burst: unitsPerMs * 1_000 * burstSeconds };
@@ -68,8 +72,8 @@ function refill(bucket: Bucket, nowMs: number): void {
 }
 
 /**
- * Milliseconds until `tokens` can be drawn from all buckets, provided that no other draw comes between; 0 for
- * now.
+ * Returns the milliseconds until `tokens` can be drawn from all buckets if no other draw comes
+ * between; 0 for now.
  */
 export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
   let longest = 0;
@@ -108,11 +112,14 @@ export function retune(bucket: Bucket, rate: Rate, nowMs: number): void {
   bucket.level = Math.min(bucket.level, rate.burst);
 }
 
-/** Buckets checked after each draw: a request adds two at most, so checking more makes the map shrink. */
+/**
+ * Number of buckets checked after each draw. A request adds two buckets at most, so the map
+ * shrinks.
+ */
 const looksPerRequest = 4;
 
 export interface KnownBucket extends Bucket {
-  /** Set if the store lacks its draws, made while this daemon was alone. */
+  /** Set if the store lacks draws from this bucket, made while this daemon was alone. */
   unshared: boolean;
 }
 

@@ -12,9 +12,12 @@ import { beat, type DaemonRow, deleteDaemons } from './queries.ts';
 const beatMs = 1_000;
 /** Time without a heartbeat of our own after which others may have joined unseen. */
 const trustMs = 3_000;
-/** Silence after which another daemon counts as gone, by our clock; longer than `trustMs`. */
+/** Silence after which another daemon counts as stopped, by our clock; longer than `trustMs`. */
 const silentMs = 10_000;
-/** Silence after which its row is removed. If it comes back, it makes a new one. */
+/**
+ * Silence after which the row of a daemon is removed. If the daemon comes back, it inserts a new
+ * row.
+ */
 const forgottenMs = 60_000;
 
 export interface Peers {

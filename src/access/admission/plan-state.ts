@@ -1,5 +1,5 @@
-// The present limits of an organization in words (`svc plan show`): its rates, today's usage, the cap in
-// force and the command that lifts it. Decides nothing.
+// The present limits of an organization in words (`svc plan show`): its rates, today's usage, the
+// cap in force and the command that lifts it. Only reads.
 import type { App } from '../../core/app.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -14,7 +14,7 @@ import { pausedText } from './quota.ts';
 export interface CapState {
   reason: DailyCap['reason'];
   emails: number;
-  /** Time when it ends by itself. */
+  /** Time when the cap ends by itself; null for never. */
   endsAt: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface PlanState {
   sendingStatus: Organization['sendingStatus'];
   /** In requests, of which a batch counts one for each entry; null without a rate limit. */
   rate: { perSecond: number; burst: number; burstPerKey: number } | null;
-  /** Null: no quota. `caps` begins with the cap in force. */
+  /** Null without a quota. `caps` begins with the cap in force. */
   daily: {
     usedEmails: number;
     limitEmails: number;
@@ -124,7 +124,10 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
   };
 }
 
-/** Returns the smallest plan that allows more a day. One without a quota counts as the largest. */
+/**
+ * Returns the name of the smallest plan that allows more than `emails` a day; null if none does. A
+ * plan without a quota counts as the largest.
+ */
 function largerPlan({ plans }: Config, emails: number): string | null {
   const larger = Object.entries(plans)
     .map(([name, { dailyEmails }]) => ({ name, daily: dailyEmails ?? Number.POSITIVE_INFINITY }))

@@ -38,7 +38,7 @@ const onFirstDay = 200;
 export interface DailyCap {
   reason: 'plan' | 'no-payment-method' | 'first-24-hours';
   emails: number;
-  /** Time when it ends by itself, ms since 1970. */
+  /** Time when the cap ends by itself, ms since 1970; null for never. */
   endsAtMs: number | null;
 }
 

@@ -41,7 +41,7 @@ export const findUsage = own.all((db, organizationIds: readonly string[], day: n
     .where('organization_id', ...isOneOf(db, organizationIds)),
 );
 
-/** Adds up accepted mail on the days from `from` to before `to`. */
+/** Sums the accepted mail of the days from `from` to before `to`. */
 export function sumUsage(
   db: Db,
   organizationId: string,
@@ -62,7 +62,7 @@ export function sumUsage(
 
 type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
 
-/** Returns the update for an existing row, which grows by the new one. */
+/** Adds the values of the new row to the existing one on a conflict. */
 function growing(conflict: Conflict) {
   return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
     emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
@@ -90,7 +90,7 @@ const addOne = own.all((db, row: UsageRow) =>
 export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<UsageRow[]> {
   const [first] = rows;
   if (!first) return [];
-  // Most batches are of one organization.
+  // Most batches belong to one organization.
   if (rows.length === 1) return addOne(db, first);
   return tables<AdmissionTables>(db)
     .insertInto('daily_usage')
@@ -163,8 +163,9 @@ export const lockBuckets = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Deletes rows of buckets that have been full for `restMs` and longer, at any rate: a bucket in debt refills
- * by at least a millionth of a token each millisecond. Returns how many. Rows with a draw under way stay.
+ * Deletes rows of buckets that have been full for `restMs` or longer at every possible rate: a
+ * bucket in debt refills by at least a millionth of a token each millisecond. Skips rows with a
+ * draw under way. Returns how many.
  */
 export async function deleteRestingBuckets(
   db: Db,

@@ -33,7 +33,10 @@ export interface Allowances {
   paused(organizationId: string): ForbiddenError | null;
   /** Returns null for an approved organization: it may send to any address. */
   onboarding(organizationId: string): OpenOnboarding | null;
-  /** Takes this many emails of today's quota, or takes none and returns the refusal. */
+  /**
+   * Takes this many emails of today's quota and returns null, or takes none and returns the
+   * refusal.
+   */
   take(organizationId: string, emails: number): PaymentRequiredError | null;
   /** Time when a used-up quota has room again by itself, ms since 1970. */
   clearsAt(organizationId: string): number;
@@ -82,8 +85,9 @@ function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | 
 }
 
 /**
- * Reads the allowances of these organizations. Where a quota is in force, no other transaction can use any of
- * it until this transaction ends. Must run before any other lock is taken.
+ * Reads the allowances of these organizations. For an organization with a quota, this blocks other
+ * transactions from using its quota until this transaction ends. Must run before any other lock is
+ * taken.
  */
 export async function openAllowances(
   app: App,
@@ -130,8 +134,8 @@ function clearingTime(tightest: DailyCap | undefined, now: number): number {
 }
 
 /**
- * Returns the organizations whose quota of today is used up, and until when. A preview without a lock:
- * `openAllowances` decides.
+ * Returns the organizations whose quota of today is used up, with the time when it has room again.
+ * Takes no lock, so it is a preview: `openAllowances` decides.
  */
 export async function findSpent(
   app: App,

@@ -20,7 +20,7 @@ interface Counted extends ByOrganization {
   scheduledFor: number | undefined;
 }
 
-/** Takes quota for each send that it passes: no check that refuses may follow it. */
+/** Takes quota for each send that passes it, so no check that can refuse may follow. */
 export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Counted> => ({
   name: 'quota',
   asked: 'accepting',

@@ -1,6 +1,6 @@
-// Draws of daemons that share a PostgreSQL: the buckets are rows, locked for one short transaction that all
-// draws of a moment share. Draws are exact over all daemons. The process's own bucket follows as an upper
-// bound: other daemons only take from it, so a refusal needs no store.
+// Draws of several daemons on one PostgreSQL. The buckets are rows, locked for one short
+// transaction that all draws of a moment share. Draws are exact over all daemons. The bucket in
+// memory stays an upper bound, as other daemons only take tokens; so a refusal needs no store.
 import type { App } from '../../core/app.ts';
 import { InternalError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -21,7 +21,7 @@ export interface SharedDraw {
 /** Null if a row is missing. */
 type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
 
-/** Returns 0, or the milliseconds until the draw would succeed without other draws. */
+/** Returns 0, or the milliseconds until the draw would succeed if no other draw came between. */
 export type DrawShared = (wanted: SharedDraw) => Promise<number>;
 
 async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Promise<Drawn[]> {
@@ -65,7 +65,10 @@ async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<vo
   await app.store.write((trx) => insertBuckets(trx, rows), 'quiet');
 }
 
-/** Longer than any bucket without debt takes to fill, and than the clocks of two daemons differ. */
+/**
+ * Rest after which a bucket is full: longer than any bucket without debt takes to fill, and than
+ * the difference between the clocks of two daemons.
+ */
 const restMs = 3_600_000;
 const mostPerSweep = 1_000;
 

@@ -55,7 +55,7 @@ export class Authenticator {
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();
-    // In the order in which every daemon locks them.
+    // Sorted: every daemon locks keys in this order.
     const entries = [...used].sort(([a], [b]) => (a < b ? -1 : 1));
     try {
       for (let i = 0; i < entries.length; i += mostTouchesPerWrite) {
@@ -70,7 +70,7 @@ export class Authenticator {
     }
   }
 
-  /** Flushes a last time. A failed write loses these times, which are only informational. */
+  /** Flushes a last time. If the write fails, these times are lost; they are only informational. */
   async close(): Promise<void> {
     await this.flushLastUsed().catch((error: unknown) => {
       this.#app.log.warn({ err: error }, 'the time of last use of keys could not be stored');

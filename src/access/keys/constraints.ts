@@ -58,7 +58,7 @@ export function beyondMailboxes(): ForbiddenError {
   );
 }
 
-/** Leaves the mailboxes of a namespace for a later check. */
+/** Refuses a mailbox outside the key's own; constraints on a namespace are checked later. */
 function outsideMailboxes(
   { constraints }: Caller,
   place: Place | undefined,
@@ -72,8 +72,9 @@ function outsideMailboxes(
 }
 
 /**
- * Refuses an operation that needs `permission`; null if the key has it. A bound key, or one that only
- * proposes, never configures mailboxes: it would choose the mail it gets and the name it sends under.
+ * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes,
+ * or one that only proposes, never configures mailboxes: it could then choose the mail that it
+ * receives and the name under which it sends.
  */
 export function refusedPermission(
   { permissions, constraints, sendMode }: Caller,

@@ -9,7 +9,10 @@ const randomCharacters = 32;
 const checksumCharacters = 6;
 const startCharacters = 14;
 const format = /^svc_(?:live|test)_[0-9A-Za-z]{38}$/;
-/** Bytes from this value on would favour the first characters of the alphabet. */
+/**
+ * Random bytes from this value on are rejected: they would favour the first characters of the
+ * alphabet.
+ */
 const fairBytes = 256 - (256 % base62.length);
 
 export type KeyMode = 'live' | 'test';

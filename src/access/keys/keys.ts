@@ -1,10 +1,10 @@
-// API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides about
-// access; every change that takes rights away is counted here.
+// API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides
+// about access; every change that removes rights is counted here.
 //
-//   state     moved by        to        also
-//   (none)    create, rotate  active    plaintext shown once
-//   active    revoke, rotate  inactive  for good; refused everywhere within a second
-//   active    expiresAt       expired   isActive stays true: `expiresAt` shows it
+// state     moved by        to        also
+// (none)    create, rotate  active    plaintext shown once
+// active    revoke, rotate  inactive  for good; refused everywhere within a second
+// active    expiresAt       expired   isActive stays true: `expiresAt` shows it
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
@@ -155,7 +155,8 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
   let maker: queries.KeyRow | undefined;
   if (caller.keyId !== null) {
     maker = await queries.keys.find(db, caller.organizationId, caller.keyId);
-    // Revoked since this request was accepted: its successor would outlive the revocation.
+    // The key was revoked since this request was accepted. A successor made now would outlive the
+    // revocation.
     if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
   }
   const excess = excessOf(caller, maker, row);
@@ -163,7 +164,8 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
 }
 
 /**
- * Requires that a key that only proposes reaches no operation that sends directly. @throws ValidationError.
+ * Requires that a key that only proposes has no permission for direct sending.
+ * @throws ValidationError.
  */
 function requireReview(row: queries.KeyRow): void {
   if (row.send_mode === 'send' || isBound(constraintsOf(row))) return;

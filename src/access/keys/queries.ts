@@ -36,7 +36,7 @@ export const findKeyByHash = own.first((db, hash: string) =>
   db.selectFrom('api_keys').selectAll().where('hash', '=', hash),
 );
 
-/** Counts changes of a caller's fields: lost rights, constraints, a name. */
+/** Counts changes of fields that cached callers hold: rights, constraints, the name. */
 export const keyChanges = own.changeCounter('key_changes');
 
 /** Rows by id or by page. */

@@ -19,7 +19,10 @@ export const customRole = 'custom';
 
 const developerResources = resources.filter((name) => name !== 'keys' && name !== 'organization');
 
-/** Read at each use and never stored: a new resource reaches existing keys of a role with the upgrade. */
+/**
+ * Permissions of each role. Read at each use and never stored, so an upgrade that adds a resource
+ * extends existing keys too.
+ */
 const permissionsOfRole: Readonly<Record<Role, PermissionMap>> = {
   owner: allPermissions,
   admin: allPermissions,

@@ -45,7 +45,7 @@ const permissionMap = boundedMap(
 
 const mostInList = 50;
 
-/** Schema of a list in normal form, without repeated entries. */
+/** Schema of a list, normalized and without repeated entries. */
 function listOf<T extends z.ZodType<string, string>>(entry: T) {
   return z
     .array(entry)

@@ -1,14 +1,15 @@
-// The onboarding review (specification 4.8, 5.6): the operator lets an organization send to any address, or
-// refuses it. Until it is approved it sends only to its own mailboxes and the simulator
-// (src/identity/mailboxes/reach.ts); it receives, and does all else, like any other. Mail queued before a rejection
-// still goes, unless a pause stops it too; scheduled mail is cancelled at its time.
+// The onboarding review (specification 4.8, 5.6): the operator lets an organization send to any
+// address, or refuses it. Until it is approved it sends only to its own mailboxes and the simulator
+// (src/identity/mailboxes/reach.ts); receiving and all else is not limited. A rejection does not
+// stop queued mail, a pause does. Scheduled mail of a rejected organization is cancelled when it is
+// due.
 //
-//   status    event     to        also
-//   pending   approve   approved
-//   pending   reject    rejected
-//   approved  reject    rejected
-//   rejected  approve   approved
-//   rejected  reapply   pending   the generation grows: a verdict on the one before is refused
+// status    event     to        also
+// pending   approve   approved
+// pending   reject    rejected
+// approved  reject    rejected
+// rejected  approve   approved
+// rejected  reapply   pending   the generation grows: a verdict on an earlier one is refused
 
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
@@ -39,7 +40,8 @@ function requireGeneration(before: OrganizationRow, expected: number | undefined
 
 /**
  * Stores the operator's verdict.
- * @throws ConflictError if it stands already or the generation is another; ResourceNotFoundError.
+ * @throws ConflictError if it is already in force or was made for another generation;
+ * ResourceNotFoundError.
  */
 export async function reviewOnboarding(
   app: App,
@@ -64,8 +66,8 @@ export async function reviewOnboarding(
 
 /**
  * Applies again for a rejected organization: it becomes pending, one generation on.
- * @throws ForbiddenError unless the caller is an owner or admin; ConflictError if it is not rejected or the
- * generation is another.
+ * @throws ForbiddenError unless the caller is an owner or admin; ConflictError if the organization
+ * is not rejected or the generation is another.
  */
 export async function reapplyOnboarding(
   app: App,

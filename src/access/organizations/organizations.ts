@@ -83,7 +83,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
 }
 
 /**
- * Makes an organization. A past `createdAt` is for moving one here with its age.
+ * Creates an organization. A past `createdAt` keeps the age of one that moves here.
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken).
  */
 export async function createOrganization(
@@ -148,7 +148,7 @@ export async function operatorIn(db: Db, organizationId: string | null): Promise
   return byOperator(own);
 }
 
-/** A change to a row, with its audit entry and event. */
+/** An organization's changed row, with its audit entry and event. */
 interface Changing {
   set: queries.OrganizationChanges;
   action: AuditAction;

@@ -142,8 +142,9 @@ export type OrganizationChanges = Partial<
 >;
 
 /**
- * Changes a row. Returns undefined and changes nothing if the row is missing or its sending status is not
- * `whileStatus`. Change several in the order of their ids, then call `addOrganizationChange`.
+ * Changes a row. Returns undefined and changes nothing if the row is missing or its sending status
+ * is not `whileStatus`. To change several, go in the order of their ids, then call
+ * `addOrganizationChange`.
  */
 export function updateOrganization(
   db: Db,

@@ -1,5 +1,5 @@
-// Input and output shapes of organizations. They are made, changed and listed at the command line only; plans
-// are defined by the configuration.
+// Input and output shapes of organizations. Only the command line creates, changes and lists them;
+// the configuration defines plans.
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
 
@@ -7,7 +7,7 @@ const longestName = 100;
 const longestNote = 500;
 
 function isTimezone(name: string): boolean {
-  // Node also accepts offsets such as +02:00, which know no daylight saving.
+  // Node also accepts offsets such as +02:00; these have no daylight saving.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -20,7 +20,10 @@ export interface AreaRoute<
 > extends RouteParts<Params, Query, Headers, Body, Output> {
   /** `read` for GET, `delete` for DELETE, else `write`, on the area's resource. */
   permission?: Permission;
-  /** 201 for a POST to a path without parameters, as that makes something; else 200. */
+  /**
+   * Status of success. Default: 201 for a POST to a path without parameters, which creates
+   * something; else 200.
+   */
   status?: 200 | 201;
   /** Errors beyond those of every route (401, 403, 404, 422, 429, 5xx). */
   throws?: readonly ErrorClass[];
@@ -39,7 +42,7 @@ interface AreaParts {
   about?: string;
   /** Resource of the permissions, the name of the area by default. */
   resource?: Resource;
-  /** Noun of these routes: the audit lists its changes. */
+  /** Noun of these routes. The audit lists its changes. */
   noun?: Noun;
 }
 

@@ -1,5 +1,6 @@
-// Maps whose size is checked before their entries: zod checks every entry first, and 250,000 bad entries
-// blocked the event loop for a second. For a list with a `max`, zod checks the size first.
+// Maps whose size is checked before their entries. zod checks every entry first: 250,000 bad
+// entries blocked the event loop for a second. For a list with a `max`, zod checks the size first
+// by itself.
 import { z } from 'zod';
 
 /** Limits `map` to `most` keys; a larger one is refused as a whole. */
@@ -18,7 +19,7 @@ export function boundedMap<Map extends z.ZodRecord>(
 /** Largest size of a stored map as JSON, so that a page of 100 rows stays small. */
 const mostMapBytes = 32_768;
 
-/** A `boundedMap` of at most 32 KB of JSON. */
+/** Limits a map to `most` keys and 32 KB of JSON. */
 export function storedMap<Map extends z.ZodRecord>(map: Map, most: number) {
   return boundedMap(map, most).refine(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= mostMapBytes,
@@ -26,7 +27,7 @@ export function storedMap<Map extends z.ZodRecord>(map: Map, most: number) {
   );
 }
 
-/** Counts no further than it has to. */
+/** Tells whether a map has more keys than `most`, without counting all of them. */
 function hasMoreKeys(map: object, most: number): boolean {
   let count = 0;
   for (const _key in map) {

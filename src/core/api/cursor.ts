@@ -1,5 +1,5 @@
-// Cursor lists (specification 2.3): newest first, going on after the last row that was
-// shown. A cursor is opaque and belongs to one list with its filters; any other is refused.
+// Cursor lists (specification 2.3): newest first; the next page begins after the last row of the
+// previous one. A cursor is opaque and belongs to one list with its filters; any other is refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
@@ -11,7 +11,7 @@ export interface CursorPosition {
   id: string;
 }
 
-/** `scope` is the list and its filters, in one order. */
+/** Returns a digest of the list and its filters. `scope` has them in a fixed order. */
 function bindingOf(scope: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(scope)).digest('base64url').slice(0, 12);
 }

@@ -1,5 +1,5 @@
-// Searches, and lists by a filter without a counter: read beside the event loop, with the deadline of the
-// store (src/platform/store/aside.ts).
+// Searches, and lists by a filter without a counter. They are read beside the event loop, with the
+// deadline of the store (src/platform/store/aside.ts).
 import { ValidationError } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
@@ -38,7 +38,10 @@ interface FilteredPage<Row> {
   total: Read<number>;
 }
 
-/** Reads a page and counts; `total` is null where counting takes too long. @throws as `searchInTime`. */
+/**
+ * Reads and counts a page; `total` is null if counting takes too long.
+ * @throws as `searchInTime`.
+ */
 export async function readFilteredPage<Row>(
   store: Store,
   { organizationId, field, rows, total }: FilteredPage<Row>,

@@ -14,7 +14,7 @@ type Differences = Pick<
   'name' | 'summary' | 'description' | 'permission' | 'throws' | 'deprecated'
 >;
 
-/** Route with the function that it calls. */
+/** Differences of a route, with the function that it calls. */
 type Calling<Function> = Partial<Differences> & { run: Function };
 
 interface NounParts<

@@ -1,5 +1,6 @@
-// Nouns: the kinds of resources. The prefix of a noun's ids and its audited changes follow from one declaration
-// in the schema.ts of its room. Its area carries it (area.ts), so that daemon/http/routes.ts finds all nouns.
+// Nouns: the kinds of resources. One declaration in the schema.ts of a room gives the prefix of the
+// noun's ids and its audited changes. The area of the noun carries it (area.ts), so that
+// daemon/http/routes.ts finds all nouns.
 import type { IdSpace } from '../../platform/runtime/ids.ts';
 
 declare const audited: unique symbol;

@@ -38,7 +38,7 @@ export type PermissionMap = Readonly<Record<string, readonly string[]>>;
 /** All permissions, held by the operator at the command line. */
 export const allPermissions: PermissionMap = { '*': ['*'] };
 
-/** The actions that exist for a resource. */
+/** Returns the actions that exist for a resource. */
 export function actionsOf(resource: Resource): string[] {
   const actions = ['read', 'write', 'delete'];
   if (resource === 'messages' || resource === 'mailboxes') actions.push('send');
@@ -47,14 +47,14 @@ export function actionsOf(resource: Resource): string[] {
   return actions;
 }
 
-/** Every permission there is, as `resource:action`. */
+/** Returns all permissions, as `resource:action`. */
 export function everyPermission(): Permission[] {
   return resources.flatMap((resource) =>
     actionsOf(resource).map((action) => `${resource}:${action}` as Permission),
   );
 }
 
-/** Whether the map grants the permission. */
+/** Tells whether the map grants the permission. */
 export function allows(map: PermissionMap, permission: Permission): boolean {
   const [resource = '', action = ''] = permission.split(':');
   for (const name of [resource, '*']) {

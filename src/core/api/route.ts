@@ -30,7 +30,7 @@ export type SendMode = 'send' | 'approval';
 export interface Caller {
   organizationId: string;
   keyId: string | null;
-  /** The name of the key; may lag a rename by half a second. */
+  /** Name of the key; up to half a second old. */
   keyName: string | null;
   permissions: PermissionMap;
   roleName: string;
@@ -52,7 +52,7 @@ export interface StreamedBody {
   chunks: AsyncIterable<Buffer>;
 }
 
-/** Response in chunks, each made once the previous one was taken. */
+/** Response in chunks; each is made once the previous one was taken. */
 export interface StreamedAnswer {
   /** One of the media types that the route streams. */
   type: string;
@@ -123,11 +123,14 @@ export interface RouteParts<
   bodyOptional?: boolean;
   /** Accepts a stream instead of a JSON `body`. */
   takes?: Takes;
-  /** Media types of an answer that is a stream: `run` gives a StreamedAnswer. */
+  /** Media types of a streamed answer: `run` then returns a StreamedAnswer. */
   streams?: readonly string[];
-  /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
+  /**
+   * Whether a request draws on the send rate limit (specification 8.1). A batch draws for its first
+   * entry here, and for the others when it runs.
+   */
   drawsOnSendRate?: boolean | 'batch';
-  /** `run` gives a FileAnswer, which `output` only stands for. */
+  /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
   sendsFile?: boolean;
   output: Output;
   run(

@@ -1,5 +1,6 @@
-// A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns its checks,
-// in a file `send-checks.ts` or named by the subject. Their order is src/outbound/queue/send-checks.ts.
+// A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns
+// its checks, in a file `send-checks.ts` or one named for the subject.
+// src/outbound/queue/send-checks.ts states their order.
 
 import type { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -10,7 +11,7 @@ import type { App } from '../app.ts';
  */
 export type Asked = 'accepting' | 'due' | 'both';
 
-/** The refusal of one send of the batch, or null. */
+/** Returns the refusal of one send of the batch, or null. */
 export type Refuse<Send> = (send: Send) => ServiceError | null;
 
 /** Check of a send; `Send` has the fields that it reads. */
@@ -19,8 +20,9 @@ export interface SendCheck<When extends Asked, Send> {
   name: string;
   asked: When;
   /**
-   * Reads once the data that the batch needs, if any, and may complete its sends for later checks. Refuses
-   * nothing yet, so that one refused send does not fail the others.
+   * Reads the data that the whole batch needs, once, and may complete its sends for later checks.
+   * Refuses nothing itself, so that one bad send does not fail the others: the returned function
+   * refuses.
    */
   prepare: (app: App, trx: Db, sends: readonly Send[]) => Refuse<Send> | Promise<Refuse<Send>>;
 }

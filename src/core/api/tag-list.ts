@@ -1,4 +1,4 @@
-// The tags of a resource as its list of them changes: each once, in the order in which they came.
+// Changes of a resource's tags: each tag occurs once, in the order in which it was added.
 import { ValidationError } from '../../platform/errors.ts';
 
 export type TagsAfter = (had: readonly string[]) => readonly string[];

@@ -1,12 +1,13 @@
-// One way from a zod schema to a ValidationError, for HTTP bodies, queries and command-line input
-// alike: field names are dotted paths such as `to.0.email`. Also refuses forbidden characters in texts of all
-// fields: NUL, which PostgreSQL cannot store, and unpaired surrogates (RFC 7493 2.1).
+// Converts the problems of a zod schema into a ValidationError, for HTTP bodies, queries and
+// command-line input alike. Field names are dotted paths such as `to.0.email`. Also refuses
+// forbidden characters in all texts: NUL, which PostgreSQL cannot store, and unpaired surrogates
+// (RFC 7493 2.1).
 import { z } from 'zod';
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { Route } from './route.ts';
 
 const mostFieldErrors = 100;
-/** Texts of an already refused value that are checked for forbidden characters. */
+/** Limit of texts that are checked for forbidden characters in a value that is refused anyway. */
 const mostTextsLookedAt = 1_000;
 /** Largest depth of a JSON body. */
 const deepestText = 64;
@@ -14,8 +15,8 @@ const deepestText = 64;
 export type Checked<T> = { data: T } | { error: ValidationError };
 
 /**
- * Checks `value`; `where` names the part in the message (body, query, path, headers, entry).
- * `hasPlainTexts`: its texts are known to have no forbidden characters.
+ * Checks `value`. `where` names the part in the message (body, query, path, headers, entry). With
+ * `hasPlainTexts`, its texts are known to have no forbidden characters.
  */
 export function checkWith<T extends z.ZodType>(
   schema: T,
@@ -55,8 +56,9 @@ interface Part {
 }
 
 /**
- * Checks all parts of a request, so that one 422 names all problems; a part without a
- * schema is undefined. @throws ValidationError
+ * Checks all parts of a request, so that one 422 names all problems. A part without a schema gives
+ * undefined.
+ * @throws ValidationError
  */
 export function parseParts<Name extends string>(
   parts: Readonly<Record<Name, Part>>,
@@ -83,7 +85,7 @@ export function parseParts<Name extends string>(
 /** Default schema of a part: accepts no fields. */
 const nothing = z.strictObject({});
 
-/** The schemas that a request of the route has to fit. */
+/** Returns the schemas of the parts of a request of this route. */
 export function requestSchemas({ params, query, body }: Pick<Route, 'params' | 'query' | 'body'>) {
   return { path: params ?? nothing, query: query ?? nothing, body: body ?? nothing.optional() };
 }
@@ -93,7 +95,10 @@ function newFields(): FieldErrors {
   return Object.create(null);
 }
 
-/** The problems as the API answers them; an unknown field is named by its own path. */
+/**
+ * Returns the problems by field, as the API answers them. An unknown field is named by its own
+ * path.
+ */
 function fieldsOf(error: z.ZodError, where: string): FieldErrors {
   const fields = newFields();
   for (const issue of error.issues.slice(0, mostFieldErrors)) {
@@ -116,7 +121,7 @@ function add(fields: FieldErrors, path: readonly string[], problem: string): voi
   fields[name] = [...(fields[name] ?? []), problem];
 }
 
-/** A list whose entries are each checked by themselves. */
+/** Tells whether a schema is a list whose entries are checked one by one later. */
 function isOpenList(schema: z.ZodType): boolean {
   return schema instanceof z.ZodArray && schema.element instanceof z.ZodUnknown;
 }
@@ -144,7 +149,7 @@ function addTextProblems(
     return;
   }
   if (typeof value !== 'object' || value === null || path.length > deepestText) return;
-  // A list or map that is refused as a whole may be long.
+  // Skips the content of a list or map that is refused as a whole: it may be long.
   if (path.length > 0 && fields[path.join('.')] !== undefined) return;
   for (const [key, entry] of Object.entries(value)) {
     const inner = [...path, key.replaceAll('\0', '\uFFFD').toWellFormed()];

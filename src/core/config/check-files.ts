@@ -1,5 +1,5 @@
-// Checks the files named by a configuration, reading them as the daemon would, so that `svc config check`
-// finds obstacles to a start. config.ts checks the values.
+// Checks the files that a configuration names, by reading them as the daemon would. So `svc config
+// check` finds what would stop a start. config.ts checks the values.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';

@@ -1,6 +1,6 @@
-// Loads the configuration: defaults, then the file, then SVC_ variables of the environment, then overrides of
-// a command or test. Validates all of it at once and keeps the origin of every value. schema.ts has the keys,
-// file.ts reads the file.
+// Loads the configuration from its layers: defaults, then the file, then SVC_ variables of the
+// environment, then overrides of a command or test. Validates all of it at once and keeps the
+// origin of every value. schema.ts has the keys, file.ts reads the file.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../../platform/errors.ts';
@@ -50,7 +50,7 @@ export interface LoadedConfig {
   origin: ReadonlyMap<string, string>;
   /** Absolute path of the file that was read; null without one. */
   file: string | null;
-  /** Places where a file is looked for, as absolute paths in their order. */
+  /** Places where a file is looked for, as absolute paths in order of precedence. */
   usualPlaces: readonly string[];
   /** Warnings, one readable line each. */
   warnings: string[];
@@ -70,7 +70,7 @@ export function valueAt(tree: unknown, path: string): unknown {
 }
 
 /** Sets a value. Leaves a section that is not a map for validation to report. */
-function setAt(tree: Tree, path: string, value: unknown): void {
+export function setAt(tree: Tree, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.');
   if (rest.length === 0) {
     tree[name] = value;
@@ -106,7 +106,7 @@ function originOf(file: ConfigFile | null, path: string): string {
   return position?.complete ? `${file?.shownAs}:${position.line}` : 'default';
 }
 
-/** Merges the layers; `origin` gets the last layer that set each key. */
+/** Merges the layers. `origin` names the last layer that set each key. */
 function mergeLayers(
   file: ConfigFile | null,
   settings: ReturnType<typeof readEnvironment>['settings'],
@@ -183,8 +183,8 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
 }
 
 /**
- * Loads the configuration of this process. Reads one file, the given environment and the files named by
- * `SVC_…_FILE`.
+ * Loads the configuration of this process. Reads one file, the given environment, and files that
+ * `SVC_…_FILE` variables name.
  * @throws ConfigError with one line per mistake: place, key, found and expected value
  */
 export function loadConfig(request: LoadRequest): LoadedConfig {

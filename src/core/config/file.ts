@@ -1,5 +1,6 @@
-// Finds and reads the configuration file: look-up order, YAML to plain values, and the line of every key.
-// schema.ts validates the values. An error here never quotes the file, since the line may contain a password.
+// Finds and reads the configuration file: look-up order, YAML to plain values, and the line of
+// every key. schema.ts validates the values. An error here never quotes the file, as the line may
+// contain a password.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -52,7 +53,10 @@ function readIfThere(path: string, shownAs: string): string | undefined {
 
 const largestSecretBytes = 65_536;
 
-/** Reads a file with one secret, without its line end; returns the problem if it cannot be read. */
+/**
+ * Reads a file that holds one secret, and drops its line end. Returns the problem if it cannot be
+ * read.
+ */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   let descriptor: number | undefined;
   try {

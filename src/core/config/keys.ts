@@ -1,5 +1,5 @@
-// Lists the keys of the configuration, derived from the schema: path, environment variable, default and a
-// one-line reason for the key. Loading, the example file and `config show` use this list, so none can miss
+// Lists the keys of the configuration, derived from the schema: path, environment variable, default
+// and one-line reason. Loading, the example file and `config show` use this list, so none can miss
 // a key.
 import { z } from 'zod';
 import { configSchema, reservedKeys, secretKeys } from './schema.ts';

@@ -20,8 +20,8 @@ const longestName = 100;
 const fold = (name: string) => name.toLowerCase().replace(/[_-]/g, '');
 
 /**
- * Returns the candidate probably meant by `name`, or undefined. Ignores case, `_` and `-`; a third of the
- * letters (at least two) may differ.
+ * Returns the candidate that `name` probably means, or undefined. Ignores case, `_` and `-`; a
+ * third of the letters (at least two) may differ.
  */
 export function findNearest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(name.slice(0, longestName));

@@ -1,7 +1,7 @@
-// Mistakes in a configuration. Formats those found by the schema for the author of the file: place, key,
-// found and expected value; never quotes a secret. Then checks the rules between keys, once each value is
-// valid by itself: contradictions prevent the start, doubts cause a warning. schema.ts has the bounds of
-// single values.
+// Mistakes in a configuration. Formats those found by the schema for the author of the file: place,
+// key, found and expected value, never a secret. Then checks the rules between keys, once each
+// value is valid by itself: a contradiction prevents the start, a doubt causes a warning. schema.ts
+// has the bounds of single values.
 
 import { isIP } from 'node:net';
 import type { z } from 'zod';
@@ -206,8 +206,9 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns a warning that bounces cannot come back: mail leaves the machine, but the listener is reachable
- * only from it. Returns null if they can, or if a gateway on this machine that forwards them is trusted.
+ * Returns a warning that bounces cannot come back: mail leaves the machine, but the listener is
+ * reachable only from this machine. Returns null if bounces can come back, or if the listener
+ * trusts a gateway on this machine that forwards them.
  */
 export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   const { host, port, trustedNetworks } = smtp.inbound;

@@ -1,5 +1,6 @@
-// The audit: author and time of each change, written in the transaction of the change. Never a secret, a key
-// or a body. Mail processing is not audited; it has the timeline (src/history/events).
+// The audit: author and time of each change, written in the transaction of the change. Contains no
+// secret, key or body. Processing of mail is not audited; the timeline records it
+// (src/history/events).
 
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -28,7 +29,7 @@ export interface AuditedChange {
   actor: Actor;
   organizationId: string;
   action: AuditAction;
-  /** Null for a change of many at once. */
+  /** Null for a change of many resources at once. */
   resourceId: string | null;
   /** Null and undefined values are left out. */
   details?: Details;
@@ -84,7 +85,7 @@ export async function writeAudit(app: App, trx: Db, change: AuditedChange): Prom
   return row.id;
 }
 
-/** Replaces the details of an entry for a change of several transactions. */
+/** Replaces the details of an entry, for a change that spans several transactions. */
 export async function amendAudit(trx: Db, id: string, details: Details): Promise<void> {
   await updateDetails(trx, id, boundedJson(details));
 }

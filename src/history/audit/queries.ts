@@ -24,7 +24,7 @@ const own = ownTables<AuditTables>();
 
 export const insertEntries = own.bulkInsert('audit_entries', AuditRow);
 
-/** Updates the details of an entry for a change of several transactions. */
+/** Updates the details of an entry, for a change that spans several transactions. */
 export async function updateDetails(db: Db, id: string, details: string | null): Promise<void> {
   await tables<AuditTables>(db)
     .updateTable('audit_entries')
@@ -76,7 +76,7 @@ export interface AuditFilter {
   resourceId?: string | undefined;
   /** Ms since 1970; selects entries from this time on. */
   since?: number | undefined;
-  /** Selects entries after this one in the list. */
+  /** Selects entries that come after this one in the list. */
   after?: { at: number; id: string } | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Retention of audit entries: for `retention.auditDays`; without that, for ever.
+// Retention of audit entries: `retention.auditDays`, or for ever if that is not set.
 import type { App } from '../../core/app.ts';
 import { sweep } from '../../platform/store/sweep.ts';
 import { deleteOldEntries } from './queries.ts';

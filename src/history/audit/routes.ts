@@ -1,5 +1,5 @@
-// The HTTP operation on the audit: an addition to the specification. The nouns of all areas stand above this
-// room: daemon/http/routes.ts passes them in.
+// The HTTP operation on the audit: an addition to the specification. Nouns are declared by later
+// rooms, so daemon/http/routes.ts passes them in.
 import { area } from '../../core/api/area.ts';
 import type { Noun } from '../../core/api/noun.ts';
 import { listAudit } from './audit.ts';

@@ -4,7 +4,10 @@ import type { Noun, NounAction } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
-/** Changes beside those of nouns (src/core/api/noun.ts). The word before the dot is the kind of resource. */
+/**
+ * Audited changes beside those of nouns (src/core/api/noun.ts). The word before the dot is the kind
+ * of resource.
+ */
 const otherActions = [
   'organization.created',
   'organization.updated',
@@ -59,7 +62,7 @@ const otherActions = [
 
 export type AuditAction = (typeof otherActions)[number] | NounAction;
 
-/** Returns all audited changes, by name, where these are the nouns of the service. */
+/** Returns all audited changes of a service with these nouns, sorted by name. */
 export function auditActions(nouns: readonly Noun[]): AuditAction[] {
   const ofNouns = nouns.flatMap(({ created, updated, deleted }) => [created, updated, deleted]);
   return [...new Set([...otherActions, ...ofNouns])].sort();
@@ -69,7 +72,10 @@ const longestCursor = 200;
 
 const byAction = { description: 'Only this kind of change' };
 
-/** The filters of the list, for the flags of `svc audit`: `auditQuery` knows the actions. */
+/**
+ * The filters of the list without their values, for the flags of `svc audit`. `auditQuery` adds the
+ * known actions.
+ */
 const auditFilters = z.strictObject({
   action: z.string().optional().meta(byAction),
   resource: z
@@ -89,7 +95,7 @@ const auditFilters = z.strictObject({
     .meta({ description: '`nextCursor` of the page before, with the same filters' }),
 });
 
-/** Returns the filters of the list; `actions` are all audited changes. */
+/** Returns the schema of the list's filters, for these audited changes. */
 export function auditQuery(actions: readonly AuditAction[]) {
   const action = z.enum(actions, { error: `is not one of ${actions.join(', ')}` });
   return auditFilters.extend({ action: action.optional().meta(byAction) });
@@ -124,7 +130,7 @@ function auditEntry(actions: readonly AuditAction[]) {
     .meta({ id: 'AuditEntry', description: 'A change with its time and its actor' });
 }
 
-/** Returns a page of the list; `actions` are all audited changes. */
+/** Returns the schema of a page of the list, for these audited changes. */
 export function auditPage(actions: readonly AuditAction[]) {
   return z.object({
     items: z.array(auditEntry(actions)),

@@ -6,9 +6,9 @@ export interface ErasureRow {
   id: string;
   organization_id: string;
   kind: 'message' | 'resource' | 'mailbox' | 'words';
-  /** Places of its copies, as JSON. */
+  /** Places of the resource's copies, as JSON. */
   about: string;
-  /** Number of ended passes over the copies. */
+  /** Number of finished passes over the copies. */
   passes: number;
   /** Time of the next pass, ms since 1970. */
   due_at: number;
@@ -19,7 +19,7 @@ interface ErasureTables {
   erasures: ErasureRow;
 }
 
-/** Stores a request; an existing one is restarted. */
+/** Stores a request; restarts an existing one. */
 export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
   const { about, due_at } = row;
   await tables<ErasureTables>(trx)
@@ -29,7 +29,7 @@ export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Stores a request unless there is one. */
+/** Stores a request unless one exists for this resource. */
 export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
   await tables<ErasureTables>(trx)
     .insertInto('erasures')

@@ -1,5 +1,5 @@
-// Requests to erase the copies of a deleted resource: written in the transaction of its deletion, so that no
-// crash loses them. src/service/erasing does the work.
+// Requests to erase the copies of a deleted resource. They are written in the transaction of the
+// deletion, so that no crash loses them. src/service/erasing erases.
 import type { App, MessagePlace } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type ErasureRow, insertErasure } from './queries.ts';

@@ -1,6 +1,6 @@
-// The kinds of events of areas that are not built yet, so that one can subscribe today. Each
-// goes to the `events.ts` of its area when that comes, with the schema of its resource; until then it is
-// told as what the specification is sure of.
+// Kinds of events of areas that are not built yet, so that callers can subscribe today. Each kind
+// moves to the `events.ts` of its area when that is built, with the schema of its resource. Until
+// then its schema has only the fields that the specification promises.
 import { z } from 'zod';
 import { eventKind } from './kinds.ts';
 import type { EventType } from './names.ts';

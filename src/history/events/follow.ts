@@ -1,11 +1,11 @@
-// Follows the log of an organization as it grows: each event once, from a given place. A transaction can
-// commit after another with later ids, so the latest part is read again (the overlap), and published events
-// are dropped.
+// Follows the log of an organization as it grows: each event once, from a given place. A
+// transaction can commit after another one that has later ids. So the latest part of the log (the
+// overlap) is read again, and events that were already published are dropped.
 //
-// On PostgreSQL events are published in the order of their transactions, and only once no earlier one runs.
-// So a reader that returns with the id of its last event misses and repeats nothing. A transaction longer
-// than the overlap delays no events, and may be published out of order. On SQLite transactions are
-// serial, and ids are in their order.
+// On PostgreSQL events are published in the order of their transactions, and only once no earlier
+// transaction runs. So a reader that reconnects with the id of its last event misses and repeats
+// nothing. A transaction longer than the overlap does not delay other events; its own may be
+// published out of order. On SQLite transactions are serial, and ids are in their order.
 import type { App } from '../../core/app.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
@@ -20,29 +20,32 @@ import {
   selectOldestRunning,
 } from './queries.ts';
 
-/** Longest time between the id of an event and its commit; clocks of daemons differ by less. */
+/**
+ * Longest time between the making of an event's id and its commit, with room for different clocks
+ * of daemons.
+ */
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
 const entriesAtOnce = 100;
 const bytesAtOnce = 4_194_304;
-/** Time between two reads: at most ten a second. */
+/** Least time between two reads: at most ten reads a second. */
 const readEachMs = 100;
 /** Rest after a long read, as a multiple of its duration. */
 const restFactor = 10;
-/** Rows of the past that a walk reads before it rests. */
+/** Number of past rows that a walk reads before it rests. */
 const rowsBeforeRest = 5_000;
-/** Longest of those rests, which double from `readEachMs` as long as no event fits. */
+/** Longest rest of a walk. Rests double from `readEachMs` while no event matches. */
 const longestRestMs = 5_000;
 /** Longest time between two reads, in case the notification of a commit was lost. */
 const idleLookMs = 30_000;
 
-/** Turns of the readers: they read a page each, so that many of them delay nothing else. */
+/** Turns of the readers: each reads one page per turn, so that many readers delay nothing else. */
 const turnOf = perApp(() => oneEachTurn());
 
 export interface Following {
   /** Continues after this event, the last one published. */
   after?: string | undefined;
-  /** Ms since 1970: begins there; without it and without `after`, now. */
+  /** Start of the reading, ms since 1970. Without it and without `after`, reading starts now. */
   since?: number | undefined;
   type?: string | undefined;
   subject?: string | undefined;
@@ -50,16 +53,16 @@ export interface Following {
 
 type Position = Pick<LogPlace, 'id' | 'xid'>;
 
-/** State of a reader: every event before `floor` was published, and later ones that are in `told`. */
+/** State of a reader. Events before `floor`, and later ones in `told`, have been published. */
 interface Reader {
   app: App;
   organizationId: string;
   overlapMs: number;
   floor: string;
   told: Set<string>;
-  /** Origin of transaction numbers, which wrap around. */
+  /** Number from which transaction numbers are counted, as they wrap around. */
   base: number;
-  /** Place of a returning reader: events up to it were published before. */
+  /** Last event that a reconnecting reader received: events up to it are not published again. */
   from: Position | null;
   isWanted: (head: LogHead) => boolean;
 }
@@ -76,7 +79,7 @@ function numbered(xid: number, base: number): number {
 interface Read {
   /** Places of matching events. */
   places: LogPlace[];
-  /** First transaction that may still run; null if none can. */
+  /** Oldest transaction that may still run; null if none can. */
   running: number | null;
   /** Whether the read reached the end of the log. */
   isWhole: boolean;
@@ -165,8 +168,8 @@ async function startReader(
 }
 
 /**
- * Returns the place of the last published event. On PostgreSQL an event deleted with its message has none:
- * the overlap before it is then published again, so that no event is missed.
+ * Returns the place of the last published event. On PostgreSQL an event that was deleted with its
+ * message has no place: the overlap before it is then published again, so that no event is missed.
  */
 async function placeOf(
   { app, organizationId, base }: Reader,
@@ -196,7 +199,10 @@ async function* entriesAt(
   }
 }
 
-/** Rests of a walk through the past: one after so many rows, each longer while no event fits. */
+/**
+ * Creates the rests of a walk through past events: one after `rowsBeforeRest` rows, each longer
+ * while no event matches.
+ */
 function createRests({ app: { clock } }: Reader, signal: AbortSignal) {
   let rows = 0;
   let restMs = readEachMs;
@@ -211,8 +217,8 @@ function createRests({ app: { clock } }: Reader, signal: AbortSignal) {
 }
 
 /**
- * Follows the events of an organization, each once, until `signal` aborts; commits wake it. Once this
- * resolves, no later event is missed.
+ * Follows the events of an organization, each once, until `signal` aborts; commits wake it.
+ * Resolves once it has begun: no later event is missed from then on.
  */
 export async function followLog(
   app: App,

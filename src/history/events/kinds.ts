@@ -8,7 +8,7 @@ export interface EventKind<Schema extends z.ZodType = z.ZodType> {
   /** Name: the resource, then the change. */
   type: EventType;
   summary: string;
-  /** Shape of `data`: the resource as it is at that moment. */
+  /** Schema of `data`: the resource at the moment of the event. */
   schema: Schema;
   /** Example of `data` for the reference. */
   sample: z.input<Schema>;
@@ -19,7 +19,10 @@ export function eventKind<Schema extends z.ZodType>(kind: EventKind<Schema>): Ev
   return kind;
 }
 
-/** Some schemas with a name stand in several places: each is written out once and referred to. */
+/**
+ * Presents a kind for the reference. A named schema that occurs in several places is written out
+ * once and referred to.
+ */
 export function presentKind({ type, summary, schema, sample }: EventKind): PresentedKind {
   const { $schema, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return { type, summary, schema: json, sample: sample as Record<string, unknown> };

@@ -1,5 +1,5 @@
-// Log of an organization's events, in the order of ids. Merges the timelines of messages and the table of
-// resource events into one list. follow.ts follows it as it grows.
+// The log of an organization's events, in the order of ids. Merges two sources into one list: the
+// timelines of messages, and the table of all other events. follow.ts follows the log as it grows.
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App, MessageLogEntry } from '../../core/app.ts';
@@ -17,9 +17,9 @@ import {
 } from './queries.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 
-/** Recorded event; its status is '' for events on other resources than messages. */
+/** A recorded event. Its status is '' for events on resources other than messages. */
 export interface LogEntry extends MessageLogEntry {
-  /** The resource as it was then; null of a message, which is not copied. */
+  /** The resource at the moment of the event; null for a message, which is not copied. */
   data: object | null;
 }
 
@@ -38,7 +38,7 @@ function toEntry(row: LogRow): LogEntry {
   };
 }
 
-/** The data of events on a resource that is deleted. */
+/** Returns the data of events on a deleted resource. */
 export function deletedResource(id: string): DeletedResource {
   return { id, deleted: true };
 }
@@ -81,11 +81,11 @@ export async function readEvents(
 
 interface Part {
   heads: LogHead[];
-  /** More may come behind this id; null at the end. */
+  /** Id up to which the log was read, if more may follow; null at the end. */
   readTo: string | null;
 }
 
-/** The tables that may have events of these kinds and of this subject. */
+/** Returns the tables that may have events of these kinds on this subject. */
 function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')[] {
   const isOfMessage = subject?.startsWith('msg_');
   const steps = types?.filter((type) => stepOfType(type) !== null).length;
@@ -96,7 +96,7 @@ function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')
   ];
 }
 
-/** At least `limit` events if there are so many, unless so much had to be read for them. */
+/** Reads at least `limit` events if the log has them, unless that needs too many rows. */
 async function readPart(
   db: Db,
   organizationId: string,
@@ -123,9 +123,9 @@ async function readPart(
 export type LogMention = Omit<LogHead, 'bytes'> & { organizationId: string };
 
 /**
- * Events from `since` on and before `until` (ms since 1970) that come after the id `after`, oldest
- * first. `next` is the `after` of the following call, null at the end; a call may give none and have
- * a `next`, where few of many are of these types.
+ * Returns events from `since` to before `until` (ms since 1970) whose ids come after `after`,
+ * oldest first. `next` is the `after` of the following call; null at the end. A call that matched
+ * few of many rows may return no event and still have a `next`.
  */
 export async function logBetween(
   db: Db,
@@ -158,8 +158,8 @@ export function countWithin(heads: readonly { bytes: number }[], mostBytes: numb
 const mostPageBytes = 4_194_304;
 
 /**
- * A page of the log, newest first unless told otherwise. It may be short, or empty, and have a next
- * one: so much is read for a page and no more.
+ * Returns a page of the log, newest first by default. The rows read for a page are bounded, so a
+ * page may be short or empty and still have a next one.
  * @throws ValidationError (a foreign cursor).
  */
 export async function listLog(

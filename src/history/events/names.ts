@@ -1,10 +1,10 @@
-// The names of all kinds of events, those of areas that are not built yet included. What each
-// carries is declared by its area, in `<area>/events.ts`.
+// The names of all kinds of events, including those of areas that are not built yet. The
+// `events.ts` of each area declares their data.
 
-/** Timeline kinds that the log does not have: they are steps of our own queue. */
+/** Steps of the timeline that the log leaves out: they are internal steps of the queue. */
 export const unloggedSteps = ['queued', 'processing'] as const;
 
-/** Every kind that one can ask for, in the order of the reference. */
+/** All kinds to which a caller can subscribe, in the order of the reference. */
 export const eventTypes = [
   'message.accepted',
   'message.scheduled',
@@ -62,12 +62,12 @@ export type EventType = (typeof eventTypes)[number];
 
 const prefix = 'message.';
 
-/** `message.sent` of the step `sent`. */
+/** Returns the kind of a step: `message.sent` for `sent`. */
 export function typeOfStep(step: string): string {
   return prefix + step;
 }
 
-/** `sent` of `message.sent`; null of what is told of anything else. */
+/** Returns the step of a kind: `sent` for `message.sent`; null for kinds on other resources. */
 export function stepOfType(type: string): string | null {
   return type.startsWith(prefix) ? type.slice(prefix.length) : null;
 }

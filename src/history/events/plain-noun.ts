@@ -1,5 +1,5 @@
-// The functions of a plain noun: named rows of one table that callers create, list, show, change and delete. Each
-// change is recorded. A noun with rules of its own has its own function instead.
+// The functions of a plain noun: named rows of one table that callers create, list, show, change
+// and delete. Each change is recorded. A noun with rules of its own has its own functions instead.
 import type { Noun } from '../../core/api/noun.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

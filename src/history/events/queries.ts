@@ -23,7 +23,7 @@ class ResourceEventRow {
   /** Id of the resource. */
   subject!: string;
   timestamp!: number;
-  /** JSON of the resource as it was then. */
+  /** JSON of the resource at the moment of the event. */
   data!: string;
   /** JSON of further facts. */
   facts!: string | null;
@@ -41,8 +41,8 @@ export const insertEvents = own.bulkInsert('events', EventRow);
 export const insertResourceEvents = own.bulkInsert('resource_events', ResourceEventRow);
 
 /**
- * Returns the newest events of a message, oldest of them first. Bounded, since an endless retry must not
- * fill a page; the latest events matter most.
+ * Returns the newest `limit` events of a message, in the order of time. Bounded because endless
+ * retries must not fill a page; the latest events matter most.
  */
 export async function listEventRows(db: Db, messageId: string, limit: number): Promise<EventRow[]> {
   const newestFirst = await tables<EventTables>(db)
@@ -55,7 +55,7 @@ export async function listEventRows(db: Db, messageId: string, limit: number): P
   return newestFirst.reverse();
 }
 
-/** How many events of a kind a message has. */
+/** Returns how many events of a kind a message has. */
 export async function countEventRows(
   db: Db,
   messageId: string,
@@ -113,7 +113,7 @@ type ErasableRow = Pick<ResourceEventRow, 'id' | 'event_type' | 'subject' | 'tim
 
 const erasableColumns = ['id', 'event_type', 'subject', 'timestamp', 'data'] as const;
 
-/** Events of a resource of ids after `after`, in order. */
+/** Returns events of a resource with ids after `after`, in order. */
 export function selectEventsOf(
   trx: Db,
   organizationId: string,
@@ -132,7 +132,10 @@ export function selectEventsOf(
     .execute();
 }
 
-/** Events of a resource whose kind begins with `prefix`, of ids from `from` to before `to`. */
+/**
+ * Returns events of a resource with ids from `from` to before `to` and a kind that begins with
+ * `prefix`.
+ */
 export function selectEventsBetween(
   trx: Db,
   organizationId: string,
@@ -150,7 +153,7 @@ export function selectEventsBetween(
     .execute();
 }
 
-/** The event of a resource with this id. */
+/** Returns the event of a resource with this id. */
 export function selectEvent(
   trx: Db,
   organizationId: string,
@@ -164,7 +167,7 @@ export function selectEvent(
     .executeTakeFirst();
 }
 
-/** Puts other data (JSON) in the place of an event's, without facts. */
+/** Replaces the data (JSON) of an event, and removes its facts. */
 export async function replaceEventData(
   trx: Db,
   organizationId: string,
@@ -179,7 +182,7 @@ export async function replaceEventData(
     .execute();
 }
 
-/** How many events of each kind a resource has, of ids from `from` to before `to`. */
+/** Counts the events of a resource by kind, with ids from `from` to before `to`. */
 export function countResourceEvents(
   db: Db,
   organizationId: string,
@@ -199,25 +202,27 @@ export function countResourceEvents(
     .execute();
 }
 
-/** A row of either table as the log has it. */
+/** A row of either table in the common form of the log. */
 export interface LogRow {
   id: string;
   organization_id: string;
-  /** Kind; for a step of a message without `message.`. */
+  /** Kind of the event; a step of a message lacks the prefix `message.`. */
   event_type: string;
   /** Id of the message or of the resource. */
   subject: string;
   recipient_id: string | null;
-  /** The message's after it; '' of anything else. */
+  /** Status of the message after the event; '' for other resources. */
   status: string;
   timestamp: number;
-  /** JSON of the resource; null of a message. */
+  /** JSON of the resource; null for a message. */
   data: string | null;
   /** JSON. */
   facts: string | null;
 }
 
-/** Word for word as in the index `events_in_order`, or it is not used. */
+/**
+ * Must equal the condition of the index `events_in_order` word for word, or the index is not used.
+ */
 const isLogged = sql<SqlBool>`event_type not in ('queued', 'processing')`;
 
 /** An event of the log without its data. */
@@ -228,7 +233,7 @@ export interface LogHead {
   /** Id of the message or of the resource. */
   subject: string;
   timestamp: number;
-  /** Size of its data and facts. */
+  /** Size of the event's data and facts. */
   bytes: number;
 }
 
@@ -237,11 +242,11 @@ type LogTable = 'events' | 'resource_events';
 export interface LogFilter {
   types?: readonly string[] | undefined;
   subject?: string | undefined;
-  /** Ms since 1970; events of that time and later. */
+  /** Selects events from this time on, ms since 1970. */
   since?: number | undefined;
-  /** Ms since 1970; events before that time. */
+  /** Selects events before this time, ms since 1970. */
   until?: number | undefined;
-  /** Ids: what comes after the one and before the other. */
+  /** Selects events with ids after `after` and before `before`. */
   after?: string | undefined;
   before?: string | undefined;
 }
@@ -252,7 +257,7 @@ export type LogOrder = 'asc' | 'desc';
 const mostLogRowsRead = 5_000;
 const fewestFilteredRows = 1_000;
 
-/** Events of the log, and the id up to which was read if there may be more behind it. */
+/** Events of the log, and the id up to which it was read if more events may follow. */
 export interface LogPage {
   heads: LogHead[];
   readTo: string | null;
@@ -277,7 +282,7 @@ function logOf(db: Db, table: LogTable, organizationId: string) {
     .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts');
 }
 
-/** Neither engine reads a long text for its `octet_length`. */
+/** Computes sizes by `octet_length`: neither engine reads a long text for it. */
 function headsOf(db: Db, table: LogTable, organizationId: string) {
   const bytes =
     table === 'events'
@@ -294,7 +299,7 @@ function headOf(table: LogTable, { id, event_type, subject, timestamp, bytes }: 
   return { id, type, subject, timestamp, bytes };
 }
 
-/** Whether an event is of the kinds, the subject and the time of a filter. */
+/** Tells whether an event matches the kinds, subject and times of a filter. */
 export function fitsFilter(
   { type, subject, timestamp }: LogHead,
   filter: Omit<LogFilter, 'after' | 'before'>,
@@ -308,7 +313,7 @@ export function fitsFilter(
   );
 }
 
-/** A page of one of the tables, in the order of ids. */
+/** Returns a page of one of the tables, in the order of ids. */
 export async function selectLog(
   db: Db,
   table: LogTable,
@@ -352,7 +357,7 @@ function within(
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
-/** Statement that reads rows of the log by their ids; `logOf` types its table. */
+/** Creates the statement that reads rows of a table by their ids; `logOf` types the table. */
 const rowsOfLog = (table: LogTable) =>
   ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
     logOf(db, table, organizationId)
@@ -362,7 +367,7 @@ const rowsOfLog = (table: LogTable) =>
 const timelineRows = rowsOfLog('events');
 const resourceRows = rowsOfLog('resource_events');
 
-/** These rows of the log, in the order of ids. */
+/** Returns these rows of the log, in the order of ids. */
 export async function selectLogRows(
   db: Db,
   organizationId: string,
@@ -379,11 +384,16 @@ export async function selectLogRows(
 
 /** Place of an event in the order in which transactions ended. */
 export interface LogPlace extends LogHead {
-  /** The transaction that wrote it, PostgreSQL's `xmin`; 0 on SQLite, where ids are in that order. */
+  /**
+   * Number of the transaction that wrote the event: PostgreSQL's `xmin`; 0 on SQLite, where ids are
+   * in the order of transactions.
+   */
   xid: number;
 }
 
-/** Returns the places of events after an id, in the order of ids; the first `limit` of each table. */
+/**
+ * Returns the places of events after an id, in the order of ids: the first `limit` of each table.
+ */
 export async function selectLogPlaces(
   db: Db,
   organizationId: string,
@@ -408,8 +418,8 @@ export async function selectLogPlaces(
 const xids = 2 ** 32;
 
 /**
- * Returns the oldest running transaction (PostgreSQL's xid, which wraps around at 2^32): all before it have
- * ended. Null on SQLite, where transactions are serial.
+ * Returns the number of the oldest running transaction (PostgreSQL's xid, which wraps around at
+ * 2^32): all earlier ones have ended. Null on SQLite, where transactions are serial.
  */
 export async function selectOldestRunning(db: Db): Promise<number | null> {
   if (engineOf(db) === 'sqlite') return null;

@@ -1,6 +1,6 @@
-// Records events in the transaction of their change. Changes of resources (`record`) go into the audit, if a
-// caller made them, and into the event log, if a kind exists for them; steps of messages go into timelines
-// (`recordTimeline`). No other module writes audit or events.
+// Records events in the transaction of their change. A change of a resource (`record`) is written
+// to the audit if a caller made it, and to the event log if a kind exists for it. Steps of messages
+// are written to timelines (`recordTimeline`). No other module writes audit or events.
 import type { Caller } from '../../core/api/route.ts';
 import type { App, LoggedEvent } from '../../core/app.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
@@ -32,16 +32,16 @@ export function byService(organizationId: string): Doer {
   return { actor: serviceActor, organizationId };
 }
 
-/** Event to record; made by `told`. */
+/** Event to record; `told` creates it. */
 export interface ToldEvent {
-  /** Id of the event; generated if the caller does not need to know it. */
+  /** Id of the event; generated unless the caller chooses it. */
   id?: string;
   type: string;
   data: unknown;
   facts: Details | null;
 }
 
-/** Makes an event; `data` is the resource as it is now, `facts` has further facts. */
+/** Creates an event. `data` is the resource as it is now, `facts` has further facts. */
 export function told<Data>(
   { type }: { type: string; sample: Data },
   data: NoInfer<Data>,
@@ -50,7 +50,7 @@ export function told<Data>(
   return { type, data, facts };
 }
 
-/** A change of a resource, by hand or by the service. */
+/** A change of a resource, made by a caller or by the service. */
 export interface Change {
   /** Id of the changed resource. Null for a change of many, which publishes no event. */
   subject: string | null;

@@ -1,5 +1,5 @@
-// Events on anything but a message are kept for `retention.eventsDays`. The steps of a message are its timeline:
-// they go when it is deleted.
+// Retention of events on resources other than messages: `retention.eventsDays`. Steps of a message
+// are its timeline, which is deleted with it.
 import type { App } from '../../core/app.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { deleteResourceEvents, nextOrganization } from './queries.ts';
@@ -7,7 +7,10 @@ import { deleteResourceEvents, nextOrganization } from './queries.ts';
 const dayMs = 24 * 3600_000;
 const batch = 500;
 
-/** For the scheduler, each day; in batches, one organization after another. Returns how many rows went. */
+/**
+ * Deletes old events in batches, one organization after another; for the scheduler, each day.
+ * Returns how many.
+ */
 export async function sweepEvents({ config, store, clock }: App): Promise<number> {
   const before = firstIdAt('event', clock.now() - config.retention.eventsDays * dayMs);
   let gone = 0;

@@ -1,5 +1,5 @@
-// The HTTP operations on the log of events. The kinds of all areas stand above this room: who
-// composes the routes hands them in.
+// The HTTP operations on the log of events. Kinds are declared by later rooms, so
+// daemon/http/routes.ts passes them in.
 import { area } from '../../core/api/area.ts';
 import { type EventKind, presentKind } from './kinds.ts';
 import { listLog } from './log.ts';
@@ -10,7 +10,7 @@ const at = area('events', {
   resource: 'webhooks',
 });
 
-/** The routes over these kinds. */
+/** Returns the routes for a service with these kinds. */
 export function eventRoutes(kinds: readonly EventKind[]) {
   return {
     list: at.get('/v1/events', {

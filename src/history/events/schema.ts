@@ -1,4 +1,4 @@
-// Shapes of the log of events and of its kinds, in and out.
+// Input and output shapes of the event log and of its kinds.
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';

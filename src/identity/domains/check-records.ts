@@ -1,5 +1,5 @@
-// Look-ups of a domain's records: all at once, over the resolver of the configuration. The expected records
-// and their judgement are in dns-records.ts.
+// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the
+// expected records and judges the values.
 import type { App } from '../../core/app.ts';
 import { createDns, type Dns, DnsError } from '../../platform/net/dns.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
@@ -11,7 +11,7 @@ const longestValue = 1_000;
 
 export interface CheckResult {
   record: ExpectedRecord;
-  /** Its recordName, under which the check is stored. */
+  /** Its recordName: the check is stored under it. */
   name: string;
   check: RecordCheck;
   /** Set if DNS did not answer: the record is unknown. */
@@ -37,7 +37,7 @@ async function mxValues(dns: Dns, name: string): Promise<string[]> {
 async function judge(dns: Dns, record: ExpectedRecord): Promise<RecordCheck> {
   const check = record.judge(await lookUp(dns, record.type, record.name));
   if (check.status !== 'missing' || record.purpose !== 'dmarc') return check;
-  // RFC 7489 6.6.3: without a record of its own, that of the organizational domain holds.
+  // RFC 7489 6.6.3: a name without a record of its own has the record of its organizational domain.
   const organizational = organizationalDomain(record.name);
   const name = `_dmarc.${organizational}`;
   return organizational === null || name === record.name
@@ -58,8 +58,8 @@ async function checkRecord(dns: Dns, record: ExpectedRecord): Promise<CheckResul
 }
 
 /**
- * Checks each expected record, in order. Asks with an empty cache: a caller that has just published a record
- * and checks again must not get an answer that is a minute old.
+ * Checks each expected record, in order. Asks with an empty cache: a caller that has just published
+ * a record must not get a cached answer.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;

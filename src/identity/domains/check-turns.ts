@@ -1,5 +1,5 @@
-// Turns for look-ups of domain records: two at a time for an organization, the others wait in their order. A
-// second request for the same domain gets the answer of the first.
+// Turns for look-ups of domain records: two at a time for an organization; others wait in their
+// order. A second request for the same domain gets the answer of the first.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { StoredDomain } from './domains.ts';
@@ -16,7 +16,7 @@ const turnsOf = perApp((_app: App) => ({
   underWay: new Map<string, Promise<StoredDomain>>(),
 }));
 
-/** Has `check` look at the domain at its turn, unless such a check is requested already. */
+/** Runs `check` for the domain when its turn comes, unless such a check is queued already. */
 export function checkInTurn(
   app: App,
   organizationId: string,
@@ -42,7 +42,7 @@ export function checkInTurn(
   return checked;
 }
 
-/** Resolves with a place taken. A check that ends hands its place on. */
+/** Resolves once a place is taken. A check that ends passes its place to the next one. */
 async function takeTurn(turns: Turns): Promise<void> {
   if (turns.running < mostAtOnce) turns.running += 1;
   else await new Promise<void>((resolve) => turns.waiting.push(resolve));

@@ -1,5 +1,5 @@
-// The DNS records that a sending domain needs, and the judgement of values found. Pure: the look-ups are in
-// check-records.ts.
+// The DNS records that a sending domain needs, and how values found are judged. Pure:
+// check-records.ts does the look-ups.
 import {
   type DkimAlgorithm,
   dkimRecordProblem,
@@ -43,7 +43,7 @@ export function returnPathOf(domain: string): string {
   return `bounce.${domain}`;
 }
 
-/** Names a record among those of its domain. */
+/** Returns the name of a record within its domain. */
 export function recordName({ type, name }: { type: string; name: string }): string {
   return `${type} ${name}`;
 }
@@ -65,8 +65,8 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 }
 
 /**
- * Returns every record of a domain, in the order in which people publish them. A local domain has none: its
- * mail never leaves the machine. `keys` come by generation.
+ * Returns every record of a domain, in the order in which people publish them. A local domain has
+ * none: its mail never leaves the machine. `keys` are in the order of generations.
  */
 export function recordsOf(
   domain: DomainRow,
@@ -82,7 +82,7 @@ export function recordsOf(
     judge: (values: readonly string[]) => judgeSpf(values, mailHost),
     advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, mailHost),
   };
-  // Reports come to the return path, whose MX is ours; RFC 7489 7.1 asks no consent of a subdomain.
+  // Reports go to the return path, whose MX is ours. RFC 7489 7.1 needs no consent of a subdomain.
   const reportsTo = `dmarc@${domain.return_path}`;
   const dmarc = `v=DMARC1; p=none; rua=mailto:${reportsTo}`;
   const own: ExpectedRecord[] = [
@@ -189,7 +189,7 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   return { status: 'invalid', found, error: `mail goes to other hosts than ${mailHost}` };
 }
 
-/** Looks for our own mechanism only: the addresses that another `include:` covers are unknown. */
+/** Looks only for our own mechanism: the addresses that another `include:` covers are unknown. */
 function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
   const found = spfRecordsIn(values);
   if (found.length === 0) return missing;

@@ -6,7 +6,7 @@
 //   waiting    found in DNS           in use    older keys of the algorithm are retired
 //   waiting    rotate                 retired
 //   in use     missing from DNS       waiting   unless DNS only failed to answer
-//   in use     successor in use       retired   private half deleted
+//   in use     successor in use       retired   never signs again, except copies of what it signed
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -81,8 +81,8 @@ function keyRows(
 }
 
 /**
- * Makes the keys and rows of a domain. A local one is verified from the start, and its keys count as
- * published: its mail never leaves the machine.
+ * Creates the keys and rows of a domain. A local domain is verified from the start, and its keys
+ * count as published: its mail never leaves the machine.
  * @throws ValidationError; CapacityError (key-making.ts).
  */
 export async function newDomain(
@@ -139,7 +139,7 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
   };
 }
 
-/** Presents a tracking record. The domain can be verified without it. */
+/** Presents a tracking record. A domain can be verified without it. */
 function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
   const found = status === 'valid' ? [value] : [];
   const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;
@@ -212,8 +212,8 @@ export function domainChange(
 }
 
 /**
- * Registers a domain and makes its DKIM keys. Other organizations may register the same name: only one of
- * them can publish its keys.
+ * Registers a domain and creates its DKIM keys. Other organizations may register the same name:
+ * only one of them can publish its keys.
  * @throws ValidationError (invalid name, public suffix), ConflictError (registered already).
  */
 export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
@@ -264,7 +264,8 @@ export async function listDnsRecords(
 }
 
 /**
- * Deletes a domain and its keys: its senders may not send any more, and queued mail leaves unsigned.
+ * Deletes a domain and its keys. Its senders can no longer send, and its queued mail leaves
+ * unsigned.
  * @throws ResourceNotFoundError.
  */
 export async function deleteDomain(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -277,14 +278,14 @@ export async function deleteDomain(app: App, caller: Caller, id: string): Promis
 }
 
 /**
- * Makes new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a local domain
- * the change takes effect at once.
+ * Creates new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a
+ * local domain the change takes effect at once.
  * @throws ResourceNotFoundError.
  */
 export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
   const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
-  // Before the transaction: an RSA key takes longer than a transaction may.
+  // Runs before the transaction: making an RSA key takes longer than a transaction may.
   const algorithms = [...new Set(active.map((key) => key.algorithm))];
   const pairs = await makeKeys(app, caller.organizationId, algorithms);
   const rotated = await app.store.write(async (trx) => {

@@ -1,5 +1,5 @@
-// Events of domains from which sending is held. src/identity/reputation/domain-holds.ts holds them; it knows names and no
-// domains.
+// Records the events of held domains. src/identity/reputation/domain-holds.ts holds them by name;
+// it does not know the domains.
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';

@@ -1,5 +1,5 @@
-// Makes the DKIM keys of domains, one domain after the other. An RSA pair takes a core for a tenth of a
-// second: a caller that adds domains by the hundred must not take every core.
+// Creates the DKIM keys of domains, one domain after the other. An RSA pair takes a core for a
+// tenth of a second, so a caller that adds hundreds of domains must not occupy every core.
 import type { App } from '../../core/app.ts';
 import type { DkimAlgorithm, DkimKeyPair } from '../../mail/mime/dkim-key.ts';
 import { CapacityError } from '../../platform/errors.ts';
@@ -7,7 +7,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 
 export type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
 
-/** Limit of domains of one organization whose keys are being made or waited for. */
+/** Most domains of one organization whose keys are being made or are queued. */
 const mostWaiting = 20;
 
 const makingOf = perApp((_app: App) => ({
@@ -22,8 +22,8 @@ async function makeEach(app: App, algorithms: readonly DkimAlgorithm[]): Promise
 }
 
 /**
- * Makes a pair for each algorithm, after the pairs of earlier requests.
- * @throws CapacityError if 20 domains of the organization wait for theirs.
+ * Creates a pair for each algorithm, after the pairs of earlier requests.
+ * @throws CapacityError if 20 domains of the organization wait for keys.
  */
 export async function makeKeys(
   app: App,

@@ -1,8 +1,9 @@
-// Records to publish where a domain has such a record already: the owner's own with our part added. Never a
-// second one beside it (two SPF or DMARC records count as none), nor ours in its place. Pure.
+// Records to publish if a domain already has a record of the kind: the owner's record with our part
+// added. A second record beside it would invalidate both (two SPF or DMARC records count as none),
+// and ours in its place would drop the owner's. Pure.
 
 const spfVersion = /^v=spf1( |$)/i;
-/** The end of an SPF record: mechanisms behind it are never evaluated (RFC 7208 5.1, 6.1). */
+/** Ends an SPF record: mechanisms after it are never evaluated (RFC 7208 5.1, 6.1). */
 const spfEnd = /^([+?~-]?all$|redirect=)/i;
 const softFail = '~all';
 
@@ -11,11 +12,11 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
   return texts.filter((text) => spfVersion.test(text));
 }
 
-/** Merges these SPF records into one that also allows `host` to send. */
+/** Merges these SPF records into one record that also allows `host` to send. */
 export function mergedSpf(records: readonly string[], host: string): string {
   const terms = records.flatMap((text) => text.trim().split(/\s+/).slice(1));
   const ours = `a:${host.toLowerCase()}`;
-  // The lengths first: a hostile record has 30,000 terms.
+  // Compares lengths first: a hostile record has 30,000 terms.
   const isOurs = (term: string) => {
     const bare = term.startsWith('+') ? term.slice(1) : term;
     return bare.length === ours.length && bare.toLowerCase() === ours;

@@ -12,7 +12,7 @@ export interface DomainRow {
   status: DomainStatus;
   return_path: string;
   is_local: number;
-  /** 1 if a mailbox here has an address of the domain or takes all of its mail. */
+  /** 1 if a mailbox of this service has an address of the domain, or is its catch-all. */
   receives_mail: number;
   /** The mailbox for mail to any other address of the domain; null without one. */
   catch_all_mailbox_id: string | null;
@@ -31,10 +31,10 @@ export interface DomainKeyRow {
   domain_id: string;
   selector: string;
   algorithm: DkimAlgorithm;
-  /** From 1; keys made together share one. */
+  /** Counts from 1. Keys created together share a generation. */
   generation: number;
   public_key: string;
-  /** Encrypted; empty once the key is retired. */
+  /** Encrypted. Empty for keys retired before retired keys kept their private half. */
   private_key: string;
   is_active: number;
   is_published: number;
@@ -48,7 +48,7 @@ interface DomainTables {
 
 const own = ownTables<DomainTables>();
 
-/** Finds the sending domain with this name (A-labels, lower case). Hot: every send asks. */
+/** Finds the sending domain with this name (A-labels, lower case). Hot: every send runs it. */
 export const findSendingDomain = own.first((db, organizationId: string, domain: string) =>
   db
     .selectFrom('domains')
@@ -79,7 +79,7 @@ export const findReturnPathOwners = own.all(
   (rows) => rows.map((row) => row.organization_id),
 );
 
-/** Returns the organization that has verified the domain of this return-path host, or undefined. */
+/** Returns the organization with the verified domain of this return-path host, or undefined. */
 export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
   const row = await tables<DomainTables>(db)
     .selectFrom('domains')
@@ -92,7 +92,10 @@ export async function findProvenOwner(db: Db, host: string): Promise<string | un
   return row?.organization_id;
 }
 
-/** Finds the verified domain of this name, whose organization runs the service. Its local one comes first. */
+/**
+ * Finds the verified domain of this name in the organization that runs the service; a local one
+ * comes first.
+ */
 export function findHostedDomain(
   db: Db,
   name: string,
@@ -102,7 +105,7 @@ export function findHostedDomain(
     tables<DomainTables>(db)
       .selectFrom('domains')
       .select(['id', 'organization_id'])
-      // By return path first: no index has the name over all organizations.
+      // Searches by return path: no index has the names of all organizations.
       .where('return_path', '=', returnPath)
       .where('domain', '=', name)
       .where('status', '=', 'verified')
@@ -187,12 +190,12 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
     .execute();
 }
 
-/** Retires keys for good and deletes their private halves. */
+/** Retires keys for good. Their private halves stay, to compose sent mail again with its signatures. */
 export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<DomainTables>(db)
     .updateTable('domain_keys')
-    .set({ is_active: 0, is_published: 0, private_key: '' })
+    .set({ is_active: 0, is_published: 0 })
     .where('id', 'in', ids)
     .execute();
 }
@@ -201,24 +204,42 @@ export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> 
 export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
   Pick<DomainRow, 'domain'>;
 
+const signingColumns = [
+  'domain_keys.id',
+  'domain_keys.selector',
+  'domain_keys.algorithm',
+  'domain_keys.private_key',
+  'domains.domain',
+] as const;
+
 /** Returns the published keys of a domain, newest first. Hot. */
 export const selectSigningKeys = own.all((db, domainId: string) =>
   db
     .selectFrom('domain_keys')
     .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
-    .select([
-      'domain_keys.id',
-      'domain_keys.selector',
-      'domain_keys.algorithm',
-      'domain_keys.private_key',
-      'domains.domain',
-    ])
+    .select(signingColumns)
     .where('domain_keys.domain_id', '=', domainId)
     .where('domain_keys.is_active', '=', 1)
     .where('domain_keys.is_published', '=', 1)
     .orderBy('domain_keys.generation', 'desc')
     .orderBy('domain_keys.algorithm', 'desc'),
 );
+
+/** Returns the keys of a domain with these selectors, including retired ones, in no order. */
+export function selectNamedKeys(
+  db: Db,
+  domainId: string,
+  selectors: readonly string[],
+): Promise<SigningKeyRow[]> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select(signingColumns)
+    .where('domain_keys.domain_id', '=', domainId)
+    .where('domain_keys.selector', 'in', selectors)
+    .where('domain_keys.private_key', '<>', '')
+    .execute();
+}
 
 /** Returns the public half of a key of an organization's domain, including retired ones. */
 export function findPublicKey(
@@ -246,7 +267,7 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
     .executeTakeFirst();
 }
 
-/** Returns domains due for a check: of each organization the one due longest, then the next of each. */
+/** Returns domains due for a check, one of each organization in turn, the longest overdue first. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)
     .selectFrom('domains')

@@ -1,5 +1,5 @@
-// Input and output shapes of sending domains. A sending domain is a name in A-labels that can be owned. The
-// only user of the public suffix list.
+// Input and output shapes of sending domains. A sending domain is a name in A-labels that can be
+// owned. Only this file uses the public suffix list.
 import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
@@ -9,7 +9,7 @@ import { parseAddress } from '../../platform/net/address.ts';
 /** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
 const longestDomain = 220;
 
-/** A domain in its one form (lower case, A-labels), or the reason why the text is invalid. */
+/** A domain in normal form (lower case, A-labels), or the reason why the text is invalid. */
 type DomainName = { domain: string } | { problem: string };
 
 /** Reads a domain as people type it. Accepts IDNA and a trailing dot. */

@@ -1,13 +1,13 @@
-// The DKIM keys that sign the mail of a domain, needed for every message. Each is decrypted and parsed once
-// (a PEM costs more than an Ed25519 signature). They are read again from the store each second, and after
-// every change by this process.
+// The DKIM keys that sign the mail of a domain. Every message needs them, so each is decrypted and
+// parsed only once (parsing a PEM costs more than an Ed25519 signature). They are read again from
+// the store each second, and after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';
 import { ConfigError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
-import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
+import { findAnyKey, type SigningKeyRow, selectNamedKeys, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
 const rereadMs = 1_000;
@@ -31,18 +31,28 @@ class SigningKeys {
     const now = this.#app.clock.now();
     if (known && Math.abs(now - known.readAt) < rereadMs) return known.keys;
     const rows = await selectSigningKeys(this.#app.store.db, domainId);
-    const keys = newestOfEach(rows).map((row) => ({
-      domain: row.domain,
-      selector: row.selector,
-      algorithm: row.algorithm,
-      privateKey: this.#parse(row),
-    }));
+    const keys = newestOfEach(rows).map((row) => this.#keyOf(row));
     this.#known.set(domainId, { readAt: now, keys });
     return keys;
   }
 
+  async named(domainId: string, selectors: readonly string[]): Promise<SigningKey[]> {
+    if (selectors.length === 0) return [];
+    const rows = await selectNamedKeys(this.#app.store.db, domainId, selectors);
+    const bySelector = new Map(rows.map((row) => [row.selector, row]));
+    return selectors.flatMap((selector) => {
+      const row = bySelector.get(selector);
+      return row ? [this.#keyOf(row)] : [];
+    });
+  }
+
   forget(domainId: string): void {
     this.#known.delete(domainId);
+  }
+
+  #keyOf(row: SigningKeyRow): SigningKey {
+    const { domain, selector, algorithm } = row;
+    return { domain, selector, algorithm, privateKey: this.#parse(row) };
   }
 
   #parse({ id, private_key }: SigningKeyRow): KeyObject {
@@ -70,6 +80,19 @@ const signingKeysFor = perApp((app: App) => new SigningKeys(app));
  */
 export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]> {
   return signingKeysFor(app).of(domainId);
+}
+
+/**
+ * Returns the keys with these selectors in their order, including retired ones, to make past signatures
+ * again. Leaves out deleted keys.
+ * @throws InternalError if a key cannot be decrypted with this installation's secret.
+ */
+export function pastSigningKeys(
+  app: App,
+  domainId: string,
+  selectors: readonly string[],
+): Promise<SigningKey[]> {
+  return signingKeysFor(app).named(domainId, selectors);
 }
 
 /** Drops the cached keys of a domain. Call it after the commit of a change to them. */

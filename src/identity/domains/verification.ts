@@ -1,15 +1,17 @@
-// Verification of domains: the consequences of look-ups (check-records.ts), and their schedule, which checks
-// a few due domains at once. No transaction awaits DNS.
+// Verification of domains: the consequences of look-ups (check-records.ts), and their schedule,
+// which checks a few due domains at once. No transaction awaits DNS.
 //
-//   status              found               to                 also
-//   any                 proven              verified           unpublished keys that were found are used
-//   pending             not proven          pending            next check after as long as it has existed
-//   pending             DNS did not answer  temporary-failure
-//   temporary-failure   not proven          pending
-//   verified            not proven          verified           until it lasts 3 days, then failed
-//   verified            DNS did not answer  verified           proves nothing either way
-//   failed              anything else       failed             checked daily
-//   any                 --force             verified           all keys count as published
+// status              found               to                 also
+// any                 proven              verified           unpublished keys that were found are
+// used
+// pending             not proven          pending            next check after as long as it has
+// existed
+// pending             DNS did not answer  temporary-failure
+// temporary-failure   not proven          pending
+// verified            not proven          verified           after 3 days of this: failed
+// verified            DNS did not answer  verified           proves nothing either way
+// failed              anything else       failed             checked daily
+// any                 --force             verified           all keys count as published
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
@@ -103,7 +105,7 @@ function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   );
 }
 
-/** Marks the keys in use. A key in use retires the older ones of its algorithm. */
+/** Marks the found keys as in use. A key in use retires the older ones of its algorithm. */
 async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
@@ -121,7 +123,10 @@ async function confirmKeys(
   await queries.retireKeys(trx, retired);
 }
 
-/** Has the records checked in turn. @throws ResourceNotFoundError if the domain was deleted. */
+/**
+ * Checks the records in turn (check-turns.ts).
+ * @throws ResourceNotFoundError if the domain was deleted.
+ */
 function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
   return checkInTurn(app, organizationId, id, () => checkNow(app, organizationId, id));
 }
@@ -134,7 +139,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
   const { status } = before.domain;
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the domain: a rotation cannot come between.
+    // Locks the domain, so that no rotation comes between.
     await queries.domains.update(trx, organizationId, id, { last_checked_at: now });
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const next = transition(domain, findingOf(before, results), now);
@@ -159,7 +164,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
   return after;
 }
 
-/** Marks all keys as published without asking DNS. The schedule leaves the domain alone from then on. */
+/** Marks all keys as published without asking DNS. The schedule no longer checks the domain. */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
@@ -184,7 +189,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 }
 
 /**
- * Checks a domain's records now. `force` verifies it without DNS: for the operator, not for a key.
+ * Checks a domain's records now. `force` verifies it without DNS; only the operator may use it.
  * @throws ResourceNotFoundError, ForbiddenError.
  */
 export async function verifyDomain(
@@ -202,20 +207,20 @@ export async function verifyDomain(
   return toDomain(app, rows);
 }
 
-/** Time until a check is taken again if the process that took it died. */
+/** Time after which another process repeats a check that was taken but not finished. */
 const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;
 
 /**
- * Checks due domains, the organizations in turns; for the scheduler, each minute. Several daemons share the
- * work.
+ * Checks due domains, organizations in turn; for the scheduler, each minute. Several daemons share
+ * the work.
  * @returns the number of checks.
  */
 export async function checkDueDomains(app: App): Promise<number> {
   const now = app.clock.now();
   const due = await queries.selectDueDomains(app.store.db, now, mostChecksAtOnce);
   if (due.length === 0) return 0;
-  // In the order in which every daemon locks them.
+  // Sorted: every daemon locks domains in this order.
   due.sort((a, b) => (a.id < b.id ? -1 : 1));
   const taken = await app.store.write(async (trx) => {
     const mine: queries.DomainRow[] = [];

@@ -1,5 +1,6 @@
-// Rules for addresses of mailboxes, and the effect on the domain of an address. An address is on a verified
-// domain of the organization or on the hosted domain of the service, and is unique over all organizations.
+// Rules for addresses of mailboxes, and their effect on domains. An address belongs to a verified
+// domain of the organization or to the hosted domain of the service. It is unique over all
+// organizations.
 import type { App } from '../../core/app.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, type MailAddress, parseAddress } from '../../platform/net/address.ts';
@@ -15,7 +16,8 @@ import type { FindHostedSender } from '../senders/resolve.ts';
 import * as queries from './queries.ts';
 
 /**
- * Names that speak for the service on the hosted domain (RFC 2142): only its own organization may use them.
+ * Local parts on the hosted domain that speak for the service (RFC 2142): only its own organization
+ * may use them.
  */
 const reservedLocalParts = new Set([
   ...['abuse', 'admin', 'administrator', 'dmarc', 'fbl', 'hostmaster', 'mailer-daemon'],
@@ -108,8 +110,8 @@ export async function storeAddress(
 }
 
 /**
- * Returns whether an address (folded) on the hosted domain may send for the organization. Its mailbox
- * decides.
+ * Returns whether an address (folded) on the hosted domain may send for the organization: it must
+ * be the address of one of its mailboxes.
  */
 export const findHostedSender: FindHostedSender = async (db, organizationId, address) => {
   const found = await queries.findHosted(db, organizationId, address);
@@ -120,7 +122,7 @@ export const findHostedSender: FindHostedSender = async (db, organizationId, add
 export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {
   const ids = new Set(domainIds.filter((id) => id !== null));
   for (const id of [...ids].sort()) {
-    // Serializes two changes of one domain: the second one sees the effect of the first.
+    // Serializes concurrent changes of one domain: the second sees the effect of the first.
     await lockDomain(trx, id);
     const catchAllMailboxId = await queries.findCatchAll(trx, id);
     const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));

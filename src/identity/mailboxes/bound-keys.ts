@@ -1,5 +1,5 @@
-// Keys bound to single mailboxes: the mailboxes of a namespace key, and the mailboxes that the list shows to
-// bound keys. src/access/keys/constraints.ts has refused everything else before.
+// Checks of keys limited to a namespace, and the mailboxes that the list shows to keys with limits.
+// src/access/keys/constraints.ts has refused everything else before.
 
 import { beyondMailboxes } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';

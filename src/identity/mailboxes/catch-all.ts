@@ -1,5 +1,5 @@
-// Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a domain. Our own
-// addresses come before it: src/inbox/receiving/resolve.ts.
+// Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a
+// domain. The service's own addresses come first (src/inbox/receiving/resolve.ts).
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -15,8 +15,9 @@ function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled'
 }
 
 /**
- * Makes the mailbox the catch-all of the domain, in place of another one.
- * @throws ResourceNotFoundError; ConflictError (domain not verified, or its name is caught elsewhere).
+ * Makes the mailbox the catch-all of the domain and replaces an earlier one.
+ * @throws ResourceNotFoundError; ConflictError (domain not verified, or another domain of this name
+ * has a catch-all).
  */
 export async function enableCatchAll(
   app: App,

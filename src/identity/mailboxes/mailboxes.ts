@@ -204,7 +204,7 @@ interface Told {
 
 const updated: Told = { action: mailboxNoun.updated, kind: events.mailboxUpdated };
 
-/** Changes a mailbox after `decide` has seen it. A real change is audited and published. */
+/** Changes a mailbox by the result of `decide`. If anything changed, audits and publishes it. */
 function changeMailbox(
   app: App,
   caller: Caller,
@@ -296,7 +296,7 @@ export function addAddress(
 }
 
 /**
- * Removes an address. The next oldest one replaces a primary address.
+ * Removes an address. If it is the primary address, the oldest remaining one becomes primary.
  * @throws ResourceNotFoundError; ConflictError for the last address.
  */
 export function removeAddress(
@@ -343,7 +343,8 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     await keepReceiving(trx, domainIds);
     const now = app.clock.now();
     const deleted = { status: 'deleted', deleted_at: now, updated_at: now } as const;
-    // Frees the slug. The id contains an underscore, so it never equals the slug of another mailbox.
+    // Frees the slug by replacing it with the id. An id contains an underscore, so it never equals
+    // the slug of another mailbox.
     await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
     const event = told(events.mailboxDeleted, toMailbox({ ...row, ...deleted }, addresses));
     const details = { slug: row.slug, address: row.primary_address };

@@ -1,4 +1,5 @@
-// Namespaces: groups of mailboxes. Each organization has a first one, the default for its mailboxes.
+// Namespaces: groups of mailboxes. Each organization has a first one, which is the default for its
+// mailboxes.
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -9,7 +10,10 @@ import type { Db } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';
 import type { CreateNamespace, Namespace } from './schema.ts';
 
-/** Returns the id of an organization's first namespace, made from the characters of its id. */
+/**
+ * Returns the id of an organization's first namespace: it has the characters of the organization's
+ * id.
+ */
 export function firstNamespaceId(organizationId: string): string {
   return `ns_${organizationId.slice('org_'.length)}`;
 }

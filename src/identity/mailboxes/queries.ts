@@ -18,7 +18,7 @@ export interface MailboxRow {
   metadata: string;
   /** JSON: `{allow, block}`, each a list of addresses and domains. */
   filters: string;
-  /** Null: the primary address, with the name of the mailbox. */
+  /** Null for the primary address, with the name of the mailbox. */
   default_from: string | null;
   default_from_name: string | null;
   deleted_at: number | null;
@@ -64,10 +64,10 @@ const own = ownTables<MailboxTables>();
 export const mailboxes = own.rowsOf('mailboxes', 'mailbox');
 export const namespaces = own.rowsOf('mailbox_namespaces', 'namespace');
 
-/** The filter of all lists: a deleted mailbox stays only for its threads. */
+/** Filter of all lists. A deleted mailbox keeps its row only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
-/** Restricts the filter to the mailboxes of a bound key. */
+/** Restricts the filter to the mailboxes of a key with limits. */
 export function notDeletedOf(
   db: Db,
   { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
@@ -123,8 +123,8 @@ const lockRows = own.run((db, ids: readonly string[]) =>
 );
 
 /**
- * Locks mailboxes against changes of their threads: once per transaction, after its messages. The mailboxes
- * still receive mail meanwhile.
+ * Locks mailboxes, so that no other transaction changes their threads: once per transaction, after
+ * its messages. The mailboxes still receive mail.
  */
 export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await lockRows(db, ids);
@@ -138,7 +138,7 @@ export const findMailboxes = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Returns mailboxes deleted before this time. Their rows stay for good; there are few. */
+/** Returns mailboxes deleted before this time. Their rows are never deleted, as they are few. */
 export function findDeletedMailboxes(
   db: Db,
   before: number,
@@ -151,7 +151,7 @@ export function findDeletedMailboxes(
     .execute();
 }
 
-/** Empties the row of a deleted mailbox except for its id: rows of keys and actions refer to it. */
+/** Empties the row of a deleted mailbox except for its id, to which keys and actions refer. */
 export async function emptyMailbox(trx: Db, id: string, now: number): Promise<void> {
   await tables<MailboxTables>(trx)
     .updateTable('mailboxes')
@@ -207,7 +207,7 @@ export const findHosted = own.first((db, organizationId: string, address: string
 
 /** Inserts a mailbox. Returns false if the organization already uses the slug. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
-  // Without `returning`: SQLite would plan a scan of all messages for those of this mailbox.
+  // Uses no `returning`: SQLite would plan a scan of all messages for those of this mailbox.
   const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
     .insertInto('mailboxes')
     .values(row)

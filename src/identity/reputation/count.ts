@@ -1,5 +1,5 @@
-// Counting of mail in the transaction of each change: one upsert for each distinct counter of a batch, never
-// a scan. Outcomes are translated to counts by src/outbound/queue/outcome-counts.ts.
+// Counts mail in the transaction of each change: one upsert for each distinct counter of a batch,
+// never a scan. src/outbound/queue/outcome-counts.ts translates outcomes to counts.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -13,19 +13,22 @@ import {
 } from './queries.ts';
 
 /**
- * Limit of recipient domains with a counter of their own, by organization and day: the first ones have them.
- * With several daemons, each may add as many.
+ * Most recipient domains of an organization and day that get a counter of their own: the first ones
+ * do. Each of several daemons may add as many.
  */
 const mostDomains = 200;
-/** Stands for all other domains of the day. */
+/** Name of the counter of all other domains of the day. */
 const otherDomains = '*';
-/** Limit of organizations and days whose domains are in memory. */
+/** Number of pairs of organization and day whose domains are in memory. */
 const mostRemembered = 256;
 
 /** A change to count. */
 export interface Observation {
   organizationId: string;
-  /** Time when the message was accepted or received, ms since 1970: its outcomes count in that hour. */
+  /**
+   * Time when the message was accepted or received, ms since 1970. Its outcomes count in the hour
+   * of that time.
+   */
   acceptedAt: number;
   /** Domain of the recipient; null for counts of a message. */
   domain: string | null;
@@ -53,7 +56,7 @@ export async function countMail(
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
     const known = rememberedOf(app).get(`${organizationId} ${day}`);
-    // Awaits only domains that are not in memory, as awaiting costs more than the counting.
+    // Awaits only a domain that is not in memory, as awaiting costs more than counting.
     const counted = countedDomain(
       known ?? (await readDomains(app, trx, organizationId, day)),
       domain,
@@ -83,7 +86,7 @@ function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-/** Returns the domain, or `*` once the day has enough of them. */
+/** Returns the domain, or `*` once the day has `mostDomains`. */
 function countedDomain(known: Set<string>, domain: string): string {
   if (known.has(domain)) return domain;
   if (known.size >= mostDomains) return otherDomains;

@@ -1,5 +1,5 @@
-// Results of the mail of one sending domain, by the hour: the evidence for its warming (specification 2.11).
-// Adds up the counts of src/identity/reputation/health.ts; decides nothing.
+// Results of the mail of one sending domain by the hour: the evidence for its warming
+// (specification 2.11). Sums the counts of src/identity/reputation/health.ts; decides nothing.
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { scopeOfDomain } from './domain-holds.ts';
@@ -8,14 +8,17 @@ import { type Finding, warmingFindingOf } from './health-finding.ts';
 import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
 
-/** Limit of hours: no window is as long, and a daemon that was away longer has nothing more to add. */
+/**
+ * Most hours of evidence. No window is longer, and after a longer absence a daemon has nothing to
+ * add.
+ */
 const mostHours = 14 * 24;
 
 export interface DomainEvidence {
   sums: HealthTally;
   /** One entry for each hour, including zeros, the oldest first and the running hour last. */
   hourly: HealthTally[];
-  /** Reason why the domain is unsafe; null if it is safe, or if too little was sent to decide. */
+  /** Reason why the domain is unsafe; null if it is safe, or if it sent too little to decide. */
   finding: Finding | null;
 }
 
@@ -38,7 +41,8 @@ export async function domainEvidence(
   const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
   const sums = nothing();
   for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
-    // Counts made before the clock was set back lie in the future. They belong to the last hour.
+    // Counts lie in the future if the clock was set back after them: they are added to the last
+    // hour.
     const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
     const ofHour = hourly[hour];
     if (ofHour) grow(ofHour, row);

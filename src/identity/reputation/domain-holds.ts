@@ -1,12 +1,13 @@
-// Held sending domains: their own mail reaches the limits that pause a workspace, while the workspace as a
-// whole does not. Mail from them is accepted and waits.
+// Held sending domains. A domain is held if its own mail reaches the limits that pause an
+// organization, while the organization as a whole does not. Mail from a held domain is accepted and
+// waits.
 //
-//   state   event                                                   next
-//   free    its window reaches a limit, the workspace's does not    held; event workspace.warning,
-//                                                                   and domain.held of a registered domain
-//   held    a review by the operator                                free: its window begins anew
+// state   event                                                    next
+// free    its window reaches a limit, the organization's does not  held; event workspace.warning,
+// and domain.held of a registered domain
+// held    a review by the operator                                 free: its window begins anew
 //
-// A hold is on the name: a domain that is deleted and added again is still held.
+// A hold belongs to the name: a domain that is deleted and added again is still held.
 
 import { workspaceWarning } from '../../access/organizations/events.ts';
 import type { App } from '../../core/app.ts';
@@ -46,8 +47,8 @@ export interface NewHold {
 }
 
 /**
- * Judges the domains of a counted batch; `reviewOf` returns the review of a scope. Returns the newly held
- * domains: the caller records their events in the same transaction.
+ * Judges the domains of a counted batch; `reviewOf` returns the review of a scope. Returns the
+ * newly held domains, so that the caller records their events in the same transaction.
  */
 export async function judgeDomains(
   app: App,

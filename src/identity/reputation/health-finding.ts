@@ -1,5 +1,6 @@
-// Judges the sums of a window: healthy, a warning, or a pause; for the warming of a domain, a hold. Rate and
-// count both have to be reached. Also words the finding, and records its event in the transaction that acts.
+// Judges the sums of a window: healthy, a warning or a pause; for the warming of a domain, a hold.
+// A limit is reached only if both its rate and its count are. Also words the finding, and records
+// its event in the transaction that acts.
 
 import type { workspaceWarning } from '../../access/organizations/events.ts';
 import { toOrganization } from '../../access/organizations/organizations.ts';
@@ -13,7 +14,7 @@ import { hourMs, hourOf } from './metrics.ts';
 
 const warnBounces = { rate: 0.02, count: 5 };
 const warnComplaints = { rate: 0.001, count: 2 };
-/** Rates at which the warming of a domain is held, with the counts of the warning. */
+/** Rates at which the warming of a domain is held. The counts are those of the warning. */
 export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
@@ -29,12 +30,15 @@ export interface Finding {
 
 type Limits = Config['health'];
 
-/** Returns the start of the window: whole hours and the running one, but not before `since`. */
+/**
+ * Returns the start of the window: so many whole hours before the running one, but not before
+ * `since`.
+ */
 export function windowStart({ windowHours }: Limits, now: number, since: number): number {
   return Math.max(hourOf(now) - windowHours * hourMs, since);
 }
 
-/** Returns a function that tells whether a count of the attempted reaches a limit, by rate and count. */
+/** Returns a function that tells whether a count reaches a limit, by rate and by count. */
 function reachedBy(attempted: number) {
   return (count: number, limit: { rate: number; count: number }) =>
     count >= limit.count && count / attempted >= limit.rate;
@@ -85,7 +89,7 @@ export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): F
   return null;
 }
 
-/** Returns false if no part of these counts can reach a pause, at any rate. */
+/** Tells whether some part of these counts could reach a pause. If false, none can at any rate. */
 export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
   return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
 }
@@ -97,7 +101,7 @@ export function findingInWords({ of, count, attempted, limit }: Finding): string
   return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
 }
 
-/** Formats a rate with one decimal, or two for small rates, where one would hide most of it. */
+/** Formats a rate with one decimal, or two for small rates: one decimal would hide most of them. */
 function percent(rate: number): string {
   const decimals = rate < 0.01 ? 2 : 1;
   return `${Number((rate * 100).toFixed(decimals))}%`;

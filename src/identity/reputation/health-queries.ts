@@ -22,11 +22,11 @@ export interface ReviewRow {
   organization_id: string;
   /** Scope of the review: '' for all, `from:DOMAIN`. */
   scope: string;
-  /** Earlier results do not count. */
+  /** Results before this time do not count. */
   since: number;
-  /** Set as long as a warning stands. */
+  /** Time of the warning that is in force. */
   warned_at: number | null;
-  /** Set as long as the domain is held. */
+  /** Time of the hold that is in force. */
   held_at: number | null;
   hold_reason: string | null;
 }
@@ -51,7 +51,7 @@ function summed(column: keyof HealthTally) {
 
 type Window = { organizationId: string; scope: string; from: number };
 
-/** Adds up the counts from `from` on. Hot. */
+/** Sums the counts from `from` on. Hot. */
 export const sumHealth = own.first(
   (db, window: Window) =>
     db
@@ -63,7 +63,10 @@ export const sumHealth = own.first(
   (sums) => sums ?? { attempted: 0, hard_bounced: 0, complained: 0 },
 );
 
-/** Returns the counts from `from` on, as stored: a review in the middle of an hour cuts it in two. */
+/**
+ * Returns the counts from `from` on, as stored. A review in the middle of an hour cuts that hour in
+ * two rows.
+ */
 export function selectHealth(
   db: Db,
   { organizationId, scope, from }: Window,
@@ -112,7 +115,7 @@ export function sumAttemptedByDay(
     .execute();
 }
 
-/** Finds reviews, in no order. Hot. A scope without a review, warning or hold has none. */
+/** Finds reviews, in no order. A scope without a review, warning or hold has no row. Hot. */
 export const findReviews = own.all((db, organizationIds: readonly string[]) =>
   db
     .selectFrom('health_reviews')
@@ -120,7 +123,7 @@ export const findReviews = own.all((db, organizationIds: readonly string[]) =>
     .where('organization_id', ...isOneOf(db, organizationIds)),
 );
 
-/** Records a warning. Returns false if one stands already. */
+/** Records a warning. Returns false if one is in force already. */
 export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
   const marked = await tables<HealthTables>(db)
     .insertInto('health_reviews')
@@ -164,8 +167,9 @@ export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promi
 }
 
 /**
- * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends its warning and
- * its hold. With `onlyWhen`, returns false and does nothing for a scope that is not held.
+ * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends its
+ * warning and its hold. With `onlyWhen`, does nothing and returns false for a scope that is not
+ * held.
  */
 export async function forgiveScope(
   db: Db,
@@ -215,7 +219,7 @@ export function selectHeldScopes(db: Db, organizationId: string): Promise<Review
     .execute();
 }
 
-/** Deletes counters and reviews outside every window. Rows that another daemon holds now stay. */
+/** Deletes counters and reviews outside every window. Skips rows locked by another daemon. */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
   const isShared = engineOf(db) === 'postgres';
   const q = tables<HealthTables>(db);

@@ -39,11 +39,11 @@ import {
 } from './health-queries.ts';
 import { dayMs, dayOf, hourMs, hourOf } from './metrics.ts';
 
-/** Window of a sender's rates: a day. Its series covers two weeks (specification 2.10). */
+/** Window of a sender's rates: a day. Its series has two weeks (specification 2.10). */
 const senderWindowMs = dayMs;
 const seriesDays = 14;
 
-/** The part of an outcome that counts for health. */
+/** Part of an outcome that counts for health. */
 export interface HealthObservation {
   organizationId: string;
   /** Address of a sender identity, folded; null for any other. */
@@ -54,8 +54,8 @@ export interface HealthObservation {
 }
 
 /**
- * Counts a batch inside the caller's transaction and judges it. Call it last. Returns the newly held domains,
- * of which the caller records the events (`tellHolds` of src/identity/domains).
+ * Counts a batch inside the caller's transaction and judges it. Call it last. Returns the newly
+ * held domains; the caller records their events (`tellHolds` of src/identity/domains).
  */
 export async function countHealth(
   app: App,
@@ -75,7 +75,7 @@ export async function countHealth(
   const rows = new Map<string, HealthRow>();
   const domains = new Map(ids.map((id) => [id, new Set<string>()]));
   const add = (organizationId: string, scope: string, sums: HealthTally) => {
-    // An hour that a review cut in two has two buckets.
+    // A review in the middle of an hour gives that hour two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
     const key = nameOf(organizationId, scope);
     const row = rows.get(key) ?? newRow(organizationId, scope, Math.max(hourOf(now), since));
@@ -108,7 +108,7 @@ function nameOf(organizationId: string, scope: string): string {
 
 type Summed = Omit<HealthObservation, 'counts'> & HealthTally;
 
-/** Adds up observations by sender: most batches have one sender. */
+/** Sums observations by sender; most batches have one sender. */
 function summedUp(observations: readonly HealthObservation[]): Iterable<Summed> {
   const sums = new Map<string, Summed>();
   for (const { organizationId, sender, fromDomain, counts } of observations) {
@@ -136,7 +136,7 @@ function newRow(organizationId: string, scope: string, bucketStart: number): Hea
   return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
-/** Judges an organization. Returns the newly held domains, or that it was paused. */
+/** Judges an organization. Returns the newly held domains, or that the organization was paused. */
 async function judge(
   app: App,
   trx: Db,
@@ -191,7 +191,7 @@ export async function forgive(app: App, trx: Db, organizationId: string): Promis
   await forgiveScope(trx, organizationId, '', app.clock.now());
 }
 
-/** The health that a sender's resource shows (specification 2.10). */
+/** Health shown with a sender (specification 2.10). */
 export interface SenderHealth {
   bounceRate: number;
   complaintRate: number;

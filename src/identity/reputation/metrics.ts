@@ -1,9 +1,9 @@
 // The metrics counted of mail (specification 2.16). Decides nothing.
 //
-// `accepted`, `inbound` and engagement count messages, all others count recipients: every copy has a fate of
-// its own. `attempted` is a copy that the channel has finished with (sent, bounced or given up); one that
-// waits for a retry is not counted yet. `delivered` decreases when a bounce comes later. The four of
-// engagement are counted by src/outbound/tracking/cohorts.ts.
+// `accepted`, `inbound` and engagement count messages; all others count recipients, as each copy
+// has its own outcome. `attempted` counts copies with a final attempt (sent, bounced or given up);
+// a copy that waits for a retry is not counted yet. `delivered` decreases if a bounce comes later.
+// src/outbound/tracking/cohorts.ts counts the four metrics of engagement.
 
 export const metrics = [
   'accepted',

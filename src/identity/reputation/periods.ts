@@ -1,6 +1,6 @@
-// Spans of time in queries: months (UTC, like the quota), and days of an organization's time zone. Counters
-// are kept by the hour of UTC: in a zone with a half-hour offset, an hour belongs to the day in which it
-// begins.
+// Spans of time in queries: months (UTC, like the quota), and days of an organization's time zone.
+// Counters have hours of UTC: in a zone with a half-hour offset, an hour belongs to the day in
+// which it begins.
 import { ValidationError } from '../../platform/errors.ts';
 import { dayAfter, dayIn, startOfDayIn } from '../../platform/runtime/calendar.ts';
 import { dayMs, hourMs, hourOf } from './metrics.ts';

@@ -1,6 +1,6 @@
-// Sender identities (specification 2.10, 4.7): the resource. Permission to send is in resolve.ts. An identity
-// is verified while its domain is, or by itself (`verified_at`). No state of the domain is copied here, so a
-// change to the domain takes effect at once.
+// Sender identities (specification 2.10, 4.7): the resource. resolve.ts decides who may send. An
+// identity is verified by a verified domain, or by itself (`verified_at`). The state of the domain
+// is not copied here, so a change of the domain takes effect at once.
 
 import { findOrganizations, lockOrganization } from '../../access/organizations/queries.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
@@ -36,7 +36,7 @@ function toSender(
   { series, ...deliverability }: SenderHealth,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
-  // Verified by its domain, from the time when both existed.
+  // Verification by the domain begins when both exist.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;
@@ -113,15 +113,15 @@ export function newSenderRow(
 }
 
 /**
- * Makes a sender identity, verified at once on a verified domain. The first of an organization is its default
- * unless `isDefault` is given.
+ * Creates a sender identity, verified at once on a verified domain. The first one of an
+ * organization is its default unless `isDefault` is given.
  * @throws ValidationError; ConflictError if the address is a sender already.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
   const wanted = newSenderRow(app, organizationId, input);
   return app.store.write(async (trx) => {
-    // One default per organization, even when two are made at once.
+    // Locks the organization, so that it has one default even if two senders are created at once.
     await lockOrganization(trx, organizationId, wanted.created_at);
     const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
     if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
@@ -195,8 +195,8 @@ export async function updateSender(
 }
 
 /**
- * Deletes a sender identity. On a verified domain its address may go on sending. A deleted default has no
- * successor.
+ * Deletes a sender identity. On a verified domain its address can still send. No other sender
+ * becomes the default.
  * @throws ResourceNotFoundError.
  */
 export async function deleteSender(app: App, caller: Caller, id: string): Promise<Deleted> {

@@ -1,12 +1,12 @@
-// Counting mail of warming domains: it counts in the open window, in the transaction that accepts it
-// (specification 3). It is never refused or delayed: allowances are for campaigns.
+// Counts mail of warming domains in the open window, in the transaction that accepts it
+// (specification 3).
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { addAccepted } from './queries.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
-/** A message that was accepted, or whose time has come. */
+/** A message that was accepted, or a scheduled one that is due. */
 interface AcceptedMessage {
   organization_id: string;
   /** Null for a domain that the organization has not registered. */

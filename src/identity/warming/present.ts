@@ -66,7 +66,7 @@ function toDecision(row: DecisionRow): Warming['decisions'][number] {
   return { id, kind, batchId, actor, note, createdAt: isoTime(created_at) };
 }
 
-/** Returns the reach of evidence: the window of health, but at least a window of the plan. */
+/** Returns the hours of evidence: the window of health, but at least a window of the plan. */
 function evidenceHours({ config }: App): number {
   return Math.max(config.health.windowHours, windowMs / hourMs);
 }

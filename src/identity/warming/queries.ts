@@ -16,7 +16,7 @@ export interface PlanRow {
   initial_daily_recipients: number;
   daily_growth_percent: number;
   target_daily_recipients: number;
-  /** Hours that began earlier do not count as evidence. */
+  /** Results of earlier hours do not count as evidence. */
   evidence_since: number;
   hold_reason: string | null;
   held_at: number | null;
@@ -110,7 +110,7 @@ export function updatePlan(trx: Db, id: string, changes: PlanChanges): Promise<P
     .executeTakeFirstOrThrow();
 }
 
-/** Lists the domains of an organization with a plan that is active, paused or held. */
+/** Lists the domains of an organization with a live plan: active, paused or held. */
 export const selectWarmedDomains = own.all(
   (db, organizationId: string) =>
     db
@@ -144,8 +144,8 @@ export async function selectBatches(db: Db, planId: string, limit: number): Prom
 }
 
 /**
- * Finds plans whose open window has ended by `endedBy`, or ends after `endsAfter`, which happens only when
- * the clock was set back. In the order of their ids, starting behind `after`.
+ * Finds plans whose open window has ended by `endedBy`, in the order of ids after `after`. Also
+ * finds windows that end after `endsAfter`, which happens only if the clock was set back.
  */
 export async function selectDuePlans(
   db: Db,
@@ -173,9 +173,10 @@ const addToOpen = own.change((db, domainId: string, count: number) =>
 );
 
 /**
- * Counts recipients in the open windows of domains. Hot. The caller sorts them, so that two transactions
- * cannot deadlock. Runs twice if no window was open: on PostgreSQL the statement may have waited for the
- * transaction that closed one and opened the next, which it does not see.
+ * Counts recipients in the open windows of domains. Hot. The caller sorts them, so that two
+ * transactions cannot deadlock. Runs twice if no window was open: on PostgreSQL the first statement
+ * may have waited for a transaction that closed a window and opened the next, which it does not
+ * see.
  */
 export async function addAccepted(
   trx: Db,

@@ -13,9 +13,12 @@ export interface Growth {
   targetDailyRecipients: number;
 }
 
-/** Limit of simulated windows: the steepest finite ramp takes 984, from 1 to 1,000,000 by one percent. */
+/**
+ * Most windows of a simulation: the steepest finite ramp takes 984, from 1 to 1,000,000 by one
+ * percent.
+ */
 const mostWindows = 1_200;
-/** Number of windows shown of an endless ramp. */
+/** Number of windows shown of a ramp without end. */
 const endlessWindows = 30;
 
 /** Returns the allowance of the first window, at most the target. */
@@ -47,7 +50,10 @@ export interface Simulation {
   completesAt: string | null;
 }
 
-/** Returns the windows of a plan that began at `start` (ms since 1970), if each of them is safe. */
+/**
+ * Returns the windows of a plan that began at `start` (ms since 1970), provided that each of them
+ * is safe.
+ */
 export function simulateRamp(growth: Growth, start: number): Simulation {
   const windows: SimulatedWindow[] = [];
   const isEndless =

@@ -1,6 +1,6 @@
-// Domains with a live plan, by organization, as this process knows them: every send asks, and is answered
-// from memory. A change by any process is seen within a second (src/platform/store/changes.ts), one by this process at
-// once.
+// Domains with a live plan, by organization, in the memory of this process: every send needs them.
+// A change by another process is seen within a second (src/platform/store/changes.ts), one by this
+// process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes.ts';
@@ -19,7 +19,7 @@ class WarmedDomains {
     this.#known = new KnownRows(app.clock, mostKnown, () => warmingChanges.count(app.store.db));
   }
 
-  /** Returns the domains from memory, or undefined if the store must be asked. */
+  /** Returns the domains in memory, or undefined if the store must be read. */
   get(organizationId: string): ReadonlySet<string> | undefined {
     return this.#known.isStale() ? undefined : this.#known.get(organizationId);
   }

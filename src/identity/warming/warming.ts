@@ -39,8 +39,9 @@ function actorOf({ keyId }: Caller): string {
 }
 
 /**
- * Makes a plan and opens its first window.
- * @throws ResourceNotFoundError; ConflictError for a domain that is not verified, or that has a live plan.
+ * Creates a plan and opens its first window.
+ * @throws ResourceNotFoundError; ConflictError for a domain that is not verified, or that has a
+ * live plan.
  */
 export async function startWarming(
   app: App,

@@ -44,9 +44,12 @@ import {
 import { type Growth, nextAllowance, windowMs } from './ramp.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
-/** Lateness above which the next window begins now, not at the end of its predecessor. */
+/** Lateness above which the next window begins now instead of at the end of the previous one. */
 const latenessMs = hourMs;
-/** Smallest clock jump that counts: NTP corrects less by itself, and clocks of daemons differ by less. */
+/**
+ * Smallest clock jump that counts. NTP corrects less at a time, and the clocks of daemons differ by
+ * less.
+ */
 const toleranceMs = 5_000;
 const plansPerLook = 100;
 
@@ -78,7 +81,10 @@ export function growthOf(plan: PlanRow): Growth {
   };
 }
 
-/** The open window, the scheduled one, the last closed one, and the one with the highest number. */
+/**
+ * Windows of a plan: the open, the scheduled and the last closed one, and the one with the highest
+ * number.
+ */
 interface Windows {
   open: BatchRow | undefined;
   scheduled: BatchRow | undefined;
@@ -115,8 +121,8 @@ function newBatch(
 }
 
 /**
- * Opens a window at `startsAt`: the scheduled one, or else a new one of `allowance`. Schedules the one after
- * it below the target. No other window may be open.
+ * Opens a window at `startsAt`: the scheduled one, or else a new one of `allowance`. Below the
+ * target it also schedules the one after it. No other window may be open.
  */
 export async function openWindow(
   app: App,
@@ -150,12 +156,12 @@ export async function openWindow(
   await insertBatch(trx, next);
 }
 
-/** A plan that has moved; null if another process was first. */
+/** A plan with its change; null if another process made the change first. */
 type Moved = { plan: PlanRow; change: 'closed' | 'held' | 'completed' | 'clock' } | null;
 
 /**
- * Closes ended windows and opens the next. Call it each minute. Returns the number of plans. Where several
- * daemons share a store, each calls it, and each window moves once.
+ * Closes ended windows and opens the next; for the scheduler, each minute. Returns the number of
+ * changed plans. If several daemons share a store, each window still moves once.
  */
 export async function moveWindows(app: App): Promise<number> {
   const now = app.clock.now();
@@ -221,7 +227,10 @@ async function moveWindow(app: App, trx: Db, planId: string): Promise<Moved> {
   return { plan, change: 'closed' };
 }
 
-/** Restarts a window that lies ahead because the clock was set back: it would last longer than a day. */
+/**
+ * Restarts a window that lies in the future because the clock was set back: it would last longer
+ * than a day.
+ */
 async function comeToPresent(
   trx: Db,
   plan: PlanRow,

@@ -1,14 +1,15 @@
-// Actions of keys and installations in mailboxes, and their proposals. src/inbox/replies sends: it makes a
-// proposal here, and executes it after a person approves.
+// Actions of keys and installations in mailboxes, and their proposals. src/inbox/replies sends: it
+// stores a proposal here, and executes it after a person approves.
 //
-//   state      moved by                             to        also
-//   (none)     a key did it                         executed
-//   (none)     a key that only proposes, or a limit proposed  a person decides; 100 open in a mailbox
-//   proposed   approve                              approved  only within its transaction
-//   approved   the mail was sent                    executed  messageId
-//   approved   the send was refused for good        failed    failure has the reason
-//   proposed   reject                               rejected  its content is deleted
-//   proposed   7 days                               expired   its content is deleted
+// state      moved by                               to        also
+// (none)     a key acted                            executed
+// (none)     a key that only proposes, or a limit   proposed  a person decides; 100 open in a
+// mailbox
+// proposed   approve                                approved  only within its transaction
+// approved   the mail was sent                      executed  messageId
+// approved   the send was refused for good          failed    failure has the reason
+// proposed   reject                                 rejected  its content is deleted
+// proposed   7 days                                 expired   its content is deleted
 
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';

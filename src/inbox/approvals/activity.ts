@@ -27,7 +27,7 @@ interface Span {
   to: number;
 }
 
-/** Splits a range into whole hours and the rest at its ends. */
+/** Splits a range into its whole hours and the partial hours at its ends. */
 function partsOf({ from, to }: Span): { hours: Span | null; cuts: Span[] } {
   const first = Math.ceil(from / hourMs) * hourMs;
   const last = Math.floor(to / hourMs) * hourMs;
@@ -62,7 +62,10 @@ function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, num
   return [...sums].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Counts from `after` to before `before`, or over all time without both. @throws ResourceNotFoundError. */
+/**
+ * Counts from `after` to before `before`; without both, over all time.
+ * @throws ResourceNotFoundError.
+ */
 export async function agentActivity(
   app: App,
   { organizationId }: Caller,

@@ -1,5 +1,5 @@
-// SQL on the copies of mail in actions and proposals: find by message, thread or mailbox; empty or delete.
-// Rows only, no decisions.
+// SQL on the copies of mail in actions and proposals: finds them by message, thread or mailbox;
+// empties or deletes them. Rows only, no decisions.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import type { ActionRow } from './queries.ts';
 
@@ -8,7 +8,7 @@ interface CopyTables {
   mailbox_proposals: { action_id: string; content: string };
 }
 
-/** Returns whether a proposal in the thread, made by this time, is open. */
+/** Returns whether the thread has an open proposal that was made by this time. */
 export async function isProposedIn(trx: Db, threadId: string, madeBy: number): Promise<boolean> {
   const row = await tables<CopyTables>(trx)
     .selectFrom('mailbox_actions')
@@ -49,8 +49,8 @@ export function selectActionsOfMessage(trx: Db, messageId: string): Promise<Acti
 }
 
 /**
- * Returns up to `limit` closed, not yet emptied actions of a thread that sent no message: rejected, expired
- * and failed proposals, with `areAll` every kind.
+ * Returns up to `limit` closed actions of a thread that sent no message and are not emptied yet:
+ * rejected, expired and failed proposals; with `areAll`, every kind.
  */
 export function selectActionsOfThread(
   trx: Db,

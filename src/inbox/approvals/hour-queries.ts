@@ -1,5 +1,6 @@
-// All SQL on `mailbox_hours`: counts of actions and events in a mailbox per hour, by the time in their ids,
-// and over all time (hour -1). The transaction of the action or event counts it.
+// All SQL on `mailbox_hours`: counts of actions and events in a mailbox by hour (the hour of the
+// time in their ids), and over all time (hour -1). They are counted in the transaction of the
+// action or event.
 import { sql } from 'kysely';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, tables } from '../../platform/store/db.ts';

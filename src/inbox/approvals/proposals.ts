@@ -1,5 +1,6 @@
-// Proposals: mails in a mailbox that a person decides on. Each is stored whole and never changes, so the
-// approver sees exactly the bytes that go out. Lists never read them: one mail or file is read at a time.
+// Proposals: mails in a mailbox on which a person decides. Each is stored whole and never changes,
+// so the approver sees exactly the bytes that leave. Lists never read them: one mail or file is
+// read at a time.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record, told } from '../../history/events/record.ts';

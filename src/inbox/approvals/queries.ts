@@ -14,7 +14,7 @@ export class ActionRow {
   actor_kind!: 'key' | 'installation';
   actor_id!: string;
   actor_name!: string | null;
-  /** 1 for the key of a person. */
+  /** 1 if the key belongs to a person. */
   by_person!: number;
   message_id!: string | null;
   thread_id!: string | null;
@@ -62,7 +62,10 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
   return row?.state === 'proposed';
 }
 
-/** Moves an action to another state. Returns false if it left the state `from`: one of two movers wins. */
+/**
+ * Moves an action from the state `from` to another. Returns false if it has left that state: only
+ * one of two callers succeeds.
+ */
 export async function moveAction(
   db: Db,
   row: Pick<ActionRow, 'id' | 'mailbox_id' | 'type'>,
@@ -129,7 +132,7 @@ export async function countOpen(
   return { ...open, bytes: Number(bytes) };
 }
 
-/** Returns the times that persons needed for their last decisions, in ms. */
+/** Returns how long persons took for their last decisions, in ms. */
 export async function selectDecisionTimes(
   db: Db,
   mailboxId: string,
@@ -189,7 +192,7 @@ const sentByServices = own.all((db, ids: readonly string[]) =>
     .$castTo<{ message_id: string }>(),
 );
 
-/** Returns those of these messages that programs sent without a person's approval. */
+/** Returns the ids among `ids` of messages that programs sent without a person's approval. */
 export async function selectSentByServices(
   db: Db,
   messageIds: readonly string[],

@@ -1,5 +1,5 @@
-// Retention of actions in mailboxes: `retention.actionsDays`, or the lifetime of their mailbox if unset. An
-// open proposal stays until it is decided or expires. The counts by hour stay.
+// Retention of actions in mailboxes: `retention.actionsDays`; if that is unset, as long as their
+// mailbox exists. An open proposal stays until it is decided or expires. The counts by hour stay.
 import type { App } from '../../core/app.ts';
 import { sweep } from '../../platform/store/sweep.ts';
 import { deleteOldActions } from './copy-queries.ts';

@@ -4,7 +4,10 @@ import type { App } from '../../core/app.ts';
 import type { Intake } from '../../outbound/queue/intake.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
-/** Mails within `whileMs` that make a burst. With fewer the cores can store and parse at once. */
+/**
+ * Number of mails within `whileMs` that counts as a burst. Fewer mails can be stored and parsed at
+ * once.
+ */
 const pressingMails = 8;
 const whileMs = 50;
 

@@ -1,5 +1,5 @@
-// Reads, parses and keeps leased mails (projector.ts schedules it). Small mails share the read, the parse
-// worker and the transaction. The next ones are parsed while the previous ones are kept.
+// Reads, parses and stores leased mails (projector.ts schedules it). Small mails share the read,
+// the parse worker and the transaction. While some results are stored, the next mails are parsed.
 import type { App } from '../../core/app.ts';
 import { parseHeaderOnly } from '../../mail/mime/parse/read-header.ts';
 import { findBlob, findSmallBlobs } from '../../outbound/messages/content-queries.ts';
@@ -24,16 +24,16 @@ const keptTogether = 1024 * 1024;
 
 /** Limits of a run. */
 export interface Bounds {
-  /** Asked before more work begins. */
+  /** Called before more work begins; true stops the run. */
   isOver(): boolean;
-  /** Resolves when the run must stop waiting for work under way. */
+  /** Resolves when the run must no longer wait for started work. */
   over: Promise<void>;
 }
 
 /** Outcome of one mail. */
 type Outcome =
   | { kind: 'found'; row: Reading | null }
-  /** Its lease runs out, then it is tried again. */
+  /** The mail is tried again after its lease. */
   | { kind: 'again' }
   /** The parser or the store had no room, through no fault of the mail. */
   | { kind: 'no room'; reason: CapacityError };
@@ -49,7 +49,10 @@ interface Leased {
   raw: Buffer | undefined;
 }
 
-/** Projects leased mails. Returns the ids that were not begun, or not kept, for a reason outside the mail. */
+/**
+ * Projects leased mails. Returns the ids of mails that were not begun, or not stored, for a reason
+ * outside the mail.
+ */
 export async function projectMails(
   app: App,
   taken: readonly TakenProjection[],
@@ -147,7 +150,10 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
   }
 }
 
-/** Returns the result for a mail whose parse never ended, not even with an error. Reads only its header. */
+/**
+ * Returns the result of a mail whose parsing never ended, not even with an error. Reads only its
+ * header.
+ */
 async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
   const why = 'parsing did not end: only the header was read';

@@ -25,11 +25,11 @@ import { projectMails } from './project-mails.ts';
 const batch = 64;
 /** Duration of a lease. A mail takes 2 s at most. After the lease this or another daemon tries again. */
 const leaseMs = 60_000;
-/** Time after the lease began in which mails are started. Later ones are handed back. */
+/** Time after the lease began during which mails are started. Later mails are released. */
 const beginsWithinMs = 30_000;
 /** Pause after another daemon leased all due mails. */
 const othersPauseMs = 1_000;
-/** Delay of mails handed back because the parser has no room or its worker does not start. */
+/** Delay of mails that are released because the parser has no room or its worker does not start. */
 const noRoomPauseMs = 1_000;
 const besideBurstMs = 100;
 /** Longest wait for a burst to end. */
@@ -38,7 +38,7 @@ const patienceMs = 10_000;
 export interface Projector {
   /** Releases leases left by a crash (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
-  /** Stops, and hands back unparsed mails at once. */
+  /** Stops, and releases unparsed mails at once. */
   stop(): Promise<void>;
   /** Parses a batch of due mails and returns the number of leased ones. For tests and the loop. */
   projectDue(): Promise<number>;
@@ -96,7 +96,8 @@ export function createProjector(app: App): Projector {
 }
 
 /**
- * Decides when to yield. Asked before each read of the store, because each commit of a burst wakes the loop.
+ * Decides when to yield. Called before each read of the store, because each commit of a burst wakes
+ * the loop.
  */
 function pressureOf(app: App) {
   const intakes = [intakeOf(app), mailIntakeOf(app)];

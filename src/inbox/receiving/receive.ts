@@ -41,7 +41,10 @@ export interface ReceivedEnvelope {
 /** Result of a mail. `messageIds` names stored messages and queued reports. */
 export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRefusal;
 
-/** RFC 5321 6.3 requires at least 100 in general. No mail for us needs as many hops. */
+/**
+ * Most Received fields of a mail. RFC 5321 6.3 requires at least 100 in general, but no mail for us
+ * needs as many hops.
+ */
 const mostHops = 50;
 const mostPerTransaction = 64;
 
@@ -66,8 +69,7 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Before inserts and counters, because it locks messages
-    // (docs/making/store.md, "Order of locks").
+    // Runs before inserts and counters: it locks messages (docs/making/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,

@@ -12,7 +12,7 @@ export interface Handover {
   id: string;
   /** Our name. */
   hostname: string;
-  /** Null for several recipients: none may learn of the others. */
+  /** The recipient; null for several recipients, as none may learn of the others. */
   forAddress: string | null;
   /** Milliseconds since 1970. */
   receivedAt: number;

@@ -1,10 +1,13 @@
-// A refusal of received mail as a value (rule 6): the receive path decides, the listener answers. Codes are
+// A refusal of received mail as a value: the receive path decides, the listener answers. Codes are
 // of RFC 5321 4.2 and RFC 3463.
 export interface InboundRefusal {
   kind: 'refused';
   code: number;
   enhancedCode: string;
-  /** Repeats no input of the client, because refusals end up in logs of third parties. */
+  /**
+   * Text of the answer. Contains no input of the client, because refusals end up in logs of third
+   * parties.
+   */
   text: string;
   /** Domain whose policy refuses, for our log only. */
   domain?: string;

@@ -20,7 +20,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 import { groupReads } from '../../platform/store/group.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** Mailbox with the address that reached it. */
+/** A mailbox, with the address by which it was found. */
 export interface MailboxAddressee {
   kind: 'mailbox';
   mailboxId: string;
@@ -34,7 +34,7 @@ export interface ReportAddressee {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
-  /** Send that the return path names. Null except for bounces. */
+  /** The send that the return path names; null except for bounces. */
   named: NamedTransaction | null;
   address: string;
 }
@@ -86,7 +86,7 @@ export async function resolveAddressee(
 
 const mostTogether = 64;
 
-/** Local parts that are reserved at a return-path host, also beside a catch-all. */
+/** Local parts that are reserved at a return-path host, even if its domain has a catch-all. */
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
 /**
@@ -103,7 +103,7 @@ async function unlessKept<Found>(
   return owners.length > 0 ? undefined : catchAll;
 }
 
-/** Clients that ask at the same time share a look-up. */
+/** Clients that ask at the same time share one look-up. */
 const receiversOf = perApp(({ store }: App) =>
   groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
 );

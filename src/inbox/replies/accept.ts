@@ -23,9 +23,9 @@ export interface Outgoing {
 
 /** The thread of a mail, from `placesOf`. */
 export interface Place {
-  /** Null begins a thread. */
+  /** Thread of the mail; null begins a new one. */
   threadId: string | null;
-  /** Set if the answered message was received. */
+  /** Whether the answered message was received (and not sent by us). */
   isAnswer: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function placesOf(
     const found = placeOf.get(inReplyToMessageId ?? '');
     return { id: found?.thread_id ?? threadId, found };
   });
-  // The thread of a message exists; a thread named by id may be gone.
+  // The thread of a found message exists; a thread given by id may have been deleted.
   const named = wanted.flatMap(({ id, found }) => (found || id === null ? [] : id));
   const threads = new Map((await findThreads(trx, named)).map((row) => [row.id, row]));
   return wanted.map(({ id, found }, index): Place => {
@@ -75,8 +75,8 @@ export async function placesOf(
 }
 
 /**
- * Accepts mails, each into a different thread; a refused one stores nothing. Returns one result each, in
- * order.
+ * Accepts mails, each into a different thread. A refused one stores nothing. Returns a result for
+ * each, in order.
  */
 export async function acceptMails(
   app: App,

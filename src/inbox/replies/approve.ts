@@ -30,13 +30,13 @@ import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
 
-/** Returns whether the same send may succeed later. */
+/** Tells whether the same send may succeed later. */
 function passes(error: ServiceError): boolean {
   if (error instanceof ForbiddenError) return error.reason === 'paused';
   return error.status !== 404 && error.status !== 422;
 }
 
-/** The reason why an approved mail does not go. */
+/** The reason why an approved mail is not sent. */
 type Failure = NonNullable<Execution['failure']>;
 
 /** Returns the proposer with the current rights of the key; null if the key is revoked. */
@@ -51,14 +51,15 @@ interface Approved extends ApprovedMail {
   content: SendContent;
 }
 
-/** The result for its action: the sent message, or the failure. */
+/** The outcome for the action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
 /** Returns the envelope of the send; texts and files are in its content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
-  // A message deleted meanwhile is still answered: the frozen header fields name it.
+  // If the answered message was deleted, the mail is still an answer: the frozen header fields name
+  // it.
   return { ...mail, attachments: [], inReplyToMessageId: answered?.id ?? null };
 }
 

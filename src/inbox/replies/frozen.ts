@@ -32,7 +32,7 @@ function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Removes repeated addresses over all lists; the first one stays. */
+/** Removes repeated addresses over all lists; keeps the first one. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>
@@ -101,7 +101,7 @@ export async function composed(
     headers: [],
     priority: null,
     boundarySeed: app.newId('content'),
-    // Placeholders, removed below: both fields are made at the send.
+    // Placeholders, removed below: the send makes both fields.
     messageIdHeader: '<frozen@invalid>',
     date: 0,
   });
@@ -124,7 +124,8 @@ export async function composed(
 }
 
 /**
- * Returns the texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one.
+ * Returns the texts as `payloadOf` sends them: HTML alone gets a text, and a mail with files alone
+ * an empty text.
  */
 function writtenContent(
   organizationId: string,
@@ -144,7 +145,9 @@ export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
   });
 }
 
-/** Returns the content of the send. The MIME goes out; texts and files serve display and search. */
+/**
+ * Returns the content of the send. The MIME is sent; texts and files are for display and search.
+ */
 export function frozenContent(organizationId: string, frozen: Frozen): SendContent {
   const { mail, mime } = frozen;
   const { subject, from, replyTo, inReplyTo, references } = mail;
@@ -156,7 +159,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       mail: cutRawMail(mime, () => false),
       messageIdHeader: null,
       hasDate: false,
-      // No origins to check beside its From, which the proposal checked.
+      // Empty: the proposal has checked the From, and no other origins exist.
       origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },

@@ -1,7 +1,7 @@
-// Loop protection between programs. The service itself never answers. A program with a key answers no
-// auto-reply (409), and after five of its sends into a thread within an hour, without a person's mail
-// between, the next becomes a proposal. A mail sent by one of our programs never counts as a person's, from
-// any mailbox.
+// Loop protection between programs. The service itself never answers. A program with a key cannot
+// answer an automatic reply (409). After five of its sends into a thread within an hour, without a
+// person's mail in between, its next send becomes a proposal. Mail sent by one of our programs
+// never counts as a person's, from any mailbox.
 import type { Caller } from '../../core/api/route.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
@@ -63,7 +63,7 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
     trx,
     said.map(({ message_id }) => message_id),
   );
-  /** Maps each row to the message of ours that it is, or that it came from. */
+  /** Maps each row to our message: itself, or the original of this copy. */
   const ours = new Map(
     rows.map((row) => [
       row.id,

@@ -10,10 +10,10 @@ import type { Attachment, SkippedRecipient } from './schema.ts';
 
 export interface Mail {
   type: 'sendMessage' | 'reply' | 'forward';
-  /** Null begins a thread. */
+  /** Thread of the mail; null begins a new one. */
   threadId: string | null;
   inReplyToMessageId: string | null;
-  /** The draft behind the mail, as it was read; the send deletes it. */
+  /** The draft from which the mail was made, as it was read; the send deletes it. */
   draft: { id: string; updatedAt: number } | null;
   from: { email: string; name: string | null };
   to: string[];

@@ -1,7 +1,7 @@
 // Recipients and sender of an answer (specification 4.4). Pure.
 import { foldAddress } from '../../platform/net/address.ts';
 
-/** The fields of a message that decide its answer's recipients, as the message has them. */
+/** Fields of a message that decide the recipients of its answer. */
 export interface Answered {
   direction: 'outbound' | 'inbound';
   from: string;
@@ -15,7 +15,7 @@ export interface Recipients {
   cc: string[];
 }
 
-/** Removes repeated addresses and those of `taken`, which grows. */
+/** Removes repeated addresses and those in `taken`; adds the rest to `taken`. */
 function distinct(addresses: readonly string[], taken: Set<string>): string[] {
   return addresses.filter((address) => {
     const folded = foldAddress(address);
@@ -40,7 +40,7 @@ export function answerRecipients(
   const sender = replyTo.length > 0 ? replyTo : [from];
   const first = distinct(others(isOurs ? to : sender), taken);
   const second = distinct(others(isOurs ? cc : [...to, ...cc]), taken);
-  // A mail with Cc only was for these recipients.
+  // A mail with only Cc was addressed to these recipients.
   if (isOurs && first.length === 0) return { to: second, cc: [] };
   return { to: first, cc: all ? second : [] };
 }

@@ -23,7 +23,7 @@ export interface Asked {
 /** `messageId` is set only for a message sent by this request. */
 export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
 
-/** Nothing was stored: the mail must be proposed, and still has to be frozen. */
+/** Nothing was stored: the mail must become a proposal, and is not frozen yet. */
 export interface Unfrozen {
   isUnfrozen: true;
 }

@@ -74,7 +74,8 @@ export async function sendTogether(
   intakeOf(app).took(asked.length);
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
-  // All keys at once, before any contended lock: a round never waits for a key of another daemon.
+  // Claims all keys at once, before any contended lock: a round then never waits for a key of
+  // another daemon.
   const owned = await keepFirst(trx, asked, answers);
   for (;;) {
     const left = asked.filter((one) => !answers.has(one));

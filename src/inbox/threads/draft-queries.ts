@@ -101,7 +101,7 @@ export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<Lis
     .execute();
 }
 
-/** Returns the files of a draft with their bytes; the bound on a mail's size limits them. */
+/** Returns the files of a draft with their bytes. Their size is limited, as a mail's is. */
 export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]> {
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
@@ -138,7 +138,8 @@ const selectRead = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Locks drafts and returns their states by id. Drafts that changed since the read, or are gone, are left out.
+ * Locks drafts and returns their states by id. Leaves out drafts that changed since the read or no
+ * longer exist.
  */
 export async function holdDrafts(
   db: Db,

@@ -1,4 +1,5 @@
-// Threads that begin with a draft: they have no message until it is sent, and go with their last draft.
+// Threads that begin with a draft. They have no message until a draft is sent, and are deleted with
+// their last draft.
 import type { App } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -11,7 +12,7 @@ interface Drafted {
   from: { email: string; name: string | null };
 }
 
-/** Returns the id of a new thread in `drafts`. */
+/** Creates a thread in the folder `drafts` and returns its id. */
 export async function beginDraftThread(
   app: App,
   trx: Db,

@@ -1,5 +1,5 @@
-// Scheduled changes of threads: snoozes end, and deleted mailboxes lose what remains of them. Each thread has
-// its own transaction, so that a long one delays no others.
+// Scheduled changes of threads: snoozes end, and mailboxes deleted some time ago lose their
+// content. Each thread has its own transaction, so that a long one does not delay others.
 import type { App } from '../../core/app.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
 import {
@@ -73,7 +73,7 @@ async function removeStrays(app: App, mailboxId: string): Promise<void> {
   }
 }
 
-/** Removes the rest of a mailbox without threads; only its id stays. */
+/** Empties a mailbox without threads: only its id stays. */
 async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
   await removeStrays(app, id);
   await app.store.write(async (trx) => {

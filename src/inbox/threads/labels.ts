@@ -1,4 +1,4 @@
-// Labels of a thread: short texts that keep their case and compare without it.
+// Labels of a thread: short texts. They keep their case but are compared without it.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
@@ -19,7 +19,7 @@ async function standingOf(trx: Db, row: ThreadRow): Promise<ThreadStanding> {
   );
 }
 
-/** Maps labels by their folded form. Of equal ones the first wins. */
+/** Maps labels by their folded form; of equal ones the first is kept. */
 function byFolded(labels: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const label of labels) {

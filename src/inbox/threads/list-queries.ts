@@ -31,7 +31,7 @@ function allOf(conditions: readonly Condition[]): Condition {
   return sql.join(conditions, sql` and `);
 }
 
-/** Conditions on the sort columns, in the index that is walked. */
+/** Returns conditions on the sort columns within the walked index. */
 function within(
   { after, before }: ThreadFilter,
   place: CursorPosition | null,
@@ -57,7 +57,7 @@ function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
 }
 
-/** Conditions for each row that another index returns. */
+/** Returns conditions that are tested for each row of another index. */
 function rest(filter: ThreadFilter): Condition[] {
   return [
     sql<SqlBool>`folder in (${sql.join(filter.folders)})`,

@@ -28,7 +28,7 @@ const nothingSaid: Said = {
 /** Bytes of new content: of one message, and of one page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
-/** Messages with texts read at once: 4 MB in the worst encoding. */
+/** Number of texts that are read at once: 4 MB in the worst encoding. */
 const together = 16;
 
 /** Truncates the new content of a page to its limits. */
@@ -60,7 +60,10 @@ function attached(files: readonly File[]) {
   });
 }
 
-/** Reads the texts of these messages, by id. After the budget is spent, the rest come without text. */
+/**
+ * Reads the texts of these messages, by id. Once the budget is used up, the remaining messages have
+ * no text.
+ */
 async function saidBy(db: Db, messages: readonly Contained[]): Promise<Map<string, Said>> {
   const budget = new ContentBudget();
   const said = new Map<string, Said>();

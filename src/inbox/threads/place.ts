@@ -19,7 +19,7 @@ import {
 
 const topicMs = 7 * 86_400_000;
 
-/** A message that looks for its thread. */
+/** A message for which a thread is searched. */
 export interface Seeker {
   mailboxId: string;
   keys: ThreadKeys;

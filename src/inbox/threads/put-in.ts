@@ -1,5 +1,6 @@
-// Puts received mail into threads: independent mails all at once, then the dependent ones one by one.
-// place.ts chooses the thread. docs/making/states.md shows the effect on the folder.
+// Puts received mail into threads: mails that do not depend on each other all at once, then the
+// others one by one. place.ts chooses the thread. docs/making/states.md shows the effect on the
+// folder.
 import type { App } from '../../core/app.ts';
 import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
 import { attachmentsOf, type InboundEnvelope } from '../../outbound/messages/projection.ts';
@@ -118,8 +119,8 @@ interface Settled extends Seeking {
 }
 
 /**
- * Splits mails into those that can be placed together and those that must go `alone`: these share a key or a
- * thread with another one of the batch, or merge threads.
+ * Splits mails into those that can be placed together and those that must be placed `alone`: they
+ * share a key or a thread with another mail of the batch, or merge threads.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };

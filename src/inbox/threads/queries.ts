@@ -16,7 +16,7 @@ export class ThreadRow {
   folder!: Folder;
   is_read!: number;
   is_starred!: number;
-  /** Never decreases, so that a walk over a list meets a thread once. */
+  /** Time of the last activity. Never decreases, so that a walk over a list meets a thread once. */
   last_activity_at!: number;
   snoozed_until!: number | null;
   priority!: 'high' | 'normal' | 'low';

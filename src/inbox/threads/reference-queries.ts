@@ -75,12 +75,12 @@ function packed(named: Iterable<Named>): string {
   return JSON.stringify(rows);
 }
 
-/** Stores these keys. A key that exists keeps its thread. */
+/** Stores these keys. An existing key keeps its thread. */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
   if (named.length > 0) await insertNew(db, packed(named));
 }
 
-/** Stores these keys, and points existing ones at the new thread. Of equal ones the last wins. */
+/** Stores these keys, and moves existing ones to the new thread. Of equal ones the last counts. */
 export async function putReferences(db: Db, named: readonly Named[]): Promise<void> {
   const last = new Map(named.map((one) => [`${one.mailboxId} ${one.hash}`, one]));
   if (last.size > 0) await put(db, packed(last.values()));

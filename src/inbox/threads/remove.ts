@@ -32,7 +32,7 @@ export async function removeMessages(
   ids: readonly string[],
 ): Promise<boolean> {
   for (const messageId of ids) {
-    // Before the message: else its removal would recompute the thread each time.
+    // Runs before the message is deleted, which would otherwise recompute the thread each time.
     await deleteThreadMessage(trx, messageId);
     await removeMessage(app, trx, messageId);
   }

@@ -1,12 +1,13 @@
-// The full text of messages in threads (`thread_search`; src/platform/store/full-text defines its storage), and the
-// messages that still wait for it (`thread_search_waiting`). Both rows go with their message.
+// The full text of messages in threads (`thread_search`; src/platform/store/full-text defines its
+// storage), and the messages that wait for indexing (`thread_search_waiting`). Both rows are
+// deleted with their message.
 import { type Db, isOneOf } from '../../platform/store/db.ts';
 import type { DocumentWords } from '../../platform/store/full-text/document.ts';
 import { fullTextOf } from '../../platform/store/full-text/full-text.ts';
 import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** A message with the words that find it. */
+/** A message with its indexed words. */
 export interface Findable {
   mailboxId: string;
   messageId: string;
@@ -37,7 +38,7 @@ const documents = fullTextOf(own.column('thread_search', 'message_id'));
 
 export const insertWaiting = own.bulkInsert('thread_search_waiting', WaitingRow);
 
-/** Returns the oldest messages that are still to be indexed. */
+/** Returns the oldest messages that wait for indexing. */
 export const selectWaiting = own.all((db, limit: number) =>
   db.selectFrom('thread_search_waiting').selectAll().orderBy('message_id').limit(limit),
 );
@@ -52,7 +53,8 @@ const removeWaiting = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Deletes these from the waiting messages. Returns those that still waited; the transaction must index them.
+ * Removes these messages from the waiting ones. Returns those that were still waiting; the same
+ * transaction must index them.
  */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
   await lockWaiting(db, ids);

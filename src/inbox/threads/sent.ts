@@ -25,7 +25,7 @@ import { insertWaiting } from './search-queries.ts';
 /** An accepted message of a mailbox, with its stored rows. */
 export interface SentMail {
   mailboxId: string;
-  /** Null begins a new thread. */
+  /** Thread of the mail; null begins a new one. */
   threadId: string | null;
   /** Set for an answer to a received message of that thread. */
   isAnswer?: boolean;

@@ -1,13 +1,13 @@
-// Decides which mail begins in `spam`. The words of a mail have no say:
+// Decides which mail begins in `spam`. The words of a mail do not matter:
 //
-//   DMARC says      | the author's domain asks for
-//   ----------------+----------------------------------------------------
-//   fail, permerror | quarantine, or reject where that is not enforced
-//   temperror       | reject
+// DMARC says      | the author's domain asks for
+// ----------------+----------------------------------------------------
+// fail, permerror | quarantine, or reject where that is not enforced
+// temperror       | reject
 //
-// A trusted sealer that saw DMARC pass (receiving/trusted-sealer.ts) overrides `fail` and `temperror`.
-// The `filters` of the mailbox add mail from blocked senders and, if an allow list exists, mail from all
-// others.
+// A trusted sealer that saw DMARC pass (receiving/trusted-sealer.ts) overrides `fail` and
+// `temperror`. The `filters` of the mailbox add mail from blocked senders and, if there is an allow
+// list, mail from all other senders.
 import type { MailboxFilters } from '../../identity/mailboxes/schema.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';

@@ -225,7 +225,7 @@ export async function updateThread(
   });
 }
 
-/** The effect of one transaction of a deletion. */
+/** Result of one transaction of a deletion. */
 interface Removal {
   state: 'moved' | 'begun' | 'gone';
   /** Count of messages removed so far. */

@@ -17,24 +17,36 @@ export interface ProviderRules {
   readonly fallback: Provider;
 }
 
-export interface Providers extends ProviderRules {
+export interface Providers {
+  /** The rules in force. */
+  readonly rules: ProviderRules;
   /** Returns the provider of these MX hosts, or the default rules if no provider matches all of them. */
   of(hosts: readonly string[]): Provider;
+  /** Returns the rules of a lane by its name. */
+  ofLane(name: string): Provider;
+  /** Puts other rules in force. */
+  replace(rules: ProviderRules): void;
 }
 
 /** Builds the look-up over these rules. */
-export function createProviders({ all, fallback }: ProviderRules): Providers {
+export function createProviders(initial: ProviderRules): Providers {
   const belongs = (host: string, suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
+  let rules = initial;
   return {
-    all,
-    fallback,
+    get rules() {
+      return rules;
+    },
     of(hosts) {
-      const found = all.find(
+      const found = rules.all.find(
         ({ mx }) =>
           hosts.length > 0 &&
           hosts.every((host) => mx.some((suffix) => belongs(host.toLowerCase(), suffix))),
       );
-      return found ?? fallback;
+      return found ?? rules.fallback;
+    },
+    ofLane: (name) => rules.all.find((provider) => provider.name === name) ?? rules.fallback,
+    replace(others) {
+      rules = others;
     },
   };
 }
@@ -46,7 +58,7 @@ export function laneOfHosts(
 ): { rule: LaneRule; provider: Provider } {
   const names = hosts.map(({ name }) => name).sort();
   const provider = providers.of(names);
-  const lane = provider === providers.fallback ? `mx ${names.join(' ')}` : provider.name;
+  const lane = provider === providers.rules.fallback ? `mx ${names.join(' ')}` : provider.name;
   const { connections, messagesPerConnection, requireTls } = provider;
   return { rule: { lane, connections, messagesPerConnection, requireTls }, provider };
 }

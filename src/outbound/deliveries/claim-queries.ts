@@ -19,7 +19,9 @@ export async function lockClaims(db: Db, worker: string | null): Promise<void> {
     .execute();
 }
 
-/** Returns the earliest turn that waits for a claim, or null. Reads one index entry. */
+/**
+ * Returns the earliest turn of a delivery that waits for a claim, or null. Reads one index entry.
+ */
 export const firstTurn = own.first(
   (db) =>
     db
@@ -56,7 +58,7 @@ export const findDue = own.all((db, now: number, limit: number) => {
   return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
 });
 
-/** Finds deliveries that wait for this lane, in the order in which they were put off. */
+/** Finds deliveries that wait for this lane, in the order in which they were postponed. */
 export const findInLane = own.all((db, lane: string, limit: number) => {
   const waiting = db
     .selectFrom('deliveries')
@@ -67,7 +69,10 @@ export const findInLane = own.all((db, lane: string, limit: number) => {
   return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
 });
 
-/** Finds ready deliveries, by turn. On PostgreSQL, skips those that another daemon looks at. */
+/**
+ * Finds ready deliveries in the order of turns. On PostgreSQL, skips deliveries that another daemon
+ * has locked.
+ */
 export const findReady = own.all((db, limit: number) => {
   const ready = db
     .selectFrom('deliveries')
@@ -78,7 +83,7 @@ export const findReady = own.all((db, limit: number) => {
   return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
 });
 
-/** Makes the delivery ready, at its turn. */
+/** Makes the delivery ready, with its turn. */
 export const makeReady = own.run((db, id: string, turn: number) =>
   db
     .updateTable('deliveries')
@@ -93,7 +98,7 @@ export interface Postponement {
   waitReason: WaitReason;
 }
 
-/** Has the delivery wait for its lane, at the latest until `dueAt`. Counts no attempt. */
+/** Makes the delivery wait for its lane, until `dueAt` at the latest. Counts no attempt. */
 export const postpone = own.run((db, postponement: Postponement) =>
   db
     .updateTable('deliveries')
@@ -149,7 +154,10 @@ export async function renewLeases(
     .execute();
 }
 
-/** Hands claims back, due now: at SIGTERM our own, at start those of a daemon that died. */
+/**
+ * Releases claims, due now: at SIGTERM those of this daemon, at its start those of a daemon that
+ * crashed.
+ */
 export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
   await lockClaims(db, worker);
   const released = await tables<DeliveryTables>(db)

@@ -1,5 +1,5 @@
-// SQL on `deliveries` after the clock was set back: times set by the old clock move to the present, so that
-// no delivery waits for a distant time.
+// SQL on `deliveries` after the clock was set back: times that the old clock set move to the
+// present, so that no delivery waits for a distant time.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { lockClaims } from './claim-queries.ts';
@@ -11,7 +11,7 @@ export interface Moment {
   latest: number;
 }
 
-/** Time of the last change to an entry, from which its wait counts. */
+/** Time of the last change to an entry; its wait counts from there. */
 const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
 
 function fromFuture(db: Db, { now, latest }: Moment) {
@@ -23,13 +23,13 @@ function fromFuture(db: Db, { now, latest }: Moment) {
   return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({
-      // A `due_at` before `touchedAt` was set by the new clock already, such as that of a lease renewed
-      // since.
+      // Keeps a `due_at` before `touchedAt`: the new clock set it, for example for a renewed lease.
       due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),
       claimed_at: atMost('claimed_at'),
-      // Without an attempt `touchedAt` is this column: set to now, the entry is not moved again.
+      // Without an attempt `touchedAt` is this column. Once it is set to now, the entry is not
+      // moved again.
       queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
     })
     .where('due_at', 'is not', null)

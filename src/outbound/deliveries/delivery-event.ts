@@ -7,7 +7,9 @@ import type { MessageStatus } from './status.ts';
 
 type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
 
-/** Builds a step. `status` is that of the message after it, `timestamp` in ms since 1970. */
+/**
+ * Builds a step. `status` is the status of the message after it, `timestamp` is in ms since 1970.
+ */
 export function deliveryEvent(
   row: Told,
   eventType: MessageEventType,
@@ -26,7 +28,7 @@ export function deliveryEvent(
   };
 }
 
-/** Builds the end of a delivery that was never attempted, with its reason. */
+/** Builds the last step of a delivery that was never attempted, with the reason. */
 export function unsentEvent(
   row: Told,
   end: Pick<DeliveryRow, 'error_code'> & Partial<Pick<DeliveryRow, 'error_details'>>,

@@ -18,7 +18,7 @@ export interface WaitingRow {
   since: number;
 }
 
-/** Start of a page: after the `skip` first entries at `at`. */
+/** Start of a page: after the first `skip` entries at `at`. */
 export interface PageStart {
   at: number;
   skip: number;
@@ -43,7 +43,7 @@ export function selectWaitingFrom(
       .$if(half === 'due', (q) => q.where('turn', 'is', null))
       .$if(start !== null, (q) => q.where(order, '>=', start?.at ?? 0))
       .orderBy(order)
-      // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
+      // Written into the SQL: PostgreSQL plans an unknown limit as a tenth of the table.
       .limit(sql.lit(limit))
       .offset(sql.lit(start?.skip ?? 0))
       .execute()

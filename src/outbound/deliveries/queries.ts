@@ -22,7 +22,7 @@ export class DeliveryRow {
   sender_domain!: string;
   email!: string;
   domain!: string;
-  /** The lane it waits for, as long as it does. */
+  /** Name of the lane for which it waits; null if it waits for none. */
   lane!: string | null;
   /** Its place among ready deliveries (src/outbound/queue/turns.ts); null for all others. */
   turn!: number | null;
@@ -78,7 +78,10 @@ const engagedColumns = [
   'created_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** Columns that opens and clicks need. The other twenty cost as much as the rest of their work. */
+/**
+ * Columns that opens and clicks need. Reading the other twenty would cost as much as the rest of
+ * their work.
+ */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
 
 /** Finds deliveries in no order. Hot. */
@@ -103,7 +106,7 @@ type History = Pick<DeliveryRow, (typeof historyColumns)[number]>;
 const isHistory = (column: keyof DeliveryRow) => historyColumns.some((one) => one === column);
 const briefColumns = columnsOf(DeliveryRow).filter((column) => !isHistory(column));
 
-/** A delivery without what is told of its attempts: `bytes` is the size of that. */
+/** A delivery without its errors and attempts; `bytes` is their size. */
 type Brief = Omit<DeliveryRow, keyof History> & { bytes: number };
 
 const selectBriefs = own.all((db, ids: readonly string[]) =>
@@ -128,7 +131,7 @@ const selectHistories = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Limit for the errors and attempts of one list: those of 100 messages may be 550 MB. */
+/** Limit for the errors and attempts of one list: those of 100 messages may have 550 MB. */
 const mostHistoryBytes = 6_291_456;
 const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
@@ -142,7 +145,10 @@ function idsWithHistory(rows: readonly Brief[]): string[] {
   });
 }
 
-/** Finds the deliveries of the messages of a list. Above 6 MB of errors and attempts, older ones come without. */
+/**
+ * Finds the deliveries of the messages of a list. Beyond 6 MB of errors and attempts, older
+ * deliveries have none.
+ */
 export async function findListedDeliveries(
   db: Db,
   messageIds: readonly string[],
@@ -175,7 +181,7 @@ export const findDeliveryStatuses = own.all((db, messageIds: readonly string[]) 
 /** Locks rows until the transaction ends; must run before their messages are locked. */
 export const lockDeliveries = own.lockerOf('deliveries');
 
-/** Locks all deliveries of these messages in the same way. */
+/** Locks all deliveries of these messages, like `lockDeliveries`. */
 export const lockDeliveriesOf = own.lockerOf('deliveries', { by: 'message_id' });
 
 /** Columns that the end of an attempt changes. */
@@ -239,7 +245,7 @@ export async function confirmSent(
     .where('sent_at', '<=', sentBefore)
     .orderBy('sent_at')
     .limit(limit)
-    // Skips rows that another daemon confirms or a report changes now.
+    // Skips rows that another daemon confirms, or that a report changes, at this moment.
     .$if(engineOf(db) === 'postgres', (rows) => rows.forUpdate().skipLocked())
     .execute();
   if (quiet.length === 0) return [];
@@ -258,7 +264,8 @@ export const oldestSentAt = own.first(
     db
       .selectFrom('deliveries')
       .select('sent_at')
-      // Inlined: with a bound value SQLite plans anew at each run, to know whether its index fits.
+      // Written into the SQL: with a bound value SQLite plans the statement anew at each run, to
+      // find out whether its index fits.
       .where('status', '=', sql.lit<MessageStatus>('sent'))
       .orderBy('sent_at')
       .limit(1),
@@ -306,7 +313,7 @@ export type LateChange = Partial<
   >
 > & { status: MessageStatus; updated_at: number };
 
-/** Changes a delivery if its status is one of `from`. Returns it as it is then. */
+/** Changes a delivery if its status is one of `from`. Returns the row after the change. */
 export async function moveDelivery(
   db: Db,
   id: string,

@@ -28,7 +28,7 @@ export type QueueHalf = 'ready' | 'due';
 export interface QueuePart {
   half: QueueHalf;
   state: QueueState | null;
-  /** The lanes that are holds. */
+  /** Lanes of holds. */
   heldStops: readonly string[];
 }
 
@@ -59,7 +59,7 @@ function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilt
     );
 }
 
-/** Returns a range of a part, next to go first. */
+/** Returns a range of a part, next to be attempted first. */
 export function selectQueue(
   db: Db,
   part: QueuePart,
@@ -156,9 +156,9 @@ export interface Walk {
   filter: QueueFilter;
   /** Lanes to leave out. */
   exceptStops: readonly string[];
-  /** Includes deliveries whose scheduled time is still to come. */
+  /** Whether the walk includes deliveries that are scheduled for later. */
   withScheduled: boolean;
-  /** The last entry of the batch before. */
+  /** Last entry of the previous batch. */
   after: Pick<WalkRow, 'id' | 'at'> | null;
   /** Entries later than this were added after the walk began. */
   until: number;
@@ -188,7 +188,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
+    // Written into the SQL: PostgreSQL plans an unknown limit as a tenth of the table.
     .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));

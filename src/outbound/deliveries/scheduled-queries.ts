@@ -34,7 +34,7 @@ export const lockWaiting = own.all((db, messageIds: readonly string[]) =>
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
 );
 
-/** Next wait of a scheduled delivery. Without a lane it is asked again at `dueAt`. */
+/** Next wait of a scheduled delivery. Without a lane its checks run again at `dueAt`. */
 export interface PutOff {
   id: string;
   lane: string | null;
@@ -42,7 +42,7 @@ export interface PutOff {
   waitReason: WaitReason | null;
 }
 
-/** Has the scheduled delivery wait on. */
+/** Makes the scheduled delivery wait longer. */
 export const putOffScheduled = own.run((db, putOff: PutOff) =>
   db
     .updateTable('deliveries')
@@ -57,7 +57,7 @@ export const putOffScheduled = own.run((db, putOff: PutOff) =>
 
 type Departure = { id: string; turn: number; now: number; expiresAt: number };
 
-/** Makes a scheduled delivery ready at its turn, as its time has come. */
+/** Makes a scheduled delivery ready with its turn, as its time has come. */
 export const enqueueScheduled = own.run((db, departure: Departure) =>
   db
     .updateTable('deliveries')
@@ -75,7 +75,7 @@ export const enqueueScheduled = own.run((db, departure: Departure) =>
     .where('status', '=', 'scheduled'),
 );
 
-/** Has a scheduled delivery asked again at once, as its wait in its lane is over. */
+/** Makes the checks of a scheduled delivery run at once: its wait in its lane is over. */
 export const askScheduledNow = own.run((db, id: string, now: number) =>
   db
     .updateTable('deliveries')

@@ -42,7 +42,7 @@ export const waitReasons = [
 
 export type WaitReason = (typeof waitReasons)[number];
 
-/** Live statuses, from the least to the most advanced. */
+/** Live statuses, in the order of progress. */
 const liveOrder: readonly MessageStatus[] = [
   'pending',
   'scheduled',

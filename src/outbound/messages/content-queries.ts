@@ -105,8 +105,8 @@ export const findSmallBlobs = own.all(
 );
 
 /**
- * Drops one use of a content, and deletes an unused content with its attachments. The update locks the row:
- * if the last two messages go at once, only the second transaction reads 0.
+ * Subtracts one use of a content, and deletes an unused content with its attachments. The update
+ * locks the row: if the last two messages are deleted at once, only the second transaction reads 0.
  */
 export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   const q = tables<ContentTables>(db);

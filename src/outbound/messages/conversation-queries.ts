@@ -42,7 +42,7 @@ export async function releaseMessages(
     .updateTable('messages')
     .set({ conversation_id: null })
     .where('id', ...isOneOf(trx, ids))
-    // Some may have been deleted or released before they were locked.
+    // Checked again: some messages may have been deleted or released before they were locked.
     .where('conversation_id', '=', conversationId)
     .returning('id')
     .execute();

@@ -45,7 +45,7 @@ export const addSlotCounts = own.adderOf(
   ['count'],
 );
 
-/** Filter of the counts to add up. Times in ms since 1970, `to` excluded. */
+/** Selects the counts to sum. Times in ms since 1970, `to` excluded. */
 export interface CountScope {
   organizationId: string;
   direction?: 'outbound' | 'inbound' | undefined;

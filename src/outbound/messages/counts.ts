@@ -1,6 +1,6 @@
-// Message counts of an organization, which give the total of a list. Each change of a status is noted in its
-// own transaction (queries.ts) and written at the end of it. Only dates between the boundaries of ten seconds
-// need a count of single messages.
+// Message counts of an organization, from which the total of a list is computed. Each change of a
+// status is recorded in its own transaction (queries.ts) and written at the end of it. Single
+// messages are counted only where a date lies between the boundaries of ten seconds.
 
 import type { Db } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
@@ -77,7 +77,7 @@ function daysOf(messages: readonly Counted[]): DayCountRow[] {
   });
 }
 
-/** Adds stored messages to the counts (`by` 1), or takes deleted ones off (-1). */
+/** Adds stored messages to the counts (`by` 1), or subtracts deleted ones (-1). */
 export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
   for (const row of daysOf(messages)) addToDay(trx, { ...row, count: by * row.count });
   for (const { first, count } of runsOf(messages, slotMs)) {
@@ -116,9 +116,9 @@ export function growsWithStore(filter: MessageFilter): boolean {
 }
 
 /**
- * Counts the matching messages. Counters answer most of it. Single messages are counted for a conversation, a
- * contact or a search; with a status, within the days that the dates cut; with dates alone, within the ten
- * seconds that they cut.
+ * Counts the matching messages, mostly from counters. Single messages are counted for a
+ * conversation, a contact or a search; with a status, within the first and last day of a date
+ * range; with dates alone, within the first and last ten seconds of it.
  */
 export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   if (isCountedOneByOne(filter)) return countMessages(db, filter);

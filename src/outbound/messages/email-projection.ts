@@ -6,6 +6,7 @@ import type { App } from '../../core/app.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
 import { findContents } from './content-queries.ts';
+import { deliveryTo } from './delivery-to.ts';
 import { getMessageRow } from './messages.ts';
 import { presentDelivery } from './present.ts';
 import { attachmentsOf, type InboundEnvelope, readProjection } from './projection.ts';
@@ -13,7 +14,7 @@ import { findRecipients, type MessageRow } from './queries.ts';
 import type { EmailProjection, EmailQuery } from './schema.ts';
 import { storageUrls } from './storage-urls.ts';
 
-/** Attachment as the content row keeps it. The bytes are in a blob. */
+/** Attachment as stored in the content row. The bytes are in a blob. */
 export interface StoredAttachment {
   filename: string;
   contentType: string;
@@ -98,6 +99,7 @@ export async function getEmailProjection(
   const recipients = await findRecipients(db, [id]);
   const deliveries = await findDeliveries(db, [id]);
   const isRaw = row.direction === 'inbound' || row.content_id === null;
+  const copy = query.recipient === undefined ? null : deliveryTo(deliveries, query.recipient);
   const content = await (isRaw ? rawContent : sentContent)(app, row);
   const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
   const emailsOf = (kind: 'to' | 'cc' | 'bcc') =>
@@ -130,7 +132,12 @@ export async function getEmailProjection(
     arcVerdict: envelope?.arcVerdict ?? null,
     authenticationResults: envelope?.authenticationResults ?? null,
     ...(query.includeStorageUrls && {
-      storageUrls: storageUrls(app, row.id, query.urlExpiresIn, content),
+      storageUrls: storageUrls(
+        app,
+        row.id,
+        { expiresInSeconds: query.urlExpiresIn, deliveryId: copy?.id ?? null },
+        content,
+      ),
     }),
   };
 }

@@ -83,7 +83,7 @@ export async function deleteIdempotencyKeysBefore(
 
 type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
 
-/** Stores the answer of a kept key, and the id of its message if the request made one. */
+/** Stores the answer of a stored key, and the id of its message if the request created one. */
 export const setKeptResponse = own.run((db, made: Response) =>
   db
     .updateTable('idempotency_claims')
@@ -92,7 +92,7 @@ export const setKeptResponse = own.run((db, made: Response) =>
     .where('claim_key', '=', made.claim_key),
 );
 
-/** Releases the key of a request that made nothing. */
+/** Releases the key of a request that created nothing. */
 export async function deleteIdempotencyKey(
   db: Db,
   { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
@@ -104,7 +104,7 @@ export async function deleteIdempotencyKey(
     .execute();
 }
 
-/** Erases the answer of a deleted message, so that a replay cannot show its fields again. */
+/** Erases the answer for a deleted message, so that a replay cannot show its fields again. */
 export async function forgetKeptResponse(
   db: Db,
   organizationId: string,

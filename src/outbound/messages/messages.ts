@@ -167,7 +167,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   const place = await app.hooks.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
-  // Recipients of the deleted mail keep it: its unsubscribe addresses must work for ever.
+  // Recipients still have the deleted mail, so its unsubscribe addresses must keep working.
   await insertUnsubscribeAddresses(
     trx,
     leavable.map(({ id: delivery_id, email: address, ...owned }) => ({
@@ -187,8 +187,8 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Deletes for good: rows, timeline, and content and blobs that no other message shares. Unsent deliveries are
- * never sent. An attempt that is on the wire now cannot be recalled.
+ * Deletes a message for good: rows, timeline, and content and blobs that no other message shares.
+ * Unsent deliveries are never sent. An attempt that runs at this moment cannot be recalled.
  * @throws ResourceNotFoundError
  */
 export async function deleteMessage(

@@ -63,7 +63,10 @@ export function insertWaiting(
 
 type Due = Pick<StateRow, 'tries'> & { due_at: number };
 
-/** Returns the row that is due first, or undefined. Hot: runs after every change of the store. */
+/**
+ * Returns the row with the earliest due time, or undefined. Hot: runs after every change of the
+ * store.
+ */
 export const firstDueProjection = own.first((db) =>
   db
     .selectFrom('email_projections')
@@ -78,7 +81,7 @@ interface Taking {
   now: number;
   leaseUntil: number;
   limit: number;
-  /** Selects rows that had a try before, or rows without one. */
+  /** Selects rows with an earlier try, or rows without one. */
   isBegun: boolean;
 }
 
@@ -107,7 +110,7 @@ export async function takeProjections(
     .execute();
 }
 
-/** Hands back leased rows left unparsed for a reason outside the mail. Their try does not count. */
+/** Releases leased rows left unparsed for a reason outside the mail. Their try does not count. */
 export async function handBackProjections(
   db: Db,
   ids: readonly string[],
@@ -180,7 +183,9 @@ export function fillProjection(
   return (closes ? fillAndClose : fill)(db, id, found, at);
 }
 
-/** Inserts a row outside the queue for a message without one. The caller has locked the message. */
+/**
+ * Inserts a row that is not queued, for a message without a row. The caller has locked the message.
+ */
 export async function insertAsked(db: Db, id: string): Promise<void> {
   await tables<ProjectionTables>(db)
     .insertInto('email_projections')

@@ -58,13 +58,13 @@ export interface InboundEnvelope {
   trustedSealer?: string;
 }
 
-/** A row with the results of the same parse that other tables keep. */
+/** A row, with results of the same parse that other tables store. */
 export interface Reading extends FoundRow {
   /** Null if the parse was cut short: then the words are read later. */
   words: DocumentWords | null;
 }
 
-/** Result of a parse, and where it was cut short. */
+/** Result of a parse, and how far it came. */
 export interface Found {
   row: Reading;
   cutShort: ParsedMail['cutShort'];
@@ -150,7 +150,7 @@ export function parseOptionsOf({ inbound_envelope }: MessageRow): { envelopeFrom
 
 interface Kept {
   id: string;
-  /** Null if it is kept already. */
+  /** The row to store; null if it is stored already. */
   row: Reading | null;
   /** Marks the row as done. */
   closes: boolean;
@@ -180,7 +180,8 @@ const keepOf = perApp((app: App) =>
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },
-    // A lost result is parsed again. For mail in a mailbox, events are published as well.
+    // `soon`, as a lost result is parsed again. For mail in a mailbox, events are published as
+    // well.
     'soon',
   ),
 );
@@ -215,14 +216,15 @@ async function keepAnswer(app: App, id: string, { row, cutShort }: Found): Promi
 }
 
 /**
- * Returns the parsed fields of received mail: the kept ones, or else those of a parse that it runs and keeps.
+ * Returns the parsed fields of received mail. Parses the mail and stores the result if that has not
+ * happened yet.
  * @throws CapacityError as `parseMessage` does
  */
 export async function readProjection(app: App, message: MessageRow): Promise<FoundRow> {
   const known = await findFound(app.store.db, message.id);
   if (known) return known;
   const found = await parseMessage(app, message);
-  // A failure to keep the result must not fail the read.
+  // A failure to store the result must not fail the read.
   await keepAnswer(app, message.id, found).catch((error: unknown) => {
     const text =
       'the parsed content of a message could not be stored: it is parsed again at the next ' +

@@ -107,7 +107,7 @@ const shareRows = own.run((db, ids: readonly string[]) =>
     .forKeyShare(),
 );
 
-/** Locks the rows against deletion only. */
+/** Locks the rows only against deletion. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await shareRows(db, ids);
 }

@@ -20,7 +20,7 @@ export async function lockWithMessages(
   await lockMessages(db, messageIds);
 }
 
-/** Writes the status that the deliveries of a message add up to, and returns it. */
+/** Computes the status of a message from its deliveries, writes it and returns it. */
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {
   const rows = await findDeliveryStatuses(db, [id]);
   const status = overallStatus(rows.map((row) => row.status));

@@ -1,7 +1,7 @@
-// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand. Usage keeps their
-// counts. Messages that have not ended (a scheduled one) stay until they end. Ids are in the order of time,
-// so the oldest go first. Each message has a transaction of its own. The run pauses after a few of them, and
-// longer while the service has other work.
+// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand. Usage
+// keeps their counts. A message that has not ended (a scheduled one) stays until it ends. Ids are
+// in the order of time, so the oldest messages are deleted first, each in a transaction of its own.
+// The run pauses after a few of them, and longer while the service has other work.
 import type { App } from '../../core/app.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
@@ -10,7 +10,10 @@ import { findEndedBetween } from './queries.ts';
 import type { Surroundings } from './search.ts';
 
 const dayMs = 86_400_000;
-/** Time of one go: half of the allowed delay for other work, because its last message may be large. */
+/**
+ * Time of one run of deletions. Half of the delay that other work may see, as the last message may
+ * be large.
+ */
 const goMs = 25;
 const mostPerGo = 50;
 const restMs = 25;
@@ -19,7 +22,7 @@ const restBesideWorkMs = 200;
 export interface Retention {
   /** Deletes the messages that are too old now. Returns their number. */
   run(): Promise<number>;
-  /** Ends the run after the present message. */
+  /** Ends the run after the current message. */
   stop(): void;
 }
 
@@ -62,7 +65,7 @@ export function createRetention(app: App, { isPressing, isWorking }: Surrounding
   };
 }
 
-/** Returns a time that does not follow a clock set forward, so that messages do not age by it. */
+/** Returns a time that ignores a clock set forward, so that messages do not age by it. */
 function steadyNow({ clock, opened }: App): number {
   return Math.floor(Math.min(clock.now(), opened.at + clock.elapsed() - opened.elapsed));
 }

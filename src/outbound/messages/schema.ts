@@ -40,6 +40,14 @@ const attempt = z
     capturedBy: z.string().optional().meta({
       description: 'Configuration key that kept the mail on this machine: nothing was sent',
     }),
+    signedWith: z
+      .object({ at: z.iso.datetime(), selectors: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Time and DKIM selectors of the signatures of this attempt' }),
+    linkBase: z
+      .string()
+      .optional()
+      .meta({ description: 'Beginning of the tracking and unsubscribe links of this attempt' }),
   })
   .meta({ id: 'DeliveryAttempt' });
 export type Attempt = z.output<typeof attempt>;
@@ -251,6 +259,10 @@ export const emailQuery = z.strictObject({
   urlExpiresIn: wholeNumber(60, 604_800)
     .optional()
     .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),
+  recipient: emailAddress.optional().meta({
+    description:
+      "Recipient whose copy the `raw` URL gives, of a sent message's (default: the first)",
+  }),
 });
 export type EmailQuery = z.output<typeof emailQuery>;
 

@@ -29,9 +29,9 @@ import {
 
 /** Messages of one transaction: about 3 ms of SQLite's one connection. */
 const batch = 200;
-/** Pause between batches beside deliveries. */
+/** Pause between batches while deliveries are in flight. */
 const besideWorkMs = 200;
-/** Delay after a commit: later commits join the batch, and the answer to the sender goes first. */
+/** Delay after a commit: later commits join the batch, and the sender gets its answer first. */
 const gatherMs = 250;
 const lateMs = 5_000;
 const settledMs = 600_000;
@@ -44,7 +44,7 @@ const patienceMs = 10_000;
 export interface Surroundings {
   /** Tells whether a burst of sends or mails is arriving. */
   isPressing(): boolean;
-  /** Tells whether deliveries are under way. */
+  /** Tells whether deliveries are in flight. */
   isWorking(): boolean;
 }
 
@@ -55,7 +55,7 @@ export interface SearchFiller {
   fill(): Promise<number>;
 }
 
-/** Result of a batch. `others`: another daemon fills. */
+/** Result of a batch; `others` if another daemon fills the table. */
 type Filled = { filled: number; isMore: boolean } | 'others';
 
 /** Creates the filler of one daemon. */
@@ -90,7 +90,7 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
   };
 }
 
-/** Decides when to run. It is asked after each commit, so it must cost nothing. */
+/** Decides when to run. It is called after each commit, so it must cost nothing. */
 class Pace {
   readonly #app: App;
   readonly #surroundings: Surroundings;
@@ -170,8 +170,8 @@ class Walk {
   }
 
   /**
-   * Fills in the missing messages. With `isMarked` it moves the mark even without any. Returns null if
-   * another daemon fills.
+   * Inserts the missing messages. With `isMarked` it also moves the mark, even if no message is
+   * missing. Returns null if another daemon fills the table.
    */
   async #fill(
     examined: readonly Examined[],
@@ -193,7 +193,7 @@ class Walk {
     return missing.length;
   }
 
-  /** Counts exactly once, because each message is filled in once, by one daemon. */
+  /** Each message is counted exactly once: only one daemon inserts it, once. */
   #count(byCommands: ReadonlyMap<BriefWay, number>): void {
     for (const [via, count] of byCommands) {
       this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);

@@ -1,5 +1,5 @@
-// Refuses payloads that name a missing resource. Runs before the checks of permission to send. Templates do
-// not exist yet, so each name of one is missing. Also reads the message that a send replies to.
+// Refuses payloads that name a missing resource, before the checks of permission to send. Templates
+// do not exist yet, so every template is missing. Also reads the message to which the send replies.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { contactsForSends } from '../../people/contacts/recipients.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';
@@ -12,7 +12,7 @@ import type { SendPayload } from './send-schema.ts';
 interface Naming {
   organizationId: string;
   payload: SendPayload;
-  /** Message that the send replies to. Null before it is read, and for sends that reply to nothing. */
+  /** Message to which the send replies. Null before it is read, and for sends without one. */
   parent: MessageRow | null;
   /** Addresses in the order of to, cc and bcc. Those of contacts are added once found. */
   addresses: readonly string[];
@@ -60,8 +60,8 @@ function missingResource(send: Naming, lacking: ReadonlySet<Naming>): ResourceNo
 }
 
 /**
- * Locks the conversations that a batch names, and returns the sends whose organization lacks theirs. A reply
- * to a message joins the conversation of that message.
+ * Locks the conversations that a batch names. Returns the sends that name a conversation which
+ * their organization lacks. A reply to a message joins the conversation of that message.
  */
 async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set<Naming>> {
   const idOf = ({ payload, parent }: Naming) => payload.conversationId ?? parent?.conversation_id;

@@ -181,7 +181,7 @@ const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and 
 const recipients = <List extends z.ZodArray>(list: List) =>
   list.max(mostRecipients, tooManyRecipients);
 
-/** Works with any default sender, because it goes to a mailbox of this service. */
+/** Works with any default sender, because the recipient is a mailbox of this service. */
 const sendExample = {
   channel: 'email',
   to: [{ email: 'inbox@sandbox.test' }],
@@ -223,7 +223,7 @@ export const sendPayload = z
 
 export type SendPayload = z.output<typeof sendPayload>;
 
-/** The body of a scheduled send. Its idempotency key is in it (specification 4.8). */
+/** The body of a scheduled send. It contains the idempotency key (specification 4.8). */
 export const scheduledPayload = sendPayload
   .safeExtend({
     scheduledFor: z.iso
@@ -245,10 +245,10 @@ export const scheduledPayload = sendPayload
 
 export type ScheduledPayload = z.output<typeof scheduledPayload>;
 
-/** Entry of a batch: documented as a send payload, but checked by itself later. */
+/** Entry of a batch: documented as a send payload, but checked later on its own. */
 const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
 
-/** The body of a batch. A wrong entry fails alone and not the whole request. */
+/** The body of a batch. A wrong entry fails alone, not the whole request. */
 export const batchPayload = z
   .array(batchEntry)
   .min(1, 'needs at least one entry')

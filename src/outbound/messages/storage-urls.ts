@@ -9,16 +9,25 @@ const defaultExpirySeconds = 3_600;
 export const storageParts = ['raw', 'html', 'text'] as const;
 export type StoragePart = (typeof storageParts)[number];
 
-/** Returns URLs for the parts of the message. `expiresInSeconds` defaults to an hour. */
+interface StorageUrlOptions {
+  expiresInSeconds?: number | undefined;
+  deliveryId?: string | null;
+}
+
+/**
+ * Returns URLs for the parts of the message. `raw` is the copy of `deliveryId`, or of the first recipient.
+ * `expiresInSeconds` defaults to an hour.
+ */
 export function storageUrls(
   app: App,
   messageId: string,
-  expiresInSeconds: number | undefined,
+  { expiresInSeconds = defaultExpirySeconds, deliveryId = null }: StorageUrlOptions,
   content: { html: string | null; text: string | null },
 ) {
-  const expiresAt = app.clock.now() + (expiresInSeconds ?? defaultExpirySeconds) * 1000;
+  const expiresAt = app.clock.now() + expiresInSeconds * 1000;
   const urlOf = (part: StoragePart) => {
-    const token = app.secrets.token('storage', `${messageId}.${part}.${expiresAt}`);
+    const copy = part === 'raw' && deliveryId !== null ? `.${deliveryId}` : '';
+    const token = app.secrets.token('storage', `${messageId}.${part}.${expiresAt}${copy}`);
     return `${app.publicUrl.current.replace(/\/$/, '')}/storage/${token}`;
   };
   return {
@@ -36,13 +45,13 @@ export function storageUrls(
 export function readStorageToken(
   app: App,
   token: string,
-): { messageId: string; part: StoragePart } {
-  const [messageId = '', partName, expiresAt] = (
+): { messageId: string; part: StoragePart; deliveryId: string | null } {
+  const [messageId = '', partName, expiresAt, deliveryId = null] = (
     app.secrets.verifyToken('storage', token) ?? ''
   ).split('.');
   const part = storageParts.find((one) => one === partName);
   if (!part || !(Number(expiresAt) > app.clock.now())) {
     throw new ResourceNotFoundError('storage', 'this link');
   }
-  return { messageId, part };
+  return { messageId, part, deliveryId };
 }

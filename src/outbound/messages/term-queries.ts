@@ -4,7 +4,10 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
 
-/** Characters of an address that are kept. Our addresses are never longer, but a foreign header's may be. */
+/**
+ * Characters of an address that are stored. Addresses of ours are never longer, but those in a
+ * received header may be.
+ */
 const addressCharacters = 320;
 
 type Sql = RawBuilder<unknown>;
@@ -83,7 +86,7 @@ function isInTable(db: Db): Sql {
       and created_at = m.created_at and message_id = m.id)`;
 }
 
-/** Ways that hand in through a short process, whose metrics nobody can scrape. */
+/** Ways to send through a short process, which no monitoring can scrape. */
 const briefWays = ['command', 'sendmail'] as const;
 export type BriefWay = (typeof briefWays)[number];
 
@@ -188,7 +191,9 @@ function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
   ];
 }
 
-/** Reads a column of the row's message by its key, so that no planner can turn it into a scan. */
+/**
+ * Reads a column of the row's message by its key. As a subquery no planner can turn it into a scan.
+ */
 function ofMessage(column: string): Sql {
   return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
 }

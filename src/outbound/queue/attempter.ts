@@ -1,6 +1,6 @@
-// One attempt for the claimed deliveries of a message: chooses the route of each recipient, hands the
-// deliveries that leave over the network to the carrier together, and reports each outcome. Never rejects: an
-// unexpected fault of ours defers the delivery, so that no mail is lost by it.
+// One attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
+// the deliveries that leave over the network to the carrier, and reports each outcome. Never
+// rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
 import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { ComposeRequest } from '../../mail/mime/input.ts';
@@ -20,19 +20,22 @@ import {
   simulatedOutcome,
 } from '../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../mail/smtp/transaction.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { type ContentRow, findContents } from '../messages/content-queries.ts';
-import { leaveFields } from '../unsubscribe-links/header.ts';
+import type { Attempt } from '../messages/schema.ts';
+import { trackingBase } from '../tracking/base-url.ts';
 import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
+import { copyRequestOf, travelsAlone } from './carrier/copy.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
-import { composeRequestOf, trackedRequestOf, withFields } from './carrier/request.ts';
+import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { isFault, type LaneSignal } from './lanes/lane.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { Shares } from './lanes/shares.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalTeller } from './relay-refusals.ts';
-import { marksOf, returnPathHost, transactionOf } from './return-path.ts';
+import { marksOf, transactionOf } from './return-path.ts';
 import type { Settlement } from './settle.ts';
 
 /** Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they end. */
@@ -46,13 +49,15 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count its attempts. */
   choice: LaneChoice;
+  /** Reads the rules of providers again. @throws ConfigError; the old ones stay in force then. */
+  reload(): void;
   close(): Promise<void>;
 }
 
 /** Outcome of an attempt before it is stored. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
-/** Parts that every attempt of one daemon shares. */
+/** Parts that all attempts of one daemon share. */
 interface Equipment {
   app: App;
   chooseRoute: ChooseRoute;
@@ -70,7 +75,9 @@ export function createAttempter(
 ): Attempter {
   const { delivery, mailboxes } = app.config;
   const chooseRoute = createRouter(delivery, listener, mailboxes.hostedDomain);
-  const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const readProviders = () =>
+    loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
+  const providers = readProviders();
   const lanes = new Lanes(app.clock, app.random, providers);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
   const laneOf = (email: string): string | null => {
@@ -84,6 +91,11 @@ export function createAttempter(
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
     choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
+    reload() {
+      providers.replace(readProviders().rules);
+      lanes.changeRules();
+      carrier.changeRules();
+    },
     close: () => carrier.close(),
   };
 }
@@ -98,17 +110,24 @@ async function attemptMessage(
   const isSole = message.delivery_count === 1;
   const isTracked = claimed.cuts != null;
   const groups = await groupByDestination(app, claimed, chooseRoute);
-  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork));
+  const manner = mannerOf(app, claimed);
+  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork), manner);
+  const composed = manner.signing.then(
+    (signing) => recordOf(manner, signing),
+    () => null,
+  );
   const attemptGroup = async (group: Group) => {
     const { route, deliveries } = group;
     const endings = await endingsOf(equipment, group, carried).catch((error: unknown) => {
       app.log.error({ err: error, messageId: message.id }, 'an attempt failed');
       return deliveries.map(() => ourFault(app, route.kind));
     });
+    const record = await composed;
     const settlements = deliveries.map((delivery, index) => {
       const ending = endings[index] ?? ourFault(app, route.kind);
       const transaction = index === 0 ? null : begunBy(deliveries);
-      return { delivery, isSole, isTracked, fromEmail: message.from_email, transaction, ...ending };
+      const facts = { delivery, isSole, isTracked, fromEmail: message.from_email, transaction };
+      return { ...facts, ...ending, composed: record };
     });
     tellLane(equipment, settlements);
     await settle(settlements);
@@ -116,11 +135,15 @@ async function attemptMessage(
   await Promise.all(groups.map(attemptGroup));
 }
 
-/** Gives all groups that leave over the network to the carrier. Returns the outcomes of each group. */
+/**
+ * Gives all groups that leave over the network to the carrier. Returns the outcomes of each group,
+ * in order.
+ */
 async function carryGroups(
   { app, carrier }: Equipment,
   claimed: ClaimedMessage,
   groups: readonly NetworkGroup[],
+  { signing, linkBase }: Manner,
 ): Promise<CarriedGroups> {
   const { message } = claimed;
   if (groups.length === 0) return new Map();
@@ -128,16 +151,17 @@ async function carryGroups(
     groups.map(async ({ route, deliveries }) => ({
       route,
       organizationId: message.organization_id,
-      ...(await marksOf(app, message, deliveries)),
+      ...(await marksOf(app, message, begunBy(deliveries))),
       recipients: deliveries.map(({ email }) => email),
       ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
   const content = await contentOf(app, claimed);
-  const request = await composeRequestOf(app, { ...claimed, content });
-  const outcomes = !travelsAlone(claimed)
-    ? carrier.carry({ request, envelopes })
-    : carryAlone(app, carrier, claimed, { request, envelopes, groups });
+  const request = await composeRequestOf(app, { ...claimed, content }, await signing);
+  const outcomes =
+    linkBase === null
+      ? carrier.carry({ request, envelopes })
+      : carryAlone(app, carrier, claimed, { request, envelopes, groups, linkBase });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
     const ended = outcomes[index];
@@ -169,25 +193,32 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
-/** Tells whether each recipient gets different bytes: a tracked message, or one with an unsubscribe link. */
-function travelsAlone({ cuts, deliveries }: ClaimedMessage): boolean {
-  return cuts != null || (deliveries[0]?.unsubscribe_group_id ?? null) !== null;
+/** The signatures and the address of links that all copies of one attempt have in common. */
+interface Manner {
+  signing: Promise<Signing>;
+  /** Null for a message without links of its recipients. */
+  linkBase: string | null;
 }
 
-/** Builds the message as one recipient gets it. */
-async function ownRequestOf(
-  app: App,
-  claimed: ClaimedMessage,
-  request: ComposeRequest,
-  delivery: DeliveryRow,
-): Promise<ComposeRequest> {
-  const { message, cuts } = claimed;
-  const tracked =
-    cuts == null ? request : trackedRequestOf(app, claimed, request, cuts, delivery.id);
-  if (delivery.unsubscribe_group_id === null) return tracked;
-  const { sender_domain_id: domainId } = message;
-  const host = domainId === null ? undefined : await returnPathHost(app, domainId);
-  return withFields(tracked, leaveFields(app, message, delivery, host));
+function mannerOf(app: App, claimed: ClaimedMessage): Manner {
+  const { message, deliveries } = claimed;
+  const isAlone = travelsAlone(claimed, deliveries[0]);
+  return {
+    signing: signingNow(app, message),
+    linkBase: isAlone ? trackingBase(app, message.sender_domain_id) : null,
+  };
+}
+
+/** Returns the facts with which a download composes the same bytes again. */
+function recordOf(
+  { linkBase }: Manner,
+  { keys, timestampSeconds }: Signing,
+): Pick<Attempt, 'signedWith' | 'linkBase'> {
+  const selectors = keys.map(({ selector }) => selector);
+  return {
+    signedWith: { at: isoTime(timestampSeconds * 1000), selectors },
+    ...(linkBase !== null && { linkBase }),
+  };
 }
 
 /**
@@ -198,14 +229,21 @@ function carryAlone(
   app: App,
   carrier: Carrier,
   claimed: ClaimedMessage,
-  { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
+  {
+    request,
+    envelopes,
+    groups,
+    linkBase,
+  }: Mailing & { groups: readonly NetworkGroup[]; linkBase: string },
 ): Promise<Outcome[]>[] {
   const bytes = bytesOf(request);
   let before: Promise<unknown> = Promise.resolve();
   return envelopes.map((envelope, index) => {
     const [delivery] = groups[index]?.deliveries ?? [];
     const carry = async () => {
-      const own = delivery ? await ownRequestOf(app, claimed, request, delivery) : request;
+      const own = delivery
+        ? await copyRequestOf(app, claimed, request, delivery, linkBase)
+        : request;
       const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
       return (await outcomes) ?? [];
     };
@@ -233,7 +271,9 @@ async function endingsOf(
   }));
 }
 
-/** Reports outcomes to the lanes. One dialogue is one fault to its lane, for any number of recipients. */
+/**
+ * Reports outcomes to the lanes. Refusals of several recipients in one dialogue count as one fault.
+ */
 function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
   for (const { delivery, outcome } of settlements) {
@@ -246,7 +286,7 @@ function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement
   }
 }
 
-/** Names the transaction that these deliveries share. The first of them began it. */
+/** Returns the delivery that began the transaction of these deliveries: the first of them. */
 function begunBy([first]: readonly DeliveryRow[]): string | null {
   return first ? transactionOf(first) : null;
 }
@@ -264,12 +304,18 @@ function soleLaneOf(
   return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
 }
 
-/** Requests DSNs: a relay that supports them reports the result after it has taken the mail (RFC 3461). */
+/**
+ * Requests DSNs. A relay that supports them reports the result after it has accepted the mail (RFC
+ * 3461).
+ */
 function reportsWanted(messageId: string): DsnRequest {
   return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
 }
 
-/** Translates an outcome for the lane: rate limits and silence slow it, every other reply is an answer. */
+/**
+ * Translates an outcome for the lane. Rate limits and silence slow the lane; any other reply counts
+ * as an answer.
+ */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';
   if (outcome.kind !== 'deferred') return 'refused';
@@ -293,8 +339,8 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 }
 
 /**
- * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no server may
- * see its address beside the others. So has each recipient of a message with individual copies.
+ * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no
+ * server may see its address beside the others. With individual copies, each recipient has its own.
  */
 async function groupByDestination(
   app: App,
@@ -302,7 +348,7 @@ async function groupByDestination(
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
   const { deliveries, recipients } = claimed;
-  const isAlone = travelsAlone(claimed);
+  const isAlone = travelsAlone(claimed, deliveries[0]);
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
@@ -374,7 +420,7 @@ function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Plays the outcome that a simulator address asks for. */
+/** Returns the outcome that a simulator address requests. */
 function simulate(app: App, delivery: DeliveryRow): Ending {
   const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
   const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;

@@ -1,13 +1,13 @@
-// Size and time of claims: at most as many deliveries as have a place in flight, in batches worth a
-// transaction, and seldom during a burst of sends (intake.ts).
+// Size and time of claims. A claim takes at most as many deliveries as have a place in flight, in
+// batches that are worth a transaction. During a burst of sends (intake.ts) claims are rare.
 //
-//   pressure | in force while                             | next claim
-//   ---------+--------------------------------------------+---------------------------------------------
-//   none     | places are free, no burst                  | at once, 100 deliveries at most
-//   full     | an eighth of the places or less is free    | when places get free, or 100 ms after the
-//            |                                            | last claim
-//   burst    | many sends arrive                          | 100 ms after the last claim
-//   late     | the last claim had waited over 10 s        | as with none, even in a burst
+// pressure | in force while                             | next claim
+// ---------+--------------------------------------------+---------------------------------------------
+// none     | places are free, no burst                  | at once, 100 deliveries at most
+// full     | an eighth of the places or less is free    | when places get free, or 100 ms after the
+//          |                                            | last claim
+// burst    | many sends arrive                          | 100 ms after the last claim
+// late     | the last claim had waited over 10 s        | as with none, even in a burst
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { ClaimedMessage } from './claim.ts';
 import type { Intake } from './intake.ts';
@@ -17,8 +17,8 @@ const claimBatch = 100;
 /** Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last one. */
 const roomWorthAClaim = 1 / 8;
 /**
- * Interval between claims while few places are free. Without any room, pause until the next check: mail that
- * takes no lane, such as simulated mail, may go then.
+ * Interval between claims while few places are free. Without any free place, also the pause until
+ * the next check: mail without a lane, such as simulated mail, may be claimed then.
  */
 export const starvedPauseMs = 100;
 /** Interval between claims during a burst of sends. */
@@ -40,8 +40,8 @@ export class BackPressure {
   }
 
   /**
-   * Returns how many deliveries to claim with `load` in flight and `quickRoom` in the only lane, if all mail
-   * takes one. Returns 0 until a claim is worth its transaction.
+   * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the room of the
+   * lane if all mail uses one. Returns 0 until a claim is worth its transaction.
    */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;

@@ -21,7 +21,7 @@ import { countDropped } from './outcome-counts.ts';
 /** The `errorMessage` of deliveries that their owner cancelled. */
 const cancelledWords = 'Cancelled before it was sent';
 
-/** Reason and author of a cancellation. */
+/** Reason and actor of a cancellation. */
 export interface TakingBack {
   /** Stored as `errorMessage`. */
   words: string;
@@ -29,8 +29,9 @@ export interface TakingBack {
 }
 
 /**
- * Locks the deliveries of a message and returns them: until the transaction ends, no other one claims or
- * settles them. Locks deliveries before their message, as all transactions do.
+ * Locks the deliveries of a message and returns them. Until the transaction ends, no other
+ * transaction claims or settles them. Locks deliveries before their message, as all transactions
+ * do.
  */
 export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
   await lockWaiting(trx, [messageId]);
@@ -41,7 +42,7 @@ export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow
 
 /**
  * Ends these deliveries of one message, all of them or none: status, timeline and counters.
- * @throws ConflictError while an attempt of one is under way.
+ * @throws ConflictError while one of them is being attempted.
  */
 export async function takeBack(
   app: App,

@@ -1,6 +1,7 @@
-// Claims: one short transaction gives turns to due deliveries, asks the lane and the organization's share for
-// each candidate in the order of turns, leases or postpones it, and reads the messages for the attempts. Reading
-// here is cheap on SQLite: the pages of recent messages are still in the writer's cache.
+// Claims deliveries in one short transaction. It gives turns to due deliveries, and asks the lane
+// and the organization's share about each candidate in the order of turns. It leases or postpones
+// each, and reads the messages for the attempts. Reading here is cheap on SQLite: the pages of
+// recent messages are still in the writer's cache.
 import type { App } from '../../core/app.ts';
 import { recordTimeline } from '../../history/events/record.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -43,7 +44,7 @@ const fewestReady = 8;
 /** Largest content that a claim of 100 messages reads; the attempt reads a larger one. */
 const mostContentBytes = 100_000;
 
-/** A message with its deliveries that one claim took. */
+/** A message, with those of its deliveries that one claim took. */
 export interface ClaimedMessage {
   message: MessageRow;
   /** Null for mail sent as raw MIME, and for a large content until the attempt reads it. */
@@ -58,7 +59,7 @@ export interface ClaimOptions {
   worker: string;
   leaseMs: number;
   limit: number;
-  /** Deliveries that this worker is attempting: their leases expire only if the clock was set. */
+  /** Deliveries that this worker attempts now. Their leases expire only if the clock was set. */
   inWork?: ReadonlySet<string>;
 }
 
@@ -75,11 +76,11 @@ export interface Claimed {
   messages: ClaimedMessage[];
   /** Deliveries whose scheduled time came, for `sendScheduled`. */
   scheduled: DeliveryRow[];
-  /** Tells whether the claim changed anything, so that another one may find more at once. */
+  /** Whether the claim changed anything. If so, another claim may find more at once. */
   progressed: boolean;
 }
 
-/** Claims up to `limit` deliveries that may go now, grouped by message. */
+/** Claims up to `limit` deliveries that may be attempted now, grouped by message. */
 export async function claimMessages(
   app: App,
   choice: LaneChoice,
@@ -148,19 +149,19 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await tellProcessing(app, trx, claimed, now);
   }
-  // Last, because other transactions wait for the counters.
+  // Counts last: other transactions wait for the counters.
   if (suppressed.length > 0) await countDropped(app, trx, suppressed);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
-/** Lanes and shares with waiting deliveries and free room at the start of the claim. */
+/** Lanes and shares with waiting deliveries and free room when the claim began. */
 interface Roomy {
   lanes: ReturnType<Lanes['withRoom']>;
   shares: ReturnType<Shares['withRoom']>;
 }
 
-/** Takes deliveries that wait for lanes and shares with room again, before new ones go there. */
+/** Takes deliveries that wait for a lane or share with new room, before any new delivery. */
 async function takeWaiting(
   trx: Db,
   { lanes, shares }: LaneChoice,
@@ -178,7 +179,7 @@ async function takeWaiting(
     onTaken(waiting.length < wanted);
     taken.push(...waiting);
   };
-  // Lanes first: their deliveries have already waited for the share too.
+  // Lanes come first: their deliveries have already waited for the share, too.
   for (const one of roomy.lanes) {
     await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
   }
@@ -216,7 +217,10 @@ async function giveTurns(
   return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }
 
-/** Asks the stops, the lane and the share. A delivery over its age limit skips the last two for its last attempt. */
+/**
+ * Tells whether a delivery may be attempted now, by the stops, the lane and the share. At its age
+ * limit a delivery ignores lane and share for its last attempt.
+ */
 async function goesNow(
   trx: Db,
   { lanes, shares, laneOf }: LaneChoice,
@@ -247,7 +251,7 @@ async function goesNow(
   return false;
 }
 
-/** Returns the row as `claimDeliveries` writes it. */
+/** Returns the row as `claimDeliveries` has written it. */
 function begun(row: DeliveryRow, worker: string, now: number, leaseUntil: number): DeliveryRow {
   return {
     ...row,
@@ -308,7 +312,7 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
 }
 
 /** Reads the link places of the tracked messages' contents, by content id. */
-async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
+export async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
   const tracked = messages.flatMap(({ track_opens, track_clicks, content_id }) =>
     track_opens === 1 || track_clicks === 1 ? (content_id ?? []) : [],
   );

@@ -1,6 +1,7 @@
-// Reaction of the queue to a wall clock that was set. After a jump forward more deliveries are due at once;
-// nothing else changes. After a jump back, entries put off by the old time would wait for it to come again.
-// They are moved to the present: from now on each waits, and is retried, at most as long as was intended.
+// Reaction of the queue to a wall clock that was set. After a jump forward more deliveries are due
+// at once; nothing else changes. After a jump back, entries postponed by the old time would wait
+// until that time comes again. They are moved to the present, so that each waits and is retried at
+// most as long as intended.
 import type { App } from '../../core/app.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import {
@@ -11,17 +12,17 @@ import {
 import { newestCreatedAt } from '../deliveries/queries.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 
-/** Smallest jump that counts: NTP corrects less by itself, and waits are not more exact. */
+/** Smallest jump that counts. NTP corrects less at a time, and waits are less exact. */
 const toleranceMs = 5_000;
 const sentPerWrite = 200;
 
-/** Keeps the queue right when the clock is set, for as long as a daemon runs. */
+/** Keeps the queue right while a daemon runs, if the clock is set. */
 export interface ClockFollower {
   /** Checks once as a daemon starts: the clock may have been set back while none ran. */
   start(): Promise<void>;
   /** Checks whether the clock was set. Adjusts entries in the background. */
   look(): void;
-  /** Stops adjusting after the present write. */
+  /** Stops adjusting after the current write. */
   abort(): void;
   ended(): Promise<void>;
 }
@@ -32,7 +33,7 @@ export function followClock(app: App): ClockFollower {
   const stopping = new AbortController();
   let adjusting: Promise<void> = Promise.resolve();
 
-  /** Runs while the queue goes on: a million entries take half a minute. */
+  /** Runs beside the queue: a million entries take half a minute. */
   const adjust = async (): Promise<void> => {
     try {
       const moved = await comeToPresent(app, stopping.signal);

@@ -1,5 +1,5 @@
-// Ways out of the schedule: scheduled messages are queued or, where a check refuses them at their time,
-// cancelled with the reason.
+// Ends of the schedule: scheduled messages are queued, or cancelled with the reason if a check
+// refuses them when they are due.
 import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { type ActiveBlocks, suppressedBy } from '../../people/blocks/suppression.ts';

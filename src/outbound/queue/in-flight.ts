@@ -1,13 +1,13 @@
-// The deliveries in work: launched with a claim, settled as their attempts end, then put down. Their leases
-// are renewed as long as they are here; the lease of a lost delivery runs out.
+// The deliveries in flight: launched with a claim, settled as their attempts end, then released.
+// Their leases are renewed as long as they are here; the lease of a lost delivery runs out.
 //
-//   state    | event                                | next
-//   ---------+--------------------------------------+------------------------------------------------
-//   claimed  | `launch`                             | attempted: holds its place, lane and share
-//   attempted| its destination has ended            | settled, together with others that ended then
-//   settled  | the store has the outcome            | put down: its places are free
-//   settled  | the store cannot write now           | unsettled: settled again a second later
-//   any      | the attempt or the write failed      | put down; claimed again after its lease
+// state     | event                                | next
+// ----------+--------------------------------------+------------------------------------------------
+// claimed   | `launch`                             | attempted: holds its place, lane and share
+// attempted | its destination has ended            | settled, together with others that ended then
+// settled   | the store has the outcome            | released: its places are free
+// settled   | the store cannot write now           | unsettled: settled again a second later
+// any       | the attempt or the write failed      | released; claimed again after its lease
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
@@ -31,7 +31,7 @@ export interface InFlightParts {
   attempt: AttemptMessage;
   /** Called when the place of a delivery becomes free. */
   onDown(deliveryId: string): void;
-  /** Called after deliveries were put down. */
+  /** Called after deliveries were released. */
   onRoom(): void;
 }
 
@@ -66,7 +66,10 @@ export class InFlight {
     return this.#ids;
   }
 
-  /** Tells whether outcomes wait for the store. Their leases may run out, so nothing may be claimed. */
+  /**
+   * Tells whether outcomes wait for the store. Their leases may run out, so no delivery may be
+   * claimed.
+   */
   get isStuck(): boolean {
     return this.#unsettled > 0;
   }
@@ -83,7 +86,7 @@ export class InFlight {
     const done = this.#parts
       .attempt(claimed, (settlements) => this.#settleEnded(settlements))
       .catch((error: unknown) => {
-        // The lease stays and runs out. The mail is kept, and the attempt is made again.
+        // The lease runs out, and the mail is attempted again.
         const messageId = claimed.message.id;
         this.#app.log.error({ err: error, messageId }, 'the outcome of an attempt was not stored');
       })
@@ -94,7 +97,10 @@ export class InFlight {
     this.#running.add(done);
   }
 
-  /** Waits at most `graceMs` for deliveries in work. Outcomes that the store cannot take by then are lost. */
+  /**
+   * Waits at most `graceMs` for deliveries in flight. Outcomes that the store cannot accept by then
+   * are lost.
+   */
   async end(graceMs: number): Promise<void> {
     await waitAtMost(this.#app, Promise.all(this.#running), graceMs);
     this.#givingUp.abort();
@@ -131,7 +137,7 @@ export class InFlight {
     }
   }
 
-  /** Frees the places of these deliveries and has the queue look for others that wait for one. */
+  /** Frees the places of these deliveries, and wakes the queue for deliveries that wait for one. */
   #putDown(ids: readonly string[]): void {
     for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
     this.#app.metrics.inFlight.set(this.load);

@@ -1,14 +1,15 @@
-// Pressure of incoming sends. A burst is answered first and delivered right after: while many sends wait for
-// one commit, the pipeline claims seldom (loop.ts). Callers then wait less, and the burst as a whole ends no
-// later.
+// Pressure of incoming sends. A burst is answered first and delivered right after: while many sends
+// wait for one commit, the pipeline claims rarely (loop.ts). Callers then wait less, and the whole
+// burst ends no later.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
 /**
- * Smallest number of sends in one commit that is a burst. Fewer leave the event loop enough time for both.
+ * Smallest number of sends in one commit that counts as a burst. With fewer, the event loop has
+ * time for both.
  */
 const pressingRequests = 16;
-/** Time after a large commit for which the burst counts as going on. */
+/** Time after a large commit during which the burst counts as ongoing. */
 const pressingMs = 50;
 
 export interface Intake {

@@ -1,6 +1,6 @@
-// Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They take the same way
-// as the outcome of an attempt: status, timeline and blocks in one transaction. The state table is in
-// src/outbound/deliveries/status.ts.
+// Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They are
+// applied like the outcome of an attempt: status, timeline and blocks in one transaction. The state
+// table is in src/outbound/deliveries/status.ts.
 import type { App } from '../../core/app.ts';
 import { type MessageEventType, recordTimeline } from '../../history/events/record.ts';
 import type { ErrorCode } from '../../mail/smtp/outcome.ts';
@@ -47,7 +47,10 @@ export interface LateReport {
   outcome: LateOutcome;
 }
 
-/** Applies a late outcome inside the caller's transaction. Returns false if it changes nothing any more. */
+/**
+ * Applies a late outcome inside the caller's transaction. Returns false if it no longer changes
+ * anything.
+ */
 export async function applyLateOutcome(
   app: App,
   trx: Db,

@@ -32,9 +32,9 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
-  /** Takes back the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
+  /** Releases the claims of a crashed daemon (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
-  /** Stops claiming, waits up to `graceMs` for deliveries in flight, and hands the rest back. */
+  /** Stops claiming, waits up to `graceMs` for deliveries in flight, and releases the rest. */
   stop(graceMs: number): Promise<void>;
   isRunning(): boolean;
   /** Returns the number of deliveries in flight. */
@@ -93,7 +93,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 }
 
 interface Step {
-  /** Claims once. Returns the time of the next step, as the due-loop expects it. */
+  /** Claims once. Returns the time of the next step, as due-loop.ts expects it. */
   claimOnce(): Promise<number>;
   /** Tells whether the last step lacked room and there is room now. */
   hasRoomAgain(): boolean;
@@ -105,7 +105,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
   let isStarved = false;
-  /** Time at which the oldest mail accepted by a relay counts as delivered; 0: not read yet. */
+  /** Time at which the oldest mail accepted by a relay counts as delivered; 0 before it is read. */
   let confirmAt = 0;
   const claimable = () => pressure.claimable(inFlight.load, choice.soleLane?.quickRoom());
 
@@ -114,7 +114,8 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       const limit = claimable();
       isStarved = limit === 0;
       if (isStarved) return clock.now() + starvedPauseMs;
-      // Leases of these outcomes may have run out: a sent delivery must not be claimed again.
+      // Claims nothing: leases of these outcomes may have run out, and a sent delivery must not be
+      // claimed again.
       if (inFlight.isStuck) return clock.now() + troublePauseMs;
       const delayMs = pressure.givesWayMs();
       if (delayMs > 0) return clock.now() + delayMs;
@@ -134,7 +135,10 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   };
 }
 
-/** Takes back the claims of a daemon that died. On PostgreSQL it may be alive: there its leases run out. */
+/**
+ * Releases the claims of a crashed daemon. On PostgreSQL it may still run, so there its leases must
+ * run out.
+ */
 async function takeUpLeft({ store, clock, log }: App): Promise<void> {
   if (store.kind !== 'sqlite') return;
   const released = await store.write((trx) => releaseClaims(trx, null, clock.now()));

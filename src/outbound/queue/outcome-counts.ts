@@ -23,7 +23,7 @@ export interface EndedDelivery {
   isComplaint: boolean;
   /** The address is dead. */
   isHardBounce: boolean;
-  /** Given up by a rule of our own, not for the reply of a remote server. */
+  /** Whether a rule of ours gave it up, not the reply of a remote server. */
   isOwnFault: boolean;
 }
 
@@ -94,7 +94,9 @@ export async function countEnded(
   await tellHolds(app, trx, await countHealth(app, trx, observations));
 }
 
-/** Counts by address only for sender identities: the number of other From addresses has no bound. */
+/**
+ * Counts by address only for sender identities, as other From addresses are unlimited in number.
+ */
 async function tellHealth(
   trx: Db,
   identities: Map<string, string | null>,
@@ -113,7 +115,7 @@ async function tellHealth(
   return { organizationId, sender, fromDomain, counts };
 }
 
-/** Counts deliveries that count as delivered because a relay reported no bounce. */
+/** Counts deliveries that count as delivered because their relay reported no bounce. */
 export async function countConfirmed(
   app: App,
   trx: Db,
@@ -126,7 +128,7 @@ export async function countConfirmed(
   );
 }
 
-/** Counts deliveries taken out of the queue before an attempt. They count as no outcome of the channel. */
+/** Counts deliveries that left the queue without an attempt: no outcome of sending. */
 export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow[]): Promise<void> {
   await countMail(
     app,

@@ -1,6 +1,7 @@
-// The SMTP transactions in which this daemon hands its own mail to its own listener. Every recipient of a
-// mail knows its return path, so its token alone does not prove the sender. It counts only while the delivery
-// that it names is under way, and only for the recipients of that transaction.
+// The SMTP transactions in which this daemon delivers its own mail to its own listener. Every
+// recipient of a mail knows its return path, so the token in it does not prove the sender by
+// itself. It counts only while the delivery that it names is in flight, and only for the recipients
+// of that transaction.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { readReturnPath } from './return-path.ts';
@@ -23,7 +24,7 @@ export function beginOwnTransaction(
   ended.then(end, end);
 }
 
-/** Tells whether a transaction that the listener serves is one of our own. */
+/** Tells whether a transaction of the listener is one of our own. */
 export function isOwnTransaction(
   app: App,
   returnPath: string,

@@ -1,6 +1,6 @@
-// Queue figures for alerts (`GET /metrics`): number of waiting deliveries and age of the oldest, by reason
-// and by kind of lane. The daemon measures them at its own times, never for a request. Several daemons of one
-// store show the same figures.
+// Queue figures for alerts (`GET /metrics`): number of waiting deliveries and age of the oldest, by
+// reason and by kind of lane. The daemon measures them on a schedule of its own, never for a
+// request. Several daemons of one store show the same figures.
 import type { App } from '../../core/app.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type PageStart, selectWaitingFrom, type WaitingRow } from '../deliveries/depth-queries.ts';
@@ -14,7 +14,9 @@ const measureEachMs = 10_000;
 const restPerSpent = 100;
 /** Limit of entries counted in each half of the queue. */
 const mostCounted = 100_000;
-/** Entries read at once. A page takes SQLite's one connection 2 ms; 15 ms where its rows lie scattered. */
+/**
+ * Entries of one read. It takes SQLite's one connection 2 ms, or 15 ms if its rows are scattered.
+ */
 const page = 1_000;
 const breathMs = 1;
 /** Number of kinds of lanes with their own figure: the largest ones. The rest is `other`. */
@@ -152,7 +154,7 @@ function show({ metrics, clock }: App, { byReason, byKind }: QueueDepths): void 
   }
 }
 
-/** Bounds the number of labels: keeps the largest kinds and adds up the rest. */
+/** Bounds the number of labels: keeps the largest kinds and sums the others. */
 function largest(depths: Depths): Depths {
   const sorted = [...depths].sort(([, a], [, b]) => b.count - a.count);
   const shown: Depths = new Map(sorted.slice(0, mostKinds));

@@ -1,7 +1,7 @@
-// Marks that go out with each transaction of a message, so that a report can prove which mail it is about:
-// the return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens
-// name the transaction and are signed: a report without a copy of the mail cannot name it. Reports are
-// matched with recipients in src/outbound/reports/reported-copies.ts.
+// Marks sent with each transaction of a message, so that a report can prove its mail: the return
+// path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens name
+// the transaction and are signed, so a report without a copy of the mail cannot name it.
+// src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../core/app.ts';
 import { findReturnPath } from '../../identity/domains/queries.ts';
 import { copyTokenField } from '../../mail/mime/header-encoding.ts';
@@ -50,29 +50,29 @@ export interface TransactionMarks {
 }
 
 /**
- * Returns the marks of deliveries that share a transaction. They name the first of them; reports name their
- * recipient in their own fields. Mail from a domain that is not ours has its From address as return path.
+ * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient in their
+ * own fields. Mail from a domain that is not ours has its From address as return path.
  */
 export async function marksOf(
   app: App,
-  message: MessageRow,
-  [first]: readonly DeliveryRow[],
+  message: Pick<MessageRow, 'sender_domain_id' | 'from_email'>,
+  transaction: string | null,
 ): Promise<TransactionMarks> {
   const { sender_domain_id: domainId, from_email: from } = message;
   const host = domainId === null ? undefined : await returnPathHost(app, domainId);
-  if (host === undefined || !first) return { from, copyField: null };
-  const tokens = app.secrets.twinTokens(purpose, transactionOf(first));
+  if (host === undefined || transaction === null) return { from, copyField: null };
+  const tokens = app.secrets.twinTokens(purpose, transaction);
   return {
     from: `${prefix}${tokens.first}@${host}`,
     copyField: `${copyTokenField}: ${tokens.second}\r\n`,
   };
 }
 
-/** The transaction that a token stood for when it was made. */
+/** The transaction of a token. */
 export interface NamedTransaction {
-  /** The name that `transactionOf` gives. */
+  /** Name as returned by `transactionOf`. */
   transaction: string;
-  /** The first of its deliveries. */
+  /** The first delivery of the transaction. */
   deliveryId: string;
 }
 

@@ -37,12 +37,14 @@ import { countDropped } from './outcome-counts.ts';
 import { type DueSend, openDueChecks } from './send-checks.ts';
 import { readPauses, stopOfQuota } from './stops.ts';
 
-/** Time for which other daemons leave a reserved message alone. A crash delays it by as much. */
+/**
+ * Time during which other daemons skip a reserved message. A crash delays the message by as much.
+ */
 const askingMs = 10_000;
 
 /**
- * Runs inside the claim that found these deliveries due. Puts off those that certainly cannot go, and
- * reserves the others for this daemon. Returns the others, for `sendScheduled`.
+ * Runs inside the claim that found these deliveries due. Postpones those that certainly cannot be
+ * sent and reserves the others for this daemon. Returns the reserved ones, for `sendScheduled`.
  */
 export async function takeScheduled(
   app: App,
@@ -81,13 +83,13 @@ function waitForQuota(
 interface Asked {
   messageId: string;
   organizationId: string;
-  /** Milliseconds until a token may be there; 0 if it was drawn. */
+  /** Milliseconds until there may be a token; 0 if one was drawn. */
   waitMs: number;
 }
 
 /**
- * Draws tokens for reserved deliveries, then queues, cancels or puts off each message.
- * @throws CapacityError; the deliveries are then asked again.
+ * Draws tokens for reserved deliveries, then queues, cancels or postpones each message.
+ * @throws CapacityError; the deliveries are then tried again.
  */
 export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
   const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
@@ -106,7 +108,7 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
   bookings.keep();
 }
 
-/** Draws in few steps, as each may be a transaction. Earlier messages get their tokens first. */
+/** Draws in few steps, as each may be a transaction. Earlier messages get tokens first. */
 async function ask(
   app: App,
   organizationId: string,
@@ -117,7 +119,7 @@ async function ask(
   let drawn = 0;
   let waitMs = 0;
   while (waitMs === 0 && drawn < messageIds.length) {
-    // The tokens that the bucket seems to hold: known after the first draw, and never above its size.
+    // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
     const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? 1);
     const wanted = Math.max(1, Math.min(seen, messageIds.length - drawn));
     const isDrawn = wanted > 1 && (await admission.tryDraw(drawer, wanted)) === 0;
@@ -131,7 +133,7 @@ async function ask(
   }));
 }
 
-/** A message whose time has come, with its scheduled deliveries. */
+/** A due message with its scheduled deliveries. */
 interface DueMessage {
   message: MessageRow;
   rows: readonly DeliveryRow[];
@@ -173,7 +175,7 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
 
 async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
-  // First, because other transactions wait for this lock where a quota is in force.
+  // Runs first: if a quota is in force, other transactions wait for this lock.
   const allowances = await openAllowances(app, trx, organizationIds);
   const pauses = await readPauses(trx);
   const due = await lockDue(
@@ -188,7 +190,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   const counted: MessageRow[] = [];
   for (const { messageId, organizationId, waitMs } of asked) {
     const { message, rows = [], send } = due.get(messageId) ?? {};
-    // Cancelled, deleted, or sent by another daemon meanwhile.
+    // Skips messages that were cancelled, deleted, or sent by another daemon meanwhile.
     if (!message || !send) continue;
     const refusal = refusalOf(send);
     const [first] = rows;
@@ -212,7 +214,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
     }
   }
   await departures.tell();
-  // Last, because other transactions wait for the counters.
+  // Counts last: other transactions wait for the counters.
   await allowances.count(
     trx,
     counted.map(({ organization_id, delivery_count }) => ({
@@ -225,7 +227,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   return bookings;
 }
 
-/** Puts off all scheduled deliveries of a message. */
+/** Postpones all scheduled deliveries of a message. */
 async function putOff(
   trx: Db,
   rows: readonly DeliveryRow[],
@@ -237,7 +239,10 @@ async function putOff(
   }
 }
 
-/** Reserves the times at which messages without a token ask again, one time for each token. */
+/**
+ * Reserves a time for each message without a token, at which it tries again: one time for each
+ * token.
+ */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
   /** Keeps the reservations after their commit: the next transaction reserves later times. */
@@ -245,8 +250,8 @@ interface Bookings {
 }
 
 /**
- * The last reserved time by organization. A restart forgets it: two messages then share a time, and one of
- * them asks again.
+ * The last reserved time by organization. A restart forgets it: two messages may then share a time,
+ * and one of them tries again.
  */
 const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
 
@@ -279,7 +284,7 @@ async function openBookings(
   };
 }
 
-/** Asks at once for messages that wait for the quota of a plan that has changed. */
+/** Tries messages again at once that wait for the quota of a plan that has changed. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
   const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {

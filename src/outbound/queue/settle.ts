@@ -36,10 +36,15 @@ export interface Settlement {
   outcome: Outcome;
   /** Kind of route it took, for the metrics. */
   routeKind: string;
-  /** Tells whether the 250 is also the delivery (direct, local, capture). In relay mode it is not. */
+  /**
+   * Whether the 250 is also the delivery (direct, local, capture). In relay mode it only means
+   * `sent`.
+   */
   sentIsDelivered: boolean;
   /** Reaction of a simulated recipient after the delivery. */
   aftermath: 'opened' | 'complained' | null;
+  /** Facts to compose the bytes of the attempt again. */
+  composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
   /** SMTP transaction of the attempt, if another delivery began it. */
   transaction?: string | null;
   /** Tells whether the message tracks opens or clicks. */
@@ -94,7 +99,7 @@ export async function settleAll(
   await moveMessages(trx, moved, now);
   await blockAddresses(app, trx, dead);
   if (events.length > 0) await recordTimeline(app, trx, events);
-  // Last, because other transactions wait for the counters.
+  // Counts last: other transactions wait for the counters.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
@@ -132,7 +137,8 @@ function endOf(
 }
 
 /**
- * Recognizes our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10).
+ * Tells whether the outcome is our own finding that the domain does not exist (5.1.2), or accepts
+ * no mail at all (RFC 7505: 5.1.10).
  */
 function isDeadDomain({ reply }: Outcome): boolean {
   return reply.verb === 'dns' && ['5.1.2', '5.1.10'].includes(reply.enhancedCode ?? '');
@@ -235,7 +241,10 @@ function planDeferred(
   return { change, steps: [{ eventType: 'deferred', status: 'processing' }] };
 }
 
-/** Returns the row of a delivery that ends with this status. Callers override the differences. */
+/**
+ * Returns the row of a delivery that ends with this status. Callers overwrite the columns that
+ * differ.
+ */
 function ended(settlement: Settlement, status: MessageStatus, now: number): DeliveryChange {
   const { delivery } = settlement;
   return {
@@ -275,7 +284,7 @@ function errorOf(outcome: Exclude<Outcome, { kind: 'sent' }>) {
 }
 
 /** Returns the latest attempts. Only unsuccessful ones keep their dialogue. */
-function historyWith({ delivery, outcome }: Settlement): string {
+function historyWith({ delivery, outcome, composed }: Settlement): string {
   const { reply, trace, kind } = outcome;
   const attempt: Attempt = {
     number: delivery.attempt_count,
@@ -291,6 +300,7 @@ function historyWith({ delivery, outcome }: Settlement): string {
     verb: reply.verb,
     transcript: kind === 'sent' ? null : trace.transcript,
     ...(kind === 'sent' && outcome.capturedBy && { capturedBy: outcome.capturedBy }),
+    ...composed,
   };
   const earlier = fromJson<Attempt[]>(delivery.attempts) ?? [];
   return JSON.stringify([...earlier, attempt].slice(-attemptsKept));

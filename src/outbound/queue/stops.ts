@@ -24,8 +24,8 @@ import type { WaitReason } from '../deliveries/status.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
 /**
- * Longest wait in a stop, which has no end of its own: after an interrupted release the queue goes on within
- * the day.
+ * Longest wait in a stop without an end of its own. So the queue continues within a day even after
+ * an interrupted release.
  */
 const lookAgainMs = 24 * 60 * 60_000;
 
@@ -80,7 +80,7 @@ export interface Holds {
   of(row: Holdable): HoldRow | null;
 }
 
-/** Reads the holds in force. They stay so until the transaction ends. */
+/** Reads the holds in force. They stay in force until the transaction ends. */
 export async function readHolds(trx: Db): Promise<Holds> {
   return holdsOver(await lockActiveHolds(trx));
 }
@@ -124,7 +124,10 @@ export interface Pauses {
   on(row: Pausable, now: number): Postponement | null;
 }
 
-/** Reads pauses and held domains. They stay so until the transaction ends: a resume waits for it. */
+/**
+ * Reads pauses and held domains. They stay in force until the transaction ends: a resume waits for
+ * it.
+ */
 export async function readPauses(trx: Db): Promise<Pauses> {
   const paused = new Set(await lockPausedOrganizations(trx));
   const held = new Set(
@@ -151,7 +154,7 @@ export interface Stops {
   on(row: Holdable & Pausable, now: number): Postponement | null;
 }
 
-/** Reads holds and pauses. They stay so until the transaction ends. */
+/** Reads holds and pauses. They stay in force until the transaction ends. */
 export async function readStops(trx: Db): Promise<Stops> {
   const holds = await readHolds(trx);
   const pauses = await readPauses(trx);

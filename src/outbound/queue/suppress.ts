@@ -15,8 +15,9 @@ import { endUnclaimed } from '../deliveries/queue-queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 
 /**
- * Ends deliveries to blocked addresses as `failed` with the code `suppressed`, and returns them. The caller
- * has locked their rows and messages. It counts the ended ones at the end of its transaction.
+ * Ends deliveries to blocked addresses as `failed` with the code `suppressed`, and returns them.
+ * The caller has locked their rows and messages, and counts the ended ones at the end of its
+ * transaction.
  */
 export async function suppressBlocked(
   app: App,

@@ -1,12 +1,13 @@
-// Fair turns (start-time fair queuing): every ready delivery holds a turn, and claims go by turn. An
-// organization's next message stands one round after its last one, so a million messages of one tenant never
-// stand before a single message of another. Within an organization the sending domains share.
+// Fair turns (start-time fair queuing): every ready delivery has a turn, and claims follow the
+// turns. An organization's next message comes one round after its last one, so a million messages
+// of one organization never precede a single message of another. Within an organization the sending
+// domains share its rounds.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 
 const mostFlows = 100_000;
-/** Rounds after which a domain that has queued nothing no longer counts as sharing. */
+/** Number of rounds after which a domain without queued mail no longer counts as sharing. */
 const forgottenAfterRounds = 1_000;
 /** Number of parts of a round, because turns are whole numbers. */
 const round = 1_000_000;
@@ -16,9 +17,10 @@ interface Flow {
 }
 
 /**
- * Gives turns to deliveries that one process accepts. Only the order matters, so several processes need no
- * agreement: `firstTurn` is the earliest turn still waiting in the store, or null. A transaction that runs
- * again takes new turns: those of its first run stay empty, at the cost of a few rounds.
+ * Gives turns to deliveries that one process accepts. Only the order matters, so several processes
+ * need no agreement: `firstTurn` is the earliest turn that still waits in the store, or null. A
+ * transaction that runs again takes new turns. The turns of its first run stay unused, which costs
+ * a few rounds.
  */
 class Turns {
   readonly #flows = recentlyUsed<Flow>(mostFlows);
@@ -36,7 +38,10 @@ class Turns {
     return flow.last;
   }
 
-  /** Records the turn that a claim reached. Mail that arrives at an empty queue gets a later turn. */
+  /**
+   * Records the turn that a claim reached. Mail that is accepted while the queue is empty gets a
+   * later turn.
+   */
   served(turn: number): void {
     this.#served = Math.max(this.#served, turn);
   }

@@ -28,7 +28,10 @@ export type JudgedComplaint =
   | { isProven: true; delivery: DeliveryRow }
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
 
-/** Returns the messages whose header the organization's domains signed, as far as the copy shows. */
+/**
+ * Returns the messages with a header that the organization's domains signed, as far as the copy
+ * shows.
+ */
 export async function provenMessages(
   app: App,
   organizationId: string,
@@ -66,8 +69,8 @@ interface Claim {
 }
 
 /**
- * Judges a complaint to an organization. Returns null if none of its messages is meant. `signed` are the
- * messages that the copy proves.
+ * Judges a complaint to an organization. Returns null if it is about none of its messages. `signed`
+ * are the messages that the copy proves.
  */
 export async function judgeComplaint(
   app: App,

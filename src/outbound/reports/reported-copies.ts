@@ -40,8 +40,8 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Returns the recipient that the addresses of a report mean: one of the copies, or the only copy, as its
- * address may be that behind an alias. Returns undefined if they name a recipient of another copy.
+ * Returns the recipient named by the addresses of a report: one of the copies, or the only copy, as
+ * its address may belong to an alias. Returns undefined if they name a recipient of another copy.
  */
 export function meantBy(
   told: readonly string[],

@@ -1,7 +1,7 @@
-// Reads the bounces, complaints and DMARC reports that come back for our own sends. After their 250 they are
-// read one at a time, in the parse worker. Results go to src/outbound/queue/late-outcome.ts, those of DMARC reports to
-// dmarc/dmarc-reports.ts. Anybody can write a report: it changes only deliveries that it proves to be about,
-// and nothing if it cannot be read.
+// Reads the bounces, complaints and DMARC reports about our own sends. After their 250 they are
+// read one at a time, in the parse worker. Results go to src/outbound/queue/late-outcome.ts, those
+// of DMARC reports to dmarc/dmarc-reports.ts. Anybody can write a report: it changes only
+// deliveries for which it has proof, and nothing if it cannot be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';

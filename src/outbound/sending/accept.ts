@@ -95,7 +95,7 @@ export async function acceptAll(
   );
   await allowances.count(
     trx,
-    // Scheduled mail counts on the day on which it goes.
+    // Scheduled mail counts on the day on which it is sent.
     [...drafts.values()].flatMap(({ message }) =>
       message.scheduled_for === null
         ? { organizationId: message.organization_id, emails: message.delivery_count }

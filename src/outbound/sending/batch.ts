@@ -1,9 +1,10 @@
-// The batch operation: up to 100 sends in one transaction, a result for each. Each entry is checked by
-// itself, like a single send. A refused entry does not stop the others.
+// The batch operation: up to 100 sends in one transaction, a result for each. Each entry is checked
+// by itself, like a single send. A refused entry does not stop the others.
 //
-// Idempotency: the key is kept first, in the transaction that stores the messages, so that a crash leaves all
-// of it or nothing. It keeps the refusals. Each message has a key row of its own beside it, which a deletion
-// empties like that of any send. If nothing was accepted, the key is free.
+// Idempotency: the key is stored first, in the transaction that stores the messages, so that a
+// crash leaves all of it or nothing. Its row keeps the refusals. Each message also has a key row of
+// its own; deleting the message empties that row, as for any send. If no entry was accepted, the
+// key is released.
 
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -132,7 +133,10 @@ function batchIdempotencyRow(
   };
 }
 
-/** Keeps the results for repeats. Without any message the key is free again (specification 4.2 rule 8). */
+/**
+ * Stores the results for repeats. If no message was created, the key is released (specification 4.2
+ * rule 8).
+ */
 async function keep(
   trx: Db,
   idempotency: IdempotencyKey,

@@ -1,5 +1,5 @@
-// The content of a send, prepared before the accept transaction: attachments decoded, the whole digested,
-// links of tracked mail found. So 40 MB of files delay no other commit.
+// The content of a send, prepared before the accept transaction: attachments are decoded, the whole
+// is digested, and links of tracked mail are found. So 40 MB of files delay no other commit.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { fileTypeOf } from '../../mail/mime/file-type.ts';
@@ -27,8 +27,8 @@ export interface SendContent {
     data: Buffer;
   }[];
   /**
-   * A mail that goes as existing MIME. If it was handed in, it is all of the content. If it was frozen, the
-   * other fields are for display and search.
+   * Set for a mail that is sent as existing MIME. If it was submitted, it is the whole content. If
+   * it was frozen, the other fields are for display and search.
    */
   raw: RawContent | null;
   tracking: Tracking;

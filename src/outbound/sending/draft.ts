@@ -31,7 +31,7 @@ export interface Draft {
   content: ContentRow | null;
   /** Links of `content`, if it is tracked. */
   links: FoundLinks | null;
-  /** Requested tracking that cannot be done, for the timeline; null if all of it can. */
+  /** Requested tracking that is impossible, for the timeline; null if all of it is possible. */
   untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
@@ -40,9 +40,9 @@ export interface Draft {
 }
 
 /**
- * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here. If all do,
- * so does the message: its 201 says `failed`, not `pending`, as nothing is left to send. Shares contents that
- * `recent` keeps.
+ * Drafts a message; `parent` is the message to which it replies. A delivery to a blocked address
+ * ends here. If all deliveries do, the 201 shows the status `failed` instead of `pending`, as
+ * nothing is left to send. Reuses contents that `recent` knows.
  */
 export function draftMessage(
   app: App,
@@ -114,7 +114,8 @@ export function draftMessage(
 }
 
 /**
- * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that do not count.
+ * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that are
+ * never counted.
  */
 function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
@@ -209,7 +210,10 @@ const nothingStored: StoredContent = {
   blobs: [],
 };
 
-/** Drafts the mail as it will go, without signatures, and the content for display if it is known. */
+/**
+ * Drafts the mail as it will be sent, without signatures, and its content for display if that is
+ * known.
+ */
 function draftRaw(
   app: App,
   recent: RecentContents,

@@ -29,7 +29,10 @@ export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Messa
   });
 }
 
-/** Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way in make no difference. */
+/**
+ * Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way of submission
+ * make no difference.
+ */
 function idempotencyOf(
   { organizationId }: Caller,
   { raw, recipients }: HandedIn,

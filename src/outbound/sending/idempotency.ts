@@ -1,5 +1,5 @@
-// Idempotency (specification 4.2 rules 5 to 8). A key is kept in the transaction that stores the message: a
-// failed attempt leaves none behind, and two requests cannot both succeed.
+// Idempotency (specification 4.2 rules 5 to 8). A key is stored in the transaction that stores the
+// message: a failed attempt leaves no key, and two requests cannot both succeed.
 import type { ServiceError } from '../../platform/errors.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';

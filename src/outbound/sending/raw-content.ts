@@ -30,7 +30,10 @@ export interface HandedIn {
   raw: Buffer;
   /** Recipients of the envelope, in the normal form of src/platform/net/address.ts. */
   recipients: readonly string[];
-  /** Its header may hold UTF-8 (RFC 6532) and stays as it is; else what can be encoded is encoded. */
+  /**
+   * Whether its header may contain UTF-8 (RFC 6532) and stays unchanged. If not, fields are encoded
+   * where possible.
+   */
   allowsUtf8: boolean;
   /** Domain of addresses in its header that have none. */
   bareDomain: string | null;

@@ -1,6 +1,6 @@
-// Bodies stored lately, so that a body is stored once for any number of messages. In memory instead of a
-// unique index on a digest: random index keys halve the accept rate (docs/making/decisions.md, "Store"). Contents
-// that a restart forgets are stored once more; it has no other effect.
+// Bodies stored lately, so that a body is stored once for any number of messages. In memory instead
+// of a unique index on a digest: random index keys halve the accept rate (docs/making/decisions.md,
+// "Store"). A restart forgets them, and each may then be stored once more.
 
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -12,11 +12,14 @@ const mostRemembered = 2_000;
 /** Content ids by digest, for the use of one transaction. */
 export interface RecentContents {
   /**
-   * Looks up the contents with these digests, all at once. Those found stay stored until the transaction
-   * ends.
+   * Looks up the contents with these digests, all at once. The found ones are not deleted until the
+   * transaction ends.
    */
   keep(digests: readonly string[]): Promise<void>;
-  /** Returns the id of the content with this digest that is kept or the transaction stores, or null. */
+  /**
+   * Returns the id of a content with this digest that is kept, or that the transaction stores; else
+   * null.
+   */
   find(digest: string): string | null;
   /** Records that the transaction itself stores this content. */
   remember(digest: string, contentId: string): void;

@@ -56,8 +56,8 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
 }
 
 /**
- * Counts accepted mail of keys only: nobody reads the metrics of a command, and a daemon counts its mail when
- * it finds it in the store.
+ * Counts only mail of keys: no monitoring reads the metrics of a command, and a daemon counts the
+ * mail of commands when it finds it in the store.
  */
 export function countTaken(
   app: App,
@@ -88,8 +88,8 @@ export function recentOf(app: App, trx: Db): RecentContents {
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
 /**
- * Deletes idempotency keys after two days (one is promised). A clock that is set forward makes no key older:
- * otherwise a repeat would be sent again.
+ * Deletes idempotency keys after two days (the promise is one). A clock that is set forward makes
+ * no key older: a repeat would otherwise be sent again.
  */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {
   const { clock, opened } = app;

@@ -1,17 +1,18 @@
-// The files behind a signed storage URL: the raw MIME of a message (as received, or composed and signed as it
-// was sent), its HTML or its text.
+// The files behind a signed storage URL: the raw MIME of a message (as received, or as it left for one
+// recipient), its HTML or its text.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { composeHere } from '../../mail/mime/composer.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
+import { findDeliveries } from '../deliveries/queries.ts';
 import { findBlob, findContents } from '../messages/content-queries.ts';
+import { deliveryTo } from '../messages/delivery-to.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { attachmentsOf, readProjection } from '../messages/projection.ts';
-import { findMessageRow, findRecipients, type MessageRow } from '../messages/queries.ts';
+import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { readStorageToken } from '../messages/storage-urls.ts';
-import { composeRequestOf } from '../queue/carrier/request.ts';
+import { type SentCopy, sentCopy } from './sent-copy.ts';
 
 export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
@@ -24,11 +25,11 @@ export interface StoredPart {
  * @throws ResourceNotFoundError for a forged or expired token, or a deleted message.
  */
 export async function readStoredPart(app: App, token: string): Promise<StoredPart> {
-  const { messageId, part } = readStorageToken(app, token);
+  const { messageId, part, deliveryId } = readStorageToken(app, token);
   const row = await findMessageRow(app.store.db, messageId);
   if (!row) throw new ResourceNotFoundError('message', messageId);
   if (part === 'raw') {
-    const body = await rawMime(app, row);
+    const { body } = await rawMime(app, row, deliveryId);
     return { contentType: 'message/rfc822', filename: `${row.id}.eml`, body };
   }
   const text = await textPart(app, row, part);
@@ -40,9 +41,23 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
   };
 }
 
-/** Returns the raw mail of a message. @throws ResourceNotFoundError */
-export async function readRawMail(app: App, caller: Caller, id: string): Promise<Buffer> {
-  return rawMime(app, await getMessageRow(app.store.db, caller.organizationId, id));
+/** The raw mail of a message. */
+export type RawMail = Pick<SentCopy, 'body'> & Partial<SentCopy>;
+
+/**
+ * Returns the raw mail of a message: as received, or the copy of a recipient. `recipient` defaults to the
+ * first.
+ * @throws ResourceNotFoundError for a missing message or recipient.
+ */
+export async function readRawMail(
+  app: App,
+  caller: Caller,
+  id: string,
+  recipient?: string,
+): Promise<RawMail> {
+  const row = await getMessageRow(app.store.db, caller.organizationId, id);
+  const deliveries = recipient === undefined ? [] : await findDeliveries(app.store.db, [id]);
+  return rawMime(app, row, recipient === undefined ? null : deliveryTo(deliveries, recipient).id);
 }
 
 /**
@@ -72,21 +87,19 @@ async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
   if (!part) return undefined;
   const { readAttachmentBytes } = await import('../../mail/mime/parse/attachment-bytes.ts');
-  return readAttachmentBytes(await rawMime(app, row), part.partNumber, Number.MAX_SAFE_INTEGER);
+  const raw = await receivedMail(app, row);
+  return readAttachmentBytes(raw, part.partNumber, Number.MAX_SAFE_INTEGER);
 }
 
-async function rawMime(app: App, row: MessageRow): Promise<Buffer> {
-  const { db } = app.store;
-  if (row.direction === 'inbound') {
-    const raw = row.raw_blob_id ? await findBlob(db, row.raw_blob_id) : undefined;
-    if (!raw) throw new ResourceNotFoundError('message', row.id);
-    return raw;
-  }
-  const [content = null] = row.content_id ? await findContents(db, [row.content_id]) : [];
-  const recipients = await findRecipients(db, [row.id]);
-  const request = await composeRequestOf(app, { message: row, content, recipients });
-  const { data } = await composeHere(request);
-  return Buffer.concat(data);
+async function rawMime(app: App, row: MessageRow, deliveryId: string | null): Promise<RawMail> {
+  if (row.direction === 'outbound') return sentCopy(app, row, deliveryId);
+  return { body: await receivedMail(app, row) };
+}
+
+async function receivedMail({ store }: App, row: MessageRow): Promise<Buffer> {
+  const raw = row.raw_blob_id ? await findBlob(store.db, row.raw_blob_id) : undefined;
+  if (!raw) throw new ResourceNotFoundError('message', row.id);
+  return raw;
 }
 
 async function textPart(app: App, row: MessageRow, part: 'html' | 'text'): Promise<string | null> {

@@ -29,7 +29,7 @@ import type { EngagementKind } from './automated.ts';
 import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
 
-/** Time within which a repeat makes no event. */
+/** Time within which a repeat creates no event. */
 const tellAgainMs = 30_000;
 /** Largest number of engagement events of one delivery. */
 const mostEvents = 100;
@@ -45,7 +45,7 @@ export interface Hit {
   deliveryId: string;
   messageId: string;
   kind: EngagementKind;
-  /** Number of the link. 0: the pixel. */
+  /** Number of the link; 0 is the pixel. */
   link: number;
   /** Target of the link. */
   url: string | null;
@@ -103,7 +103,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
-  // Last, because other transactions wait for the counters.
+  // Counts last: other transactions wait for the counters.
   if (observations.length > 0) await countMail(app, trx, observations);
 }
 
@@ -168,7 +168,8 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
 
 function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
   const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
-  // An open may have proven the delivery of relayed mail. Then `delivered_at` is the time of the open.
+  // If an open proved the delivery of relayed mail, `delivered_at` is the time of the open: then
+  // `sent_at` counts.
   const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
   return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
 }

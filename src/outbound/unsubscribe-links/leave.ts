@@ -57,11 +57,13 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
 }
 
 /**
- * Makes the blocks of these unsubscribe requests, all in the caller's transaction. Repeats change nothing.
+ * Adds the blocks of these unsubscribe requests in the caller's transaction. Repeats change
+ * nothing.
  */
 export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
   if (leavings.length === 0) return;
-  // Against a concurrent deletion of the message: its timeline goes along, or nothing is added to it.
+  // Locks the message against a concurrent deletion: either its timeline is deleted after this
+  // event, or no event is added.
   await lockMessages(
     trx,
     leavings.flatMap(({ messageId }) => messageId ?? []),
@@ -75,7 +77,7 @@ export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]):
   }
 }
 
-/** Makes a block. Returns false if the address is blocked already. */
+/** Adds a block. Returns false if the address is blocked already. */
 async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
   const { organizationId, address, messageId, groupId, scope } = leaving;
   const row = newBlockRow(app, organizationId, { address, reason: 'unsubscribe', messageId });
@@ -110,7 +112,7 @@ async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void>
   await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 
-/** Lifts the block that unsubscribing made. Of blocks of all mail, lifts no block with another reason. */
+/** Lifts the block that unsubscribing added. A block of all mail with another reason stays. */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;
   const { group, all } = await standingOf(trx, leaver);

@@ -1,6 +1,6 @@
-// Tokens of the two ways to unsubscribe. A link holds all data of the request, sealed, so that it works after
-// its message was deleted. A mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names the
-// delivery.
+// Tokens of the two ways to unsubscribe. A link contains all data of the request, encrypted, so
+// that it works after its message was deleted. A mail address has only 64 octets before its `@`
+// (RFC 5321 4.5.3.1.1), so it names the delivery instead.
 import type { App } from '../../core/app.ts';
 
 const purpose = 'unsubscribe';

@@ -1,5 +1,5 @@
-// Blocks, the resource (specification 4.9 "remove a block entry"). Their effect on sends is in
-// suppression.ts; large numbers of them come and go by import.ts and export.ts.
+// Blocks, the resource (specification 4.9 "remove a block entry"). suppression.ts has their effect
+// on sends; import.ts and export.ts move large numbers of them.
 
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -26,7 +26,10 @@ export function presentBlock(row: queries.BlockRow): Block {
   };
 }
 
-/** Returns the row of a new block of all mail; `address` in the normal form of src/platform/net/address.ts. */
+/**
+ * Returns the row of a new block of all mail. `address` is in the normal form of
+ * src/platform/net/address.ts.
+ */
 export function newBlockRow(
   app: App,
   organizationId: string,
@@ -104,7 +107,10 @@ export async function getBlockNamed(app: App, caller: Caller, idOrAddress: strin
   return getBlock(app, caller, known.id);
 }
 
-/** Lifts a block: the address gets mail again from now on. @throws ResourceNotFoundError. */
+/**
+ * Lifts a block: from now on the address gets mail again.
+ * @throws ResourceNotFoundError.
+ */
 export async function deleteBlock(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     const row = await queries.blocks.get(trx, caller.organizationId, id);

@@ -1,5 +1,5 @@
-// All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that make and
-// lift them.
+// All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that
+// add and lift them.
 import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -19,7 +19,7 @@ const own = ownTables<CountTables>();
 
 const addCounts = own.adderOf('block_counts', ['organization_id', 'reason'], ['count']);
 
-/** Records that blocks were made (`by` 1) or lifted (-1). */
+/** Records that blocks were added (`by` 1) or lifted (-1). */
 export function noteBlocks(
   trx: Db,
   blocks: readonly Pick<BlockCountRow, 'organization_id' | 'reason'>[],

@@ -1,5 +1,5 @@
-// The exports of other services as data: the columns that identify them, and the meaning of a row. One rule
-// guides the mapping: faults of an address block it, faults of a message do not.
+// The exports of other services as data: the columns that identify each, and the meaning of a row.
+// One rule guides the mapping: a fault of an address blocks it, a fault of a message does not.
 
 import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
@@ -24,7 +24,7 @@ export interface ImportFormat {
   title: string;
   /** The columns that identify the format; all must be present. */
   columns: readonly string[];
-  /** May come without a header: address, reason. */
+  /** Whether a file may lack a header: its columns are then address and reason. */
   mayBeBare?: true;
   judge(field: Field, fallback: BlockReason): Verdict;
 }
@@ -75,7 +75,10 @@ function judgePostmarkBounce(field: Field): Verdict {
   return reason ? { reason } : { skip: `${type.slice(0, 60)} does not justify a block` };
 }
 
-/** Translates a suppression. A "manual" one by the recipient is a click on Postmark's unsubscribe link. */
+/**
+ * Translates a suppression. A "manual" suppression by the recipient is a click on Postmark's
+ * unsubscribe link.
+ */
 function judgePostmarkSuppression(field: Field): Verdict {
   const word = field('SuppressionReason');
   if (columnKey(word) !== 'manualsuppression') return byReason(word);
@@ -83,8 +86,9 @@ function judgePostmarkSuppression(field: Field): Verdict {
 }
 
 /**
- * Translates a bounce. SendGrid exports its bounces and its blocks with the same columns. It goes on sending
- * to the latter, which were temporary (4.x.x) or about policy (5.7.x), and so does this service.
+ * Translates a bounce. SendGrid exports its bounces and its blocks with the same columns. A block
+ * there was temporary (4.x.x) or about policy (5.7.x): SendGrid keeps sending to that address, and
+ * so does this service.
  */
 function judgeSendgridBounce(field: Field): Verdict {
   const status = field('status');
@@ -120,7 +124,10 @@ const plain: ImportFormat = {
   judge: (field, fallback) => byReason(field('reason'), fallback),
 };
 
-/** The known formats. The first match wins: those with more columns stand before those with fewer. */
+/**
+ * The known formats; the first match wins, so formats with more columns stand before those with
+ * fewer.
+ */
 export const importFormats: readonly ImportFormat[] = [
   {
     name: 'svc',
@@ -202,7 +209,7 @@ export const importFormats: readonly ImportFormat[] = [
     name: 'mailgun-complaints',
     title: 'Mailgun complaints',
     columns: ['address', 'created_at'],
-    // A user's own list may have the same columns; its reason counts.
+    // A user's own list may have the same columns; then its reason counts.
     judge: (field) => byReason(field('reason'), 'complaint'),
   },
   plain,
@@ -244,7 +251,8 @@ export function addressIn(field: Field): string {
 }
 
 /**
- * Returns the time since which the other service has the entry (ms since 1970), or `now` if it is unknown.
+ * Returns the time from which the other service has had the entry (ms since 1970), or `now` if it
+ * is unknown.
  */
 export function madeAtIn(field: Field, now: number): number {
   for (const column of madeAtColumns) {

@@ -50,7 +50,7 @@ export interface ImportOptions {
 export interface ReportedRow {
   line: number;
   address: string;
-  /** The reason of the block, or the reason why the row makes none. */
+  /** The reason of the block, or the reason why the row adds none. */
   reason: string;
 }
 
@@ -67,12 +67,12 @@ export interface ImportReport {
   rows: number;
   /** In a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
-  /** Blocked already, or further up in the file. */
+  /** Blocked already, or named earlier in the file. */
   existing: RowGroup;
-  /** Rows that say that the address is not blocked. */
+  /** Rows that state that the address is not blocked. */
   skipped: RowGroup;
   rejected: RowGroup;
-  /** Set if the file says that it is one page of a list. */
+  /** Set if the file states that it is one page of a list. */
   isPartial?: true;
 }
 
@@ -121,7 +121,7 @@ function candidateOf(
     return null;
   }
   const text = addressIn(field);
-  // U+FFFD stands for bytes that are not UTF-8.
+  // U+FFFD replaces bytes that are not UTF-8.
   const address = text.includes('\uFFFD') ? null : parseAddress(text);
   const verdict = verdictOf(field);
   if ('skip' in verdict) count(report.skipped, line, text, verdict.skip);
@@ -147,13 +147,14 @@ function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
 }
 
 /**
- * Returns the keys of new candidates, and adds them unless it is a dry run. No two candidates share a key.
+ * Returns the keys of new candidates; also adds these candidates unless it is a dry run. No two
+ * candidates share a key.
  */
 type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
 
 /**
- * Returns a `Take` that adds blocks. The whole import is one entry of the audit, which grows with each
- * transaction.
+ * Returns a `Take` that adds blocks. The audit has one entry for the whole import, which grows with
+ * each transaction.
  */
 function adding(app: App, caller: Caller, format: string): Take {
   const byAddress = (a: BlockRow, b: BlockRow) => (a.folded_address < b.folded_address ? -1 : 1);
@@ -202,7 +203,7 @@ function comparing(app: App, caller: Caller): Take {
       ...(await findGroupBlocksAmong(db, ofGroups)).map(keyOf),
     ];
     const blocked = new Set(known);
-    // Remembers all of them, so that another mention is not counted again.
+    // Records all of them in `seen`, so that a repeated address is not counted again.
     return new Set(rows.map(keyOf).filter((key) => seen.add(key) && !blocked.has(key)));
   };
 }

@@ -1,5 +1,5 @@
-// All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that make or lift blocks also count
-// them.
+// All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that add or lift blocks
+// also count them.
 import { type RawBuilder, sql } from 'kysely';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { mergedRanges } from '../../platform/store/merged-ranges.ts';
@@ -14,7 +14,7 @@ export interface BlockRow {
   address: string;
   folded_address: string;
   reason: BlockReason;
-  /** Null: a block of all mail. */
+  /** Null for a block of all mail. */
   unsubscribe_group_id: string | null;
   message_id: string | null;
   created_at: number;
@@ -33,7 +33,9 @@ export interface BlockFilter {
 
 export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
 
-/** Finds the blocks of all mail on these addresses, one for each reason. Hot: every send asks. */
+/**
+ * Finds the blocks of all mail on these addresses, one for each reason. Hot: every send runs it.
+ */
 export const findActiveBlocks = own.all(
   (db, organizationId: string, foldedAddresses: readonly string[]) =>
     db
@@ -64,8 +66,8 @@ const activeIdsAmong = own.all((db, pairs: string) => {
 });
 
 /**
- * Finds one block of all mail for each pair of organization and folded address, if any. Hot: every claim
- * asks.
+ * Finds one block of all mail for each pair of organization and folded address, if there is one.
+ * Hot: every claim runs it.
  */
 export async function findActiveBlocksAmong(
   db: Db,
@@ -100,7 +102,7 @@ const groupIdsAmong = own.all((db, asked: string) => {
     );
 });
 
-/** Finds the blocks of these groups on these addresses. Only mail of groups asks. */
+/** Finds the blocks of these groups on these addresses. Runs only for mail of groups. */
 export async function findGroupBlocksAmong(
   db: Db,
   asked: readonly (readonly [organizationId: string, foldedAddress: string, groupId: string])[],
@@ -124,8 +126,8 @@ const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight])
 const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
 
 /**
- * For queries on other tables: the weightiest reason why an address gets no mail at all, or null. Both
- * arguments are expressions.
+ * For queries on other tables: the reason of most weight for which an address gets no mail at all,
+ * or null. Both arguments are expressions.
  */
 export function activeReasonOf(
   organizationId: unknown,
@@ -146,8 +148,8 @@ export function activeBlocksFor(organizationId: string, reason: BlockReason): Ra
 export const blocks = own.rowsOf('blocks', 'block');
 
 /**
- * Returns the matching ids as ranges of indexes: for an address, its blocks of all mail and of groups; else
- * those of each reason.
+ * Returns the matching ids as ranges of indexes. For an address these are its blocks of all mail
+ * and its blocks of groups; without an address, the blocks of each reason.
  */
 function rangesOf(
   organizationId: string,
@@ -158,7 +160,7 @@ function rangesOf(
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
   }
-  // Written so that no index by reason seems better: one address has few blocks.
+  // An expression, so that no index by reason is chosen: an address has few blocks.
   const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
   const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
   return [
@@ -203,7 +205,7 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/** Counts the blocks of an address: one for each reason, and one for each group. */
+/** Counts the blocks of an address: at most one for each reason, and one for each group. */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,
@@ -219,8 +221,9 @@ export async function countBlocksOf(
 export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
 
 /**
- * Inserts the missing blocks and returns them. A block of all mail exists once for each reason. Two
- * transactions at once wait for each other on PostgreSQL, so callers pass rows sorted by folded address.
+ * Inserts the missing blocks and returns them. A block of all mail exists once for each reason. On
+ * PostgreSQL concurrent transactions wait for each other, so callers pass rows sorted by folded
+ * address.
  */
 export async function insertBlocks(
   db: Db,

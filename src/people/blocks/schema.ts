@@ -8,7 +8,7 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
-/** Reasons by weight: of several blocks, the first of these is shown. */
+/** Reasons by weight. If an address has several blocks, the first reason of this list is shown. */
 export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
 const exportFormats = ['csv', 'ndjson'] as const;

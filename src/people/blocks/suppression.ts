@@ -19,7 +19,7 @@ import type { BlockReason } from './schema.ts';
 export interface ActiveBlock {
   id: string;
   reason: BlockReason;
-  /** Time since which it is blocked, ms since 1970. */
+  /** Time of the block, ms since 1970. */
   createdAt: number;
 }
 
@@ -36,7 +36,7 @@ export async function findBlocked(
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {
     const known = found.get(folded_address);
-    // The oldest of several blocks is named.
+    // Names the oldest of several blocks.
     if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
   }
   return found;
@@ -49,14 +49,15 @@ interface AskedSend {
   unsubscribeGroupId?: string | null;
 }
 
-/** Returns the key under which the blocks of such mail are found. */
+/** Returns the key under which `findBlockedOf` returns the blocks for such mail. */
 export function sendKey(organizationId: string, groupId: string | null): string {
   return groupId === null ? organizationId : `${organizationId} ${groupId}`;
 }
 
 /**
- * Finds the blocks of a batch of sends, by `sendKey`: one query for each organization, and one for all
- * groups. Mail of a group is stopped by blocks of all mail and of that group, other mail by the former alone.
+ * Finds the blocks of a batch of sends, by `sendKey`, with one query for each organization and one
+ * for all groups. Mail of a group is stopped by blocks of all mail and of that group; other mail
+ * only by blocks of all mail.
  */
 export async function findBlockedOf(
   db: Db,
@@ -161,8 +162,9 @@ export async function findBlockedAmong<Row extends Addressed>(
 }
 
 /**
- * Blocks an address that bounced or complained; `address` in the normal form of src/platform/net/address.ts.
- * Idempotent: the first block of a reason stays unchanged. Returns whether it is new.
+ * Blocks an address that bounced or complained. `address` is in the normal form of
+ * src/platform/net/address.ts. Idempotent: the first block of a reason stays unchanged. Returns
+ * whether the block is new.
  */
 export async function blockAddress(
   app: App,
@@ -181,7 +183,7 @@ export interface NewBlock {
   messageId: string | null;
 }
 
-/** Blocks several addresses, in the order in which all transactions do. */
+/** Blocks several addresses, in the order in which all transactions lock them. */
 export async function blockAddresses(
   app: App,
   trx: Db,

@@ -40,8 +40,8 @@ const insertRows = own.bulkInsert('contacts', ContactRow);
 const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
- * Most contacts of a text that get single rows. More ids go as one list: 3 µs a contact less with two tags,
- * two words.
+ * Most contacts of a text that get single rows. More ids are passed as one list, which saves 3 µs a
+ * contact with two tags and two words.
  */
 const fewIds = 4;
 
@@ -94,7 +94,10 @@ const insertWords = textInserter<WordRow>(
   ),
 );
 
-/** Sorts by the key in which transactions take unique values. `keyOf` is called often and must be cheap. */
+/**
+ * Sorts by the key of the unique values, the order in which all transactions take them. `keyOf` is
+ * called often and must be cheap.
+ */
 function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
   return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

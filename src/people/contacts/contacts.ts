@@ -27,8 +27,8 @@ import { searchContacts } from './search.ts';
 import { wordsOf } from './words.ts';
 
 /**
- * Returns the addresses of an input, each once in any case of letters. Undefined if the input has no field
- * for them.
+ * Returns the addresses of an input, without repeats that differ only in case. Undefined if the
+ * input has no field for them.
  */
 function addressesIn({ email, identities }: UpdateContact): string[] | undefined {
   const given = email === undefined ? identities?.map(({ identifier }) => identifier) : [email];
@@ -42,8 +42,8 @@ function addressesIn({ email, identities }: UpdateContact): string[] | undefined
 }
 
 /**
- * Builds identity rows in the order given. An address that the contact already has keeps its id and its
- * proof.
+ * Builds identity rows in the given order. An address that the contact already has keeps its id and
+ * its proof of ownership.
  */
 function identityRows(
   app: App,
@@ -154,7 +154,10 @@ interface Range {
   offset: number;
 }
 
-/** Lists contacts for filters with a cheap total: all, by tag (both have counters), or one by its name. */
+/**
+ * Lists contacts for filters whose total is cheap: no filter or a tag (both have counters), or the
+ * name of one contact.
+ */
 async function listed(db: Db, filter: ContactFilter, range: Range) {
   const [ids, total] = await Promise.all([
     listContactIds(db, filter, range),
@@ -183,8 +186,8 @@ async function found(store: Store, filter: ContactFilter, q: string, { limit, of
 }
 
 /**
- * Lists a page of contacts, newest first. With `updatedSince` alone the last changed contact is first. With a
- * status that follows from blocks the last blocked contact is first.
+ * Lists a page of contacts, newest first. Exceptions: with `updatedSince` alone the last changed
+ * contact comes first; with a status that follows from blocks, the last blocked one.
  */
 export async function listContacts(
   app: App,

@@ -101,7 +101,7 @@ const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
   ),
   ...['bounced', 'cleaned', 'invalid'].map((word) => [word, 'bounce'] as const),
   ...['complained', 'spam', 'abuse'].map((word) => [word, 'complaint'] as const),
-  // The contact exists and gets no mail.
+  // The contact exists but gets no mail.
   ...['disabled', 'blocked'].map((word) => [word, 'manual'] as const),
 ]);
 
@@ -112,7 +112,8 @@ const notBlocked = { reason: null, isArchived: undefined };
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
-  // In our own export only this text tells that a contact was blocked by hand, or archived and blocked.
+  // Only this text of our own export shows that a contact was blocked by hand, or archived and
+  // blocked.
   const [, blocked] = ownReason.exec(said.statusReason ?? '') ?? [];
   const { status = '', unsubscribed = '', unsubscribedAt = '', cleanedAt = '' } = said;
   const isPlain = status === '' && unsubscribed === '' && said.statusReason === undefined;
@@ -125,7 +126,7 @@ function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
   if (!isYes && !no.test(unsubscribed)) {
     throw ValidationError.of('unsubscribed', 'is neither true nor false');
   }
-  // A file never brings an archived contact back.
+  // A file never reactivates an archived contact.
   const isArchived = found === 'archived' ? true : undefined;
   if (found !== undefined && found !== 'archived' && found !== 'active') {
     return { reason: found, isArchived };

@@ -1,6 +1,6 @@
-// Finds the existing contacts of an import, by address and by external id. Rows of one contact must keep
-// their order, even under two of its names: the rest of a window is batched again as soon as such a contact
-// appears.
+// Finds the existing contacts of an import, by address and by external id. Rows of one contact must
+// keep their order, even if they use two of its names. If such a contact appears, the rest of a
+// window is batched again.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -42,12 +42,12 @@ export class NamesOfWindow {
   }
 
   /**
-   * Tells whether another batch uses another name of a contact in `batch`. Writing one batch after the other
-   * would then break the order of the file. Batches of one place keep it.
+   * Tells whether another batch uses another name of a contact in `batch`. Writing one batch after
+   * the other would then break the order of the file. Batches of one place keep the order.
    */
   saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
     const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
-    // As many contacts as names, so each contact has one.
+    // With as many contacts as names, each contact has only one name.
     if (numbers.length + identities.length === rows.length) return false;
     const names = [
       ...identities.map((one) => one.folded_identifier),

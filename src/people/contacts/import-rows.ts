@@ -1,6 +1,6 @@
-// Reads the bytes of a file into checked rows, in the order of writing (import-window.ts). Knows no store, so
-// it can run on a thread of its own (import-thread.ts). Keeps rows as JSON, which threads hand over for two
-// thirds of the cost of cloning. import-formats.ts interprets the rows.
+// Reads the bytes of a file into checked rows, in the order of writing (import-window.ts). Does not
+// know the store, so it can run on a thread of its own (import-thread.ts). Keeps rows as JSON:
+// passing it between threads costs two thirds of cloning. import-formats.ts interprets the rows.
 import { checkWith } from '../../core/api/validate.ts';
 import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';

@@ -52,13 +52,13 @@ function hasStatus(organizationId: string, status: ContactStatus, id: Expression
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** Select of ids with its order, to which the other filters are added. */
+/** A select of ids with its order; the other filters are added to it. */
 interface Way {
   from: Expression;
   id: Expression;
   order: Expression;
   where: Condition[];
-  /** Filters that the select covers already. */
+  /** Filters that the select applies already. */
   answers: readonly (keyof ContactFilter)[];
 }
 
@@ -154,8 +154,8 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
   }
   if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
   if (asks('tag')) {
-    // Not `exists`, which PostgreSQL turns into a join with all tags. This needs one index look-up for each
-    // id.
+    // A subquery instead of `exists`, which PostgreSQL turns into a join with all tags. This needs
+    // one index look-up for each id.
     conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
       and one.tag = ${tag} and one.contact_id = ${id}) = 1`);
   }

@@ -17,7 +17,7 @@ import {
 } from './queries.ts';
 import { stateAfterMessage } from './states.ts';
 
-/** Limit of contacts kept, as a conversation shows no more. */
+/** Most contacts stored for a conversation; it shows no more. */
 const mostContacts = 20;
 
 /** A message that was stored. */
@@ -29,7 +29,7 @@ export interface Arrival {
   direction: 'outbound' | 'inbound';
   /** Ms since 1970. */
   at: number;
-  /** Set if a person wrote it, as far as can be known. */
+  /** Whether a person wrote the message, as far as can be known. */
   isHuman: boolean;
   /**
    * Recipients or, for an inbound message, the sender: contacts, and addresses that may be those of contacts.
@@ -59,8 +59,9 @@ export function arrivalsOf(
 }
 
 /**
- * Counts messages in their locked conversations, in the order given. Emits one event for each conversation
- * that moved or received mail. Other outgoing mail has only its message events.
+ * Counts messages in their locked conversations, in the given order. Emits one event for each
+ * conversation that changed its state or received mail. Other outgoing mail has only its message
+ * events.
  */
 export async function countArrivals(
   app: App,
@@ -106,7 +107,7 @@ function afterArrival(row: CountedRow, arrival: Arrival): CountedRow {
   };
 }
 
-/** Links the contacts that got or wrote the messages, by id or by address, to the conversation. */
+/** Links contacts that received or wrote the messages to the conversation, by id or by address. */
 async function linkContacts(
   trx: Db,
   organizationId: string,
@@ -122,7 +123,7 @@ async function linkContacts(
   });
   if (wanted.length === 0) return;
   const ids = [...new Set(wanted.map(({ contactId }) => contactId))].sort();
-  // Locked until the transaction ends.
+  // The contacts stay locked until the transaction ends.
   const there = new Set((await findContactRows(trx, organizationId, ids)).map(({ id }) => id));
   const links = await findContactLinks(trx, [
     ...new Set(wanted.map(({ conversationId }) => conversationId)),

@@ -108,7 +108,10 @@ async function assertFits(
   throw new ConflictError('conversation', text);
 }
 
-/** Makes a conversation. @throws as `assertFits`. */
+/**
+ * Creates a conversation.
+ * @throws as `assertFits`.
+ */
 export function createConversation(
   app: App,
   caller: Caller,
@@ -141,7 +144,7 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  // A status has a counter; matches of a tag or a contact are counted one by one.
+  // A status has a counter. Matches of a tag or a contact are counted one by one.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
     ...{ organizationId, field: 'tag' },
@@ -194,7 +197,7 @@ function change(
     app.store.write(async (trx) => {
       const now = app.clock.now();
       await assertFits(trx, organizationId, id, input);
-      // Locks the row, on which the rest depends.
+      // Locks the row, because the following decisions depend on it.
       const row = await queries.conversations.update(trx, organizationId, id, { updated_at: now });
       const before = await presentConversation(trx, row);
       const newTags = tags && [...new Set(tags(before.tags))];
@@ -257,8 +260,8 @@ const actions = {
 } as const satisfies Record<MoveName, AuditAction>;
 
 /**
- * Moves a conversation by hand. @throws ResourceNotFoundError; ConflictError if its state does not allow the
- * move.
+ * Changes the state of a conversation as the caller asks.
+ * @throws ResourceNotFoundError; ConflictError if its state does not allow the change.
  */
 export function moveConversation(
   app: App,

@@ -21,7 +21,10 @@ interface Source {
   where: RawBuilder<SqlBool>;
 }
 
-/** Condition on a conversation found through another table, as a subquery that no planner can turn around. */
+/**
+ * Condition on a conversation found through another table. It is a subquery, so that no planner
+ * starts from the conversations instead.
+ */
 function told(column: string, is: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select ${sql.ref(`c.${column}`)} from conversations c
     where c.id = conversation_id) = ${is}`;

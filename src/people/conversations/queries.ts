@@ -61,8 +61,8 @@ const own = ownTables<ConversationTables>();
 export const conversations = own.rowsOf('conversations', 'conversation');
 
 /**
- * Locks conversations until the transaction ends. Hot: sends that name conversations ask. Call it once a
- * transaction; locks in the order of ids.
+ * Locks conversations until the transaction ends, in the order of ids. Call it once a transaction.
+ * Hot: sends that name conversations run it.
  */
 export const holdConversations = own.all((db, ids: readonly string[]) =>
   db
@@ -81,7 +81,7 @@ export const findConversations = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Columns that messages change, and those on which the change depends. */
+/** Columns that messages change, and columns on which the change depends. */
 const countedColumns = [
   ...(['id', 'organization_id', 'status', 'status_reason', 'message_count', 'started_at'] as const),
   ...(['last_activity_at', 'last_human_activity_at', 'updated_at'] as const),
@@ -89,7 +89,7 @@ const countedColumns = [
 
 export type CountedRow = Pick<ConversationRow, (typeof countedColumns)[number]>;
 
-/** Returns the columns that messages change, of locked conversations. Hot. */
+/** Returns those columns of locked conversations. Hot. */
 export const findCounted = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversations')
@@ -125,12 +125,12 @@ const moveRow = own.run((db, after: CountedRow) =>
 );
 
 /**
- * Writes the changes of messages to a locked conversation. If its status moves, the conversation is open from
- * then on. Hot.
+ * Writes the changes by messages to a locked conversation. A status that changes becomes active or
+ * waiting. Hot.
  */
 export async function countMessages(db: Db, before: CountedRow, after: CountedRow): Promise<void> {
   await countRow(db, after);
-  // Apart, because an index contains the status: most messages do not move it.
+  // A separate statement, because an index contains the status and most messages do not change it.
   if (after.status === before.status) return;
   await moveRow(db, after);
   noteConversation(db, before, -1);

@@ -33,7 +33,7 @@ const at = area('conversations', {
 const path = '/v1/conversations';
 const throws = [ConflictError];
 
-/** Returns the route of a move by hand, which the path names. */
+/** Returns the route of a change of state by the caller; the path names the change. */
 function moving<Input extends Move>(
   move: MoveName,
   body: z.ZodType<Input>,

@@ -34,8 +34,8 @@ const open = {
 };
 
 /**
- * Returns the change of state by a message; empty for most. A moved conversation is open from then on
- * (queries.ts).
+ * Returns the change of state by a message; empty for most. A changed conversation is active or
+ * waiting (queries.ts).
  */
 export function stateAfterMessage(
   { status }: Pick<ConversationRow, 'status'>,

@@ -1,5 +1,5 @@
-// Unsubscribe groups, the resource. Unsubscribing from one makes a block of that group (src/people/blocks), which
-// outlives it.
+// Unsubscribe groups, the resource. Unsubscribing from a group adds a block of that group
+// (src/people/blocks), which outlives it.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { plainNoun } from '../../history/events/plain-noun.ts';
@@ -34,5 +34,5 @@ export function createGroup(
   return create(app, caller, { name, description });
 }
 
-/** The other functions. Blocks of a deleted group stay in force. */
+/** The other functions of a plain noun. Blocks of a deleted group stay in force. */
 export const { list: listGroups, get: getGroup, update: updateGroup, delete: deleteGroup } = others;

@@ -11,7 +11,7 @@ export interface UnsubscribeGroupRow {
   updated_at: number;
 }
 
-/** The recipient of a deleted delivery. */
+/** The recipient of a deleted delivery, so that its unsubscribe link still works. */
 export class UnsubscribeAddressRow {
   delivery_id!: string;
   organization_id!: string;
@@ -28,7 +28,7 @@ const own = ownTables<GroupTables>();
 
 export const unsubscribeGroups = own.rowsOf('unsubscribe_groups', 'unsubscribe-group');
 
-/** Finds the organizations of groups. Hot: sends that name a group ask. */
+/** Finds the organizations of groups. Hot: sends that name a group run it. */
 export const findGroupOwners = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('unsubscribe_groups')

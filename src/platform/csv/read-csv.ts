@@ -1,6 +1,6 @@
-// Reads imported CSV (RFC 4180 and its common variants) row by row in constant memory. A row that is too
-// long, or an unclosed quotation mark, ends the read with its line. Callers interpret the rows. The only
-// importer of csv-parse.
+// Reads imported CSV (RFC 4180 and its common variants) row by row in constant memory. A row that
+// is too long, or an unclosed quotation mark, ends the read with an error that names its line.
+// Callers interpret the rows. The only importer of csv-parse.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';

@@ -1,5 +1,5 @@
-// Reads imported JSON Lines (one object on each line) in constant memory. Callers refuse lines that are not
-// objects; a line that is too long ends the read.
+// Reads imported JSON Lines (one object on each line) in constant memory. A line that is too long
+// ends the read; a line that is not an object yields null, which callers refuse.
 import { ValidationError } from '../errors.ts';
 
 /** The object on one line, or null if the line holds another value; `line` counts from 1. */

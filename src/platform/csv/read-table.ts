@@ -59,7 +59,7 @@ async function peek(
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
   let read = Buffer.alloc(0);
   let head = '';
-  // A first line with one bracket alone does not show the kind of document.
+  // A first line that holds only a bracket does not show the kind of document.
   while (!head.replace(/^[{\s]+/, '').includes('\n') && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;

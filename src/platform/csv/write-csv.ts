@@ -1,9 +1,9 @@
-// Writes CSV for other programs (RFC 4180), guarded so that spreadsheets find no formula in it; read-table.ts
-// removes the guard.
+// Writes CSV for other programs (RFC 4180). A guard keeps spreadsheets from reading a cell as a
+// formula; read-table.ts removes it.
 
 /**
- * Characters that spreadsheets read as the start of a formula, and the apostrophe, so that the guard can be
- * undone.
+ * Characters that spreadsheets read as the start of a formula. The apostrophe is guarded too, so
+ * that the guard can be undone.
  */
 const formulaStart = /^[=+\-@\t\r']/;
 

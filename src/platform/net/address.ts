@@ -11,7 +11,7 @@ export interface MailAddress {
   localPart: string;
   /** A-labels, lower case, at least two labels, no trailing dot. */
   domain: string;
-  /** The local part is not ASCII: the next hop must offer SMTPUTF8 (RFC 6531). */
+  /** Whether the local part is not ASCII: the next hop must then offer SMTPUTF8 (RFC 6531). */
   needsSmtpUtf8: boolean;
 }
 
@@ -30,10 +30,12 @@ const dotAtom =
 const quotedString =
   /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
 const ascii = /^[\x20-\x7e]*$/;
-/** Controls, format characters, white space, unassigned code points, lone surrogates, separators. */
+/**
+ * Controls, format characters, white space, unassigned code points, lone surrogates and separators.
+ */
 const unsafe = /[\p{C}\p{Z}"(),:;<>@[\\\]]/u;
 
-/** Returns the domain in A-labels, lower case (IDNA, RFC 5891); null for an invalid mail domain. */
+/** Returns the domain in A-labels, lower case (IDNA, RFC 5891); null if it is invalid for mail. */
 function parseDomain(text: string): string | null {
   let domain = text.toLowerCase();
   if (!plainDomain.test(domain)) {
@@ -47,7 +49,10 @@ function parseDomain(text: string): string | null {
   return digitsOnly.test(labels.at(-1) ?? '') ? null : domain;
 }
 
-/** Also refuses characters that a later hop could fold into a separator, such as `＠` or `＜`. */
+/**
+ * Returns whether every character is safe. Refuses characters that a later hop could fold into a
+ * separator, such as `＠` or `＜`.
+ */
 function isSafeUnicode(localPart: string): boolean {
   return [...localPart].every(
     (character) => character <= '~' || !unsafe.test(character.normalize('NFKC')),

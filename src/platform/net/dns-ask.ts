@@ -72,10 +72,12 @@ export class DnsError extends Error {
 /** Time-out of a server in each round. */
 export const patience = {
   usual: [5_000, 3_000],
-  /** For a query with a client waiting on it: a lost question is repeated soon. */
+  /** For a query with a waiting client: a lost question is repeated soon. */
   short: [500, 1_000],
 } as const;
-/** Servers used from the list: later ones would not be reached in useful time. */
+/**
+ * Number of servers used from the list. Later ones could not be reached before a caller gives up.
+ */
 const maxServers = 8;
 
 interface DnsAskerOptions {
@@ -142,7 +144,7 @@ interface Question {
   timeoutMs: number;
 }
 
-/** The means of a question; the signal aborts it. */
+/** Needed to ask a question; the signal aborts it. */
 interface Means {
   clock: Clock;
   random: Random;

@@ -73,7 +73,7 @@ export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answer
 
 interface Fresh {
   outcome: Outcome;
-  /** Time for which the outcome may be cached; 0: not at all. */
+  /** Time for which the outcome may be cached; 0 for none. */
   ttlMs: number;
   byteCount: number;
 }

@@ -27,7 +27,10 @@ export interface WireQuestion {
 export interface WireAnswer {
   rcode: number;
   truncated: boolean;
-  /** The server reports validated DNSSEC (AD). This is only as trustworthy as the path to the server. */
+  /**
+   * Whether the server reports validated DNSSEC (AD). This is only as trustworthy as the path to
+   * the server.
+   */
   authenticated: boolean;
   records: DnsRecord[];
   byteCount: number;
@@ -41,9 +44,9 @@ export const rcodes = {
   refused: 5,
 };
 
-/** Size that passes every path unfragmented (DNS flag day 2020). */
+/** Size of a UDP answer that passes every path unfragmented (DNS flag day 2020). */
 const udpPayloadBytes = 1232;
-/** Records read of one answer: 200 of the requested type, with their signatures and CNAMEs. */
+/** Most records read of one answer: 200 of the requested type, with their signatures and CNAMEs. */
 const maxRecords = 416;
 
 const headerBytes = 12;
@@ -73,9 +76,9 @@ export function encodeQuestion({ id, name, type, edns }: WireQuestion): Buffer {
 }
 
 /**
- * Parses `bytes` as the answer to `question`; undefined if they answer another one (late, or forged). Only
- * the header of a truncated answer is used. May write to `bytes`.
- * @throws Error if they claim to be the answer and cannot be parsed.
+ * Parses `bytes` as the answer to `question`; undefined if they answer another question (late, or
+ * forged). If the answer is truncated, only its header is used. May write to `bytes`.
+ * @throws Error if the bytes answer the question but cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {
   if (bytes.length < headerBytes || bytes.readUInt16BE(0) !== question.id) return undefined;
@@ -84,7 +87,7 @@ export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer 
   const truncated = (flags & truncatedFlag) !== 0;
   const rcode = flags & 0xf;
   const questionCount = bytes.readUInt16BE(4);
-  // A server that cannot or will not answer may leave the question out.
+  // A server that cannot or will not answer may omit the question.
   if (questionCount === 0 && isFailure(rcode)) return empty(rcode, bytes.length);
   if (questionCount !== 1) return undefined;
   // Skips later sections, and records beyond the limit, without parsing them.

@@ -4,7 +4,7 @@ import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from
 import { foldName, rcodes } from './dns-wire.ts';
 
 const headerBytes = 12;
-/** Enough for a question of one name; longer messages are not for us. */
+/** Longest message that is read: enough for a question of one name. Longer ones are dropped. */
 const mostBytes = 600;
 const answerFlag = 0x8000;
 const opcodeMask = 0x7800;
@@ -22,7 +22,7 @@ export interface Zone {
   texts(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** A parsed question; null for one that we never answer. */
+/** A parsed question; null for one that is never answered. */
 interface Asked {
   id: number;
   flags: number;
@@ -32,7 +32,7 @@ interface Asked {
 function readQuestion(bytes: Buffer): Asked | null {
   if (bytes.length < headerBytes || bytes.length > mostBytes) return null;
   const flags = bytes.readUInt16BE(2);
-  // Never answers an answer: two servers would talk for ever.
+  // Drops answers: two servers that answered each other's answers would never stop.
   if ((flags & answerFlag) !== 0) return null;
   const id = bytes.readUInt16BE(0);
   if ((flags & opcodeMask) !== 0 || bytes.readUInt16BE(4) !== 1) {
@@ -105,7 +105,7 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
   if (texts === undefined) return respond(asked, rcodes.nxDomain, [], soa);
   const isText = question.type === 'TXT' || question.type === (anyType as typeof question.type);
   const answers = texts.map((text): Answer => {
-    // In the spelling of the question: resolvers hide randomness in its case.
+    // Returns the name in the spelling of the question: resolvers hide randomness in its case.
     return { name: question.name, type: 'TXT', ttl: ttlSeconds, data: text };
   });
   return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);

@@ -40,7 +40,7 @@ interface TlsaAnswer {
 
 /** A CAA record (RFC 8659 4.1). */
 export interface CaaRecord {
-  /** An issuer that does not know the tag must not issue. */
+  /** Whether an issuer that does not know the tag must refuse to issue. */
   isCritical: boolean;
   /** Lower case: `issue`, `issuewild`, `iodef`, … */
   tag: string;
@@ -59,7 +59,10 @@ export interface Dns {
   txt(name: string): Promise<string[]>;
   /** Returns no records if the name or the type is missing; rejects only for a failed look-up. */
   tlsa(name: string): Promise<TlsaAnswer>;
-  /** Returns the CAA records of this very name, CNAMEs followed; none if the name or the type is missing. */
+  /**
+   * Returns the CAA records of exactly this name, CNAMEs followed; none if the name or the type is
+   * missing.
+   */
   caa(name: string): Promise<CaaRecord[]>;
   /**
    * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error carries
@@ -161,7 +164,10 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
   throw worstOf(errors) ?? new DnsError('malformed', `A ${name}`, 'no record of it is an address');
 }
 
-/** Returns one of two failures: a temporary one first, then one that proves that the name exists. */
+/**
+ * Returns one of two failures: a temporary one if there is one, then one that proves that the name
+ * exists.
+ */
 function worstOf(errors: readonly unknown[]): unknown {
   const known = errors.filter((error) => error instanceof DnsError);
   const unknown = errors.find((error) => !(error instanceof DnsError));
@@ -173,7 +179,7 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
   try {
     const { records, authenticated } = await lookup(name, 'TLSA');
     const tlsa = records.flatMap((record) => (record.type === 'TLSA' ? [record.data] : []));
-    // Copied: a slice would keep the whole message in memory.
+    // Copies the bytes: a slice would keep the whole message in memory.
     const copies = tlsa.map((data) => ({ ...data, certificate: Buffer.from(data.certificate) }));
     return { records: copies, authenticated };
   } catch (error) {

@@ -1,6 +1,6 @@
-// Classifies the network of an IP address: the guard before every connection that a stranger's DNS can steer
-// (MX hosts, webhooks), and the ranges of API keys. Only this file uses ipaddr.js. Opens no connection
-// itself.
+// Classifies IP addresses by their network. Guards every connection that foreign DNS records can
+// direct (MX hosts, webhooks), and matches the ranges of API keys. Only this file uses ipaddr.js.
+// Opens no connection itself.
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -9,13 +9,13 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRange {
   /** In normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
   text: string;
-  /** Whether the written address is the first of the range, as it should be. */
+  /** Whether the written address is the first one of its range; a range should begin there. */
   isAligned: boolean;
   network: ipaddr.IPv4 | ipaddr.IPv6;
   bits: number;
 }
 
-/** Global unicast as IANA assigns it; all other IPv6 ranges are special or unassigned. */
+/** Global unicast as IANA assigns it. All other IPv6 ranges are special or unassigned. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
@@ -96,8 +96,8 @@ function isWithin(
 }
 
 /**
- * Returns whether one of the ranges has the address. IPv4-mapped IPv6 counts as IPv4. False for an invalid
- * address.
+ * Returns whether the address is in one of the ranges. IPv4-mapped IPv6 counts as IPv4. False for
+ * an invalid address.
  */
 export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
   if (!isAddress(address)) return false;

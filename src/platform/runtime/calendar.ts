@@ -50,7 +50,8 @@ export function dayIn(timezone: string, timeMs: number): Day {
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
-  // `earlier` uses the offset of the day before; `later` uses that of the day itself, if the clocks changed.
+  // `earlier` uses the offset of the day before. If the clocks changed, `later` uses the offset of
+  // the day itself.
   const earlier = midnight - offsetAt(midnight - dayMs);
   const later = midnight - offsetAt(earlier);
   return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);

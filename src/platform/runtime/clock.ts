@@ -1,5 +1,6 @@
 // The source of time for the whole service: `systemClock` in production, a virtual clock in tests
-// (test/support/virtual-clock.ts). In src/ and daemon/ only this file calls Date.now and setTimeout.
+// (test/support/virtual-clock.ts). Only this file in src/ and daemon/ calls Date.now and
+// setTimeout.
 
 /** The source of time. All values are milliseconds; `now` is since 1970, UTC. */
 export interface Clock {

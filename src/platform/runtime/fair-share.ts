@@ -1,14 +1,17 @@
-// The fair share of a holder in a pool of places or bytes: seven tenths while it is alone, and less with every
-// further holder. Only counts: callers own the queues, and shared-pool.ts evicts.
+// The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
+// holder, and less with every further one. Only counts: callers own the queues, and shared-pool.ts
+// evicts.
 
 /**
- * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne, 1998). No count
- * of active holders is needed: one leaves a quarter free, two leave a seventh, n leave 1 / (1 + 3n).
+ * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
+ * 1998). The number of active holders need not be known: one holder leaves a quarter free, two
+ * leave a seventh, n leave 1 / (1 + 3n).
  */
 const timesFree = 3;
 /**
- * Reserve for holders without a place, one each. Earlier holders shrink only as they give places back: without
- * it, four in a row would hold everything.
+ * Part of the pool reserved for holders without a place, one place each. Earlier holders shrink
+ * only as they give places back, so without this reserve four holders in a row would take the whole
+ * pool.
  */
 const forNewcomers = 1 / 16;
 
@@ -20,7 +23,10 @@ export class FairShare {
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
 
-  /** Lets a holder's `first` places come from the reserve: one, or a small mail in a pool of bytes. */
+  /**
+   * `first` is the number of places that each holder may take from the reserve: one place, or the
+   * bytes of a small mail.
+   */
   constructor(places: number, first = 1) {
     this.#places = places;
     this.#spare = Math.floor(places * forNewcomers);
@@ -32,22 +38,25 @@ export class FairShare {
     return this.#held.get(name) ?? 0;
   }
 
-  /** Tells whether `amount` more are still the first places of this holder. */
+  /** Tells whether `amount` more places would still be among the first places of this holder. */
   isFirst(name: string, amount = 1): boolean {
     return this.heldBy(name) + amount <= this.#first;
   }
 
-  /** Tells whether a holder may take `amount` more. `handedOver` names the previous holder of the place. */
+  /**
+   * Tells whether a holder may take `amount` more. `handedOver` names the previous holder of a
+   * place that changes hands.
+   */
   mayHold(name: string, amount = 1, handedOver: string | null = null): boolean {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
     const free = this.#free() + (handedOver === null ? 0 : 1);
     if (held + amount <= this.#first) return free >= amount;
-    // The last one decides, as if it took them one by one.
+    // Checks the last place only, as if the holder took the places one by one.
     const before = amount - 1;
     return held + before < timesFree * (free - before - this.#spare);
   }
 
-  /** Returns the number of further places that it may take one by one. */
+  /** Returns the number of further places that a holder may take one by one. */
   roomFor(name: string): number {
     const held = this.heldBy(name);
     const free = this.#free();
@@ -70,7 +79,10 @@ export class FairShare {
     else this.#held.set(name, held - given);
   }
 
-  /** Runs `work` in a place of this holder. @throws the error of `full` beyond its share */
+  /**
+   * Runs `work` in a place of this holder.
+   * @throws the error of `full` if the holder's share is used up
+   */
   async within<T>(name: string, full: () => Error, work: () => Promise<T>): Promise<T> {
     if (!this.mayHold(name)) throw full();
     this.hold(name);

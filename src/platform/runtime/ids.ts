@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
-// 0-9a-hjkmnp-tv-z. These are ten characters of milliseconds, a counter of three, and 11 random ones. Keys in
-// ascending order cost half of random ones (docs/making/decisions.md, "Store").
+// 0-9a-hjkmnp-tv-z. Ten characters give the milliseconds, three a counter, and 11 are random.
+// Inserting ascending keys costs half of inserting random ones (docs/making/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -10,7 +10,10 @@ const counterCharacters = 3;
 const countsPerMs = 32 ** counterCharacters;
 const randomCharacters = 11;
 
-/** Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns that lower rooms name. */
+/**
+ * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns whose ids lower rooms
+ * create.
+ */
 export const idPrefixes = {
   organization: 'org',
   key: 'key',

@@ -9,14 +9,17 @@ export interface MailLogSurroundings {
   log: Logger;
 }
 
-/** Returns the logger for mail; null if off, so that callers need not build lines. */
+/** Returns the logger for mail, or null if it is off, so that callers build no lines. */
 export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
   return config.log.mail && log.isLevelEnabled('info') ? log : null;
 }
 
 const windowMs = 1_000;
 
-/** Bounds lines that outsiders can cause: at most `perSecond`, with a count of those left out. */
+/**
+ * Bounds lines that outsiders can cause: at most `perSecond`. A written line carries the count of
+ * those left out before it.
+ */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #perSecond: number;

@@ -21,7 +21,7 @@ export interface Metrics {
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
   /** Number of open HTTP connections. */
   connections: Gauge;
-  /** Number of deliveries in work. */
+  /** Number of deliveries in flight. */
   inFlight: Gauge;
   /** Queued deliveries, by `reason`; ready and not ready ones are each counted up to 100,000. */
   queueWaiting: Gauge<'reason'>;

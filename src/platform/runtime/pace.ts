@@ -1,11 +1,12 @@
-// How fast a client moves bytes while we wait for it: the time that we keep it waiting does not count. One
-// timer every ten seconds at most, whatever pieces the bytes come in.
+// Measures how fast a client moves bytes while we wait for it. Time in which the client waits for
+// us does not count. However small the pieces of bytes are, a pace sets at most one timer every ten
+// seconds.
 import type { Clock } from './clock.ts';
 
 const windowMs = 10_000;
-/** In a window: 1 KB a second. */
+/** Fewest bytes of a window of ten seconds: 1 KB a second. */
 const leastBytes = 10_000;
-/** Time waited before a pace means anything. */
+/** Waiting time after which the pace is first measured. */
 const earliestMs = 1_000;
 
 export class Pace {
@@ -18,7 +19,7 @@ export class Pace {
   #waitingSince: number | null = null;
   #cancel: (() => void) | null = null;
 
-  /** Calls `onTooSlow` after ten seconds of waiting that brought less than 1 KB each. */
+  /** Calls `onTooSlow` once ten seconds of waiting have brought less than 1 KB a second. */
   constructor(clock: Clock, onTooSlow?: () => void) {
     this.#clock = clock;
     this.#onTooSlow = onTooSlow;
@@ -31,7 +32,7 @@ export class Pace {
     this.#cancel ??= this.#clock.after(windowMs - this.#waitedMs, () => this.#look());
   }
 
-  /** Ends waiting: the client waits for us now. */
+  /** Stops waiting: now the client waits for us. */
   rest(): void {
     this.#waitedMs = this.#waited();
     this.#waitingSince = null;
@@ -49,7 +50,10 @@ export class Pace {
     this.#cancel = null;
   }
 
-  /** Bytes a second of waiting, in this window and the one before; Infinity in the first second. */
+  /**
+   * Returns the bytes per second of waiting in this window and the one before; Infinity in the
+   * first second.
+   */
   get bytesPerSecond(): number {
     const waitedMs = this.#waitedBeforeMs + this.#waited();
     if (waitedMs < earliestMs) return Number.POSITIVE_INFINITY;

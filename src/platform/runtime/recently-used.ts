@@ -1,17 +1,17 @@
-// Caches over lru-cache with a high limit, which usually hold few entries.
+// Caches over lru-cache with a high limit. They usually hold few entries.
 import { LRUCache } from 'lru-cache';
 
 /**
- * Creates a cache of the `most` entries used last, whose memory grows as it fills. With its own `max`,
- * lru-cache allots 18 bytes for each possible entry at once.
+ * Creates a cache that keeps the `most` entries used last. Its memory grows as it fills; with its
+ * own `max`, lru-cache would allot 18 bytes for each possible entry at once.
  */
 export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });
 }
 
 /**
- * Creates a cache like `recentlyUsed`, also bounded by `mostBytes`. Calls `bytesOf` once per entry; a small
- * entry counts as the `most`th part of the bytes.
+ * Creates a cache like `recentlyUsed` that is also bounded by `mostBytes`. Calls `bytesOf` once per
+ * entry. An entry counts at least `mostBytes / most`.
  */
 export function recentlyUsedBytes<Value extends {}>(
   most: number,

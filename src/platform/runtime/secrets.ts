@@ -1,5 +1,5 @@
-// The installation's secret: one key file under dataDir, from which keys are derived for encrypted values
-// (DKIM keys, webhook secrets) and signed tokens (return paths, links). The areas choose which values to
+// The installation's secret: one key file under dataDir. Keys derived from it encrypt values (DKIM
+// keys, webhook secrets) and sign tokens (return paths, links). Callers choose which values to
 // encrypt. Without the file, encrypted values are lost for ever.
 import {
   createCipheriv,
@@ -86,8 +86,8 @@ function findKey(path: string): Buffer | undefined {
 }
 
 /**
- * Writes the key to a temporary file and links that to its place. The file then appears complete or not at
- * all, and of two processes that start together one wins.
+ * Writes the key to a temporary file and links that to its place. So the file appears complete or
+ * not at all, and only one of two processes that start together creates it.
  */
 function createKey(dataDir: string, path: string, key: Uint8Array, random: Random): void {
   const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
@@ -192,7 +192,8 @@ export class Secrets {
   #keyFor(purpose: string): KeyObject {
     let key = this.#derived.get(purpose);
     if (!key) {
-      // Keeps a key object: from bytes, Node would build one at each use, at four times the cost of the MAC.
+      // Stores a key object. From bytes, Node would build one at each use, at four times the cost
+      // of the MAC.
       key = createSecretKey(
         new Uint8Array(hkdfSync('sha256', this.#master, '', `svc v1 ${purpose}`, keyBytes)),
       );
@@ -240,8 +241,9 @@ export class Secrets {
   }
 
   /**
-   * Encrypts a text that only this installation can read or make: AES-256-GCM with a MAC of the payload as
-   * nonce. Equal payloads give equal texts (as with RFC 5297), so mail is the same at each attempt.
+   * Encrypts a text so that only this installation can read or make it: AES-256-GCM with a MAC of
+   * the payload as nonce. Equal payloads give equal texts (as with RFC 5297), so each attempt of a
+   * mail has the same bytes.
    */
   seal(purpose: string, payload: string): string {
     const iv = createHmac('sha256', this.#keyFor(`nonce ${purpose}`))
@@ -318,8 +320,8 @@ export class Secrets {
   }
 
   /**
-   * Returns the payload of a token of this purpose, in upper or lower case; null for any other text, such as
-   * its twin.
+   * Returns the payload of a token of this purpose, in upper or lower case. Returns null for any
+   * other text, including the other twin.
    */
   verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
     if (token.length > longestToken) return null;
@@ -335,7 +337,7 @@ export class Secrets {
 }
 
 /**
- * Returns the secret's bytes, to keep beside a backup; undefined if the file does not exist.
+ * Returns the secret's bytes, for a backup; undefined if the file does not exist.
  * @throws ConfigError
  */
 export function readSecret(dataDir: string): Buffer | undefined {
@@ -343,7 +345,7 @@ export function readSecret(dataDir: string): Buffer | undefined {
 }
 
 /**
- * Restores a secret from a backup; a different one in its place is kept as `keptAs`.
+ * Restores a secret from a backup. A different one in its place is kept as `keptAs`.
  * @returns true if the file was written, false if it already held this secret
  * @throws ConfigError if the present file is damaged or cannot be read
  */

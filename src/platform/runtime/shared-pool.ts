@@ -1,23 +1,26 @@
-// A pool of places or bytes that organizations, or networks of clients, share fairly (fair-share.ts). Where
-// it is spent, the slowest place yields to a newcomer.
+// A pool of places or bytes that organizations, or networks of clients, share fairly
+// (fair-share.ts). If it is full, the slowest place yields to a newcomer.
 //
-//   the pool   | a newcomer                                  | one beyond its first places
-//   -----------+---------------------------------------------+-----------------------------
-//   has room   | enters                                      | enters within its share
-//   is spent   | evicts the slowest of a larger holder; else | is refused
-//              | the slowest below 10 KB/s; else is refused  |
+// the pool   | a newcomer                                  | a holder beyond its first places
+// -----------+---------------------------------------------+---------------------------------
+// has room   | enters                                      | enters within its share
+// is full    | evicts the slowest of a larger holder; else | is refused
+//            | the slowest below 10 KB/s; else is refused  |
 import { FairShare } from './fair-share.ts';
 
-/** Pace below which a place yields even if its holder has only as much as the newcomer. */
+/** Pace below which a place yields even if its holder has no more than the newcomer. */
 const slowBytesPerSecond = 10_000;
 
-/** The work that a place is taken for. */
+/** The work for which a place is taken. */
 export interface Occupant {
-  /** The organization or the network that it counts for. */
+  /** Organization or network to which the place is counted. */
   readonly holder: string;
-  /** Bytes a second that its client moved lately. Infinity while it waits for us; null never yields. */
+  /**
+   * Returns the bytes per second that the client moved lately: Infinity while the client waits for
+   * us; null if the place never yields.
+   */
   pace(): number | null;
-  /** Ends the work with a clear answer; its place is given back already. */
+  /** Ends the work with a clear answer. Its place has been given back already. */
   evict(): void;
 }
 
@@ -25,12 +28,12 @@ export class SharedPool {
   readonly #share: FairShare;
   readonly #places = new Set<Place>();
 
-  /** `first` is what each holder may take from the reserve, see FairShare. */
+  /** `first` is the amount that each holder may take from the reserve (see FairShare). */
   constructor(size: number, first = 1) {
     this.#share = new FairShare(size, first);
   }
 
-  /** Takes a place of `amount`; null beyond the holder's share. */
+  /** Takes a place of `amount`; returns null beyond the holder's share. */
   enter(occupant: Occupant, amount = 1): Place | null {
     if (!this.#makeRoom(occupant.holder, amount)) return null;
     this.#share.hold(occupant.holder, amount);
@@ -44,12 +47,18 @@ export class SharedPool {
     return this.#share.heldBy(holder);
   }
 
-  /** Tells whether a holder could take `amount` more, a newcomer also by eviction of a slower one. */
+  /**
+   * Tells whether a holder could take `amount` more. For a newcomer, evicting a slower place counts
+   * as room.
+   */
   hasRoom(holder: string, amount: number): boolean {
     return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
   }
 
-  /** Takes `amount` more for a place; false beyond its holder's share, or once it was evicted. */
+  /**
+   * Takes `amount` more for a place. Returns false beyond the share of its holder, or after an
+   * eviction.
+   */
   grow(place: Place, amount: number): boolean {
     const { holder } = place.occupant;
     if (!this.#places.has(place) || !this.#makeRoom(holder, amount)) return false;

@@ -1,9 +1,12 @@
-// Counters: a row of sums by key, which transactions add to.
+// Counters: rows of sums by key, to which transactions add.
 import { sql } from 'kysely';
 import type { Db, Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
-/** Returns a function that adds the sums of each row to those with its key, or inserts it as the first. */
+/**
+ * Returns a function that adds the sums of each row to the stored row with its key, or inserts a
+ * missing row.
+ */
 export function adderOf<Row>(
   table: string,
   key: readonly string[],

@@ -23,7 +23,7 @@ export interface AsideWorkerData {
   mostMs: number;
 }
 
-/** Rows between two checks of the clock, as one check takes as long as many rows. */
+/** Rows between two checks of the clock: one check takes as long as many rows. */
 const rowsPerLook = 64;
 
 const { file, busyMs, inTimeFunction, mostMs } = workerData as AsideWorkerData;

@@ -1,15 +1,16 @@
-// Runs reads whose cost grows with the store (searches, counts by a filter) beside the event loop, with a
-// deadline, in a few places of which every organization has its share.
+// Runs reads whose cost grows with the store (searches, counts by a filter) beside the event loop,
+// with a deadline. They share a few places, of which every organization has its share.
 //
-//   read     | event                                     | then
-//   ---------+-------------------------------------------+-----------------------------------
-//   (none)   | its organization has a place left         | runs
-//   (none)   | no place left                             | waits, 100 of an organization at most
-//   waits    | a place is released, and its              | runs
-//            | organization holds the fewest             |
-//   waits    | 5 s                                       | refused (503)
-//   runs     | done                                      | answered
-//   runs     | 500 ms                                    | OverdueError; place free once it really ends
+// read     | event                                     | then
+// ---------+-------------------------------------------+------------------------------------
+// (none)   | its organization may take a free place    | runs
+// (none)   | no place left                             | waits, 100 of an organization at most
+// waits    | a place is released, and its              | runs
+//          | organization holds the fewest             |
+// waits    | 5 s                                       | refused (503)
+// runs     | done                                      | answered
+// runs     | 500 ms                                    | OverdueError; its place is free once it
+// ends
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fair-share.ts';
@@ -24,10 +25,13 @@ export const asideMs = 500;
 /** Error of a read that did not end by its deadline. */
 export class OverdueError extends Error {}
 
-/** One connection for such reads. */
+/** A connection for reads aside. */
 export interface AsidePlace {
   db: Db;
-  /** Releases the connection, or ends the read still under way. Returns whether it can be used again. */
+  /**
+   * Releases the connection, or ends the read that still runs. Returns whether the connection can
+   * be used again.
+   */
   finish(isOverdue: boolean): Promise<boolean>;
   /** Closes the idle connection. */
   end(): Promise<void>;
@@ -57,7 +61,8 @@ export class AsideReads {
 
   /**
    * Runs `read` for an organization.
-   * @throws OverdueError by the deadline; CapacityError after 5 s without a place, or if too many already wait.
+   * @throws OverdueError at the deadline; CapacityError after 5 s without a place, or if too many
+   * reads wait.
    */
   async run<T>(holder: string, read: (db: Db) => Promise<T>): Promise<T> {
     await this.#enter(holder);
@@ -81,7 +86,7 @@ export class AsideReads {
       throw error;
     } finally {
       cancel();
-      // An overdue read holds its place until it really ends.
+      // An overdue read holds its place until it ends.
       const finished = this.#finish(holder, place, isOverdue);
       this.#underWay.add(finished);
       void finished.then(() => this.#underWay.delete(finished));
@@ -125,7 +130,8 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    // Takes the organization with the fewest places first, so that one backlog does not delay others.
+    // Serves the organization with the fewest places first, so that one backlog does not delay
+    // others.
     const held = (one: Waiting) => this.#share.heldBy(one.holder);
     this.#waiting
       .filter((one) => this.#share.mayHold(one.holder))

@@ -2,7 +2,7 @@
 import type { CompiledQuery } from 'kysely';
 import { type Db, engineOf, runCompiled, tables, type Untyped } from './db.ts';
 
-/** Class with the columns of a table as its fields, in the order of its inserts. */
+/** A class whose fields are the columns of a table, in the order of its inserts. */
 export type RowClass<Row> = new () => Row;
 
 /** Returns the columns of a row. */
@@ -11,17 +11,21 @@ export function columnsOf<Row extends object>(row: RowClass<Row>): (keyof Row & 
 }
 
 const largestChunk = 64;
-/** Parameters of a statement: PostgreSQL takes at most 65,535, SQLite 32,766. */
+/** Most parameters of a statement: PostgreSQL takes 65,535, SQLite 32,766. */
 const mostParameters = 32_000;
 
-/** Sets of columns of a table with own statements; rows of further sets name every column. */
+/**
+ * Number of column sets of a table that get statements of their own. Rows of further sets name
+ * every column.
+ */
 const mostColumnSets = 16;
 
 /**
- * Inserts many rows with few distinct statements: chunks of powers of two, each compiled once per
- * engine and set of columns, so that their prepared statements stay warm. Columns that are null in
- * all rows are left out, as binding a null costs as much as a number (half of the columns of a new
- * message: 2 µs less a row); so no column may have a default.
+ * Returns a function that inserts many rows with few distinct statements: chunks of powers of two,
+ * each compiled once per engine and set of columns, so that their prepared statements stay warm.
+ * Columns that are null in all rows are left out, as binding a null costs as much as binding a
+ * number: this saves 2 µs a row where half of the columns of a message are null. So no column may
+ * have a default.
  */
 export function bulkInsert<Row>(table: string, columns: readonly (keyof Row & string)[]) {
   const compiled = new Map<string, CompiledQuery>();

@@ -15,7 +15,7 @@ export interface ChangeCounter {
   isNoted(trx: Db): boolean;
 }
 
-/** The counter of one table, which an area names in its queries. */
+/** Declares the counter of one table; an area names the table in its queries. */
 export function changeCounter(name: string): ChangeCounter {
   const read = compiledOnce<Untyped, [], { counter: number }>((db) =>
     db.selectFrom(name).select('counter'),

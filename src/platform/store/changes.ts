@@ -27,7 +27,7 @@ export class KnownRows<Row extends {}> {
   #checking: Promise<void> | null = null;
   #forgettings = 0;
 
-  /** Keeps the `most` rows used last; `countChanges` reads the counter. */
+  /** Keeps the `most` rows used last. `countChanges` reads the counter. */
   constructor(clock: Clock, most: number, countChanges: () => Promise<number>) {
     this.#clock = clock;
     this.#countChanges = countChanges;
@@ -41,8 +41,8 @@ export class KnownRows<Row extends {}> {
   }
 
   /**
-   * Reads the counter, once for all callers that arrive meanwhile. `countChanges` reads it another way, such
-   * as within a transaction. Rejects if the counter cannot be read.
+   * Reads the counter, once for all callers that arrive meanwhile. Another `countChanges` can be
+   * given, such as one within a transaction. Rejects if the counter cannot be read.
    */
   refresh(countChanges = this.#countChanges): Promise<void> {
     this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
@@ -86,9 +86,10 @@ export class KnownRows<Row extends {}> {
 }
 
 /**
- * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL it is the
- * transaction's own: with a second connection for each, a full pool of transactions would deadlock.
- * On SQLite it is `db`: the transaction is shared with other writes, which may change the rows and fail.
+ * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL
+ * it is the connection of the transaction: if each transaction needed a second one, a full pool
+ * would deadlock. On SQLite it is `db`: the transaction is shared with other writes, which may
+ * change the rows and fail.
  */
 export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
   return kind === 'postgres' ? trx : db;

@@ -1,5 +1,5 @@
-// The thread of checkpointer.ts: moves pages from the log to the database file over a connection of
-// its own at each order, and reports its progress.
+// The thread of checkpointer.ts. At each order it moves pages from the log to the database file
+// over a connection of its own, and reports its progress.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
@@ -26,7 +26,8 @@ parentPort?.on('message', (order: 'checkpoint' | 'empty' | 'close') => {
     // TRUNCATE blocks the writer only briefly, because few pages are left.
     if (order === 'empty') state = empty.get();
   } catch {
-    // A full disk or a lock: the pages stay in the log, and the next order tries again.
+    // The disk is full or a lock is held: the pages stay in the log, and the next order tries
+    // again.
   }
   parentPort?.postMessage(state ?? { log: 0, checkpointed: 0 });
 });

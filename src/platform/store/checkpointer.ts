@@ -6,11 +6,14 @@ import type Database from 'better-sqlite3';
 import type { CheckpointState } from './checkpoint-worker.ts';
 
 const lookEachCommits = 16;
-/** Pages in the log that are worth an order to the thread (8 MB). */
+/** Number of pages in the log that are worth an order to the thread (8 MB). */
 const worthPages = 1_000;
-/** Pages after which the log should restart from its beginning (32 MB). */
+/** Number of pages after which the log should restart from its beginning (32 MB). */
 const wantedPages = 4_000;
-/** Pages at which SQLite checkpoints inside the commit, if the thread is gone or too slow (128 MB). */
+/**
+ * Number of pages at which SQLite checkpoints inside the commit, if the thread has failed or is too
+ * slow (128 MB).
+ */
 export const insideCommitPages = 16_000;
 
 const workerLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };

@@ -19,10 +19,14 @@ export type Db = Kysely<unknown>;
 export type StoreKind = 'sqlite' | 'postgres';
 
 /**
- * `now`: survives a power failure once `write` resolved; for every write that a response confirms.
- * `soon`: survives the end of the process at once, a power failure after a quarter of a second. For work
- * that is repeated if it is lost: claims, and outcomes that a retry would find again.
- * `quiet`: like `soon`, but notifies no process. For writes without waiting readers, such as heartbeats.
+ * Promise of a write.
+ * `now` survives a power failure once `write` has resolved: for every write that a response
+ * confirms.
+ * `soon` survives the end of the process at once, and a power failure after a quarter of a second:
+ * for work that is repeated if it is lost, such as claims, and outcomes that a retry would find
+ * again.
+ * `quiet` is like `soon`, but notifies no process: for writes without waiting readers, such as
+ * heartbeats.
  */
 export type Durability = 'now' | 'soon' | 'quiet';
 
@@ -41,27 +45,28 @@ export interface Store {
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
-   * Runs a read whose cost grows with the store, for an organization: without blocking the event loop, on a
-   * connection that sees committed data only.
-   * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place (aside.ts).
+   * Runs a read whose cost grows with the store, for an organization, on a connection that sees
+   * committed data only. Does not block the event loop.
+   * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place
+   * (aside.ts).
    */
   aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
-  /** SQLite only: empties the log, which keeps earlier versions of rows until it begins anew. */
+  /** Empties the log, which keeps earlier versions of rows until it begins anew. SQLite only. */
   emptyLog?(): void;
   /**
-   * Calls `listener` after commits, by this process and by others (and now and then without, on
-   * PostgreSQL); returns the unsubscription.
+   * Calls `listener` after commits of this process and of others (on PostgreSQL sometimes without
+   * one). Returns the unsubscription.
    */
   onChange(listener: () => void): () => void;
-  /** Whether a write can be made now; for /readyz. */
+  /** Tells whether a write can be made now; for /readyz. */
   isWritable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Tables whose name a function takes as a parameter, so that no type knows their columns. */
+/** Tables of a function that takes their name as a parameter: no type knows their columns. */
 export type Untyped = Record<string, Record<string, unknown>>;
 
-/** The same connection, typed with an area's own tables. */
+/** Returns the same connection, typed with the tables of an area. */
 export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;
 }
@@ -73,10 +78,12 @@ export function engineOf(db: Engine): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
-/** Connections of the Kyselys that have only one. */
+/** Connections of those Kyselys that have only one. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
-/** Lets hot statements of `db` run on `connection`, bypassing Kysely's layers (8 µs each). */
+/**
+ * Makes hot statements of `db` run on `connection` directly: Kysely's layers cost 8 µs a statement.
+ */
 export function setDirectConnection(db: Db, connection: DatabaseConnection): void {
   directConnections.set(db, connection);
 }
@@ -87,7 +94,7 @@ export function runCompiled<R>(db: Db, query: CompiledQuery<R>): Promise<QueryRe
   return direct ? direct.executeQuery<R>(query) : db.executeQuery<R>(query);
 }
 
-/** A list that is JSON already, which SQLite takes without parsing. */
+/** A list that is JSON text already; SQLite takes it without parsing. */
 export class JsonList {
   readonly text: string;
   constructor(text: string) {
@@ -100,7 +107,10 @@ function packed(engine: StoreKind, list: readonly unknown[] | JsonList): unknown
   return engine === 'postgres' ? list : JSON.stringify(list);
 }
 
-/** Packs a list into one parameter: lists of every length share one SQL text and prepared statement. */
+/**
+ * Packs a list into one parameter, so that lists of every length share one SQL text and one
+ * prepared statement.
+ */
 export function packedList(db: Engine, list: readonly unknown[] | JsonList): unknown {
   const engine = engineOf(db);
   const read = readerOf(list);
@@ -109,8 +119,8 @@ export function packedList(db: Engine, list: readonly unknown[] | JsonList): unk
 }
 
 /**
- * Operator and operand of the condition that a column is one of `list`: `where('id', ...isOneOf(db, ids))`.
- * In SQL text, use `amongOf`.
+ * Returns operator and operand of the condition that a column is one of `list`: `where('id',
+ * ...isOneOf(db, ids))`. In SQL text, use `amongOf`.
  */
 export function isOneOf<Value>(
   db: Engine,
@@ -122,7 +132,7 @@ export function isOneOf<Value>(
     : [sql`in`, sql<Value>`(select value from json_each(${values}))`];
 }
 
-/** The same condition for SQL text, in which no type checks the column. */
+/** Returns the condition of `isOneOf` for SQL text, in which no type checks the column. */
 export function amongOf(db: Engine, column: string, list: readonly unknown[]): RawBuilder<SqlBool> {
   const [operator, operand] = isOneOf(db, list);
   return sql<SqlBool>`${sql.ref(column)} ${operator} ${operand}`;
@@ -140,13 +150,16 @@ export function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** Whether a statement failed because a unique value is taken. */
+/** Tells whether a statement failed because a unique value is taken. */
 export function isDuplicate(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE';
 }
 
-/** Whether SQLite reports trouble of the store, temporary or permanent, not a fault in the query. */
+/**
+ * Tells whether an error of SQLite means trouble of the store, temporary or permanent, and not a
+ * fault of the statement.
+ */
 export function isStoreTrouble(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (

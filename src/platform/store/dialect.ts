@@ -1,5 +1,5 @@
-// Kysely dialect of both engines, over connections that the store hands out itself. Kysely's transactions
-// are refused: the store begins and commits them on its own connection.
+// Kysely dialect of both engines, over connections that the store hands out itself. It refuses
+// Kysely's own transactions: the store begins and commits on its own connection.
 import {
   type DatabaseConnection,
   type Dialect,
@@ -35,7 +35,7 @@ function driverOver(source: ConnectionSource): Driver {
   };
 }
 
-/** A Kysely of this engine's dialect whose queries run on the source's connections. */
+/** Returns a Kysely of this engine's dialect whose queries run on the connections of `source`. */
 export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
   const postgres = kind === 'postgres';
   const dialect: Dialect = {
@@ -48,7 +48,9 @@ export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
   return new Kysely<unknown>({ dialect });
 }
 
-/** A Kysely that always runs on the one connection, which hot statements reach directly. */
+/**
+ * Returns a Kysely that always runs on one connection; hot statements use the connection directly.
+ */
 export function kyselyOn(kind: StoreKind, connection: DatabaseConnection): Db {
   const db = kyselyOver(kind, { acquire: async () => connection, release: async () => {} });
   setDirectConnection(db, connection);

@@ -1,14 +1,15 @@
-// Loop over rows that fall due: runs `step` until nothing is due, then sleeps until the time that the step
-// returned, a change in the store, or `wake`. The step knows the rows and the work.
+// A loop over rows that fall due. It runs `step` until nothing is due, then sleeps until the time
+// that the step returned, a change in the store, or `wake`. The step knows the rows and the work.
 //
-//   state    | event                                             | then
-//   ---------+---------------------------------------------------+---------------------------------
-//   stepping | the step returns 0                                | stepping
-//   stepping | it returns a time; commit or `wake` came meanwhile | stepping
-//   stepping | it returns a time                                 | sleeping until then, a minute at most
-//   stepping | it throws, which is logged                        | sleeping for a second
-//   sleeping | its time, a commit by any process, `wake`          | stepping
-//   any      | `stop`                                            | ended, once the running step ends
+// state    | event                                              | then
+// ---------+----------------------------------------------------+---------------------------------
+// stepping | the step returns 0                                 | stepping
+// stepping | it returns a time; commit or `wake` came meanwhile | stepping
+// stepping | it returns a time                                  | sleeping until then, a minute at
+// most
+// stepping | it throws, which is logged                         | sleeping for a second
+// sleeping | its time, a commit by any process, `wake`          | stepping
+// any      | `stop`                                             | ended, once the running step ends
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Store } from './db.ts';
@@ -17,7 +18,7 @@ import type { Store } from './db.ts';
 const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 
-/** Part of the App that the loop uses. */
+/** Part of the App that the loop needs. */
 export interface LoopSurroundings {
   clock: Clock;
   log: Pick<Logger, 'error'>;
@@ -32,7 +33,7 @@ export interface DueLoopParts {
   step(): Promise<number>;
   /** Log message for a step that throws. */
   trouble: string;
-  /** Whether all work begun by the steps has ended; checked for `idle` before each sleep. */
+  /** Tells whether all work that the steps began has ended; asked before each sleep, for `idle`. */
   isQuiet?: () => boolean;
 }
 
@@ -40,9 +41,12 @@ export interface DueLoop {
   start(): void;
   /** Runs the step again, now or as soon as the running step has ended. */
   wake(): void;
-  /** Resolves before a sleep: nothing is due, no wake-up came since the step began, and `isQuiet` holds. */
+  /**
+   * Resolves before a sleep in which nothing is due, no wake-up came since the step began, and
+   * `isQuiet` holds.
+   */
   idle(): Promise<void>;
-  /** Resolves when the running step has ended; starts no other. */
+  /** Starts no further step; resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
@@ -52,7 +56,7 @@ export function createDueLoop(
   { step, trouble, isQuiet = () => true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
-  /** Whether a wake-up came since the last step began: the step may have missed due rows. */
+  /** Whether a wake-up came since the running step began, which may have missed due rows. */
   let isWoken = false;
   let endSleep = () => {};
   let unsubscribe = () => {};

@@ -1,6 +1,6 @@
-// Group commit for one kind of work: requests that arrive until a transaction begins share it. The
-// work gets the whole batch, which saves round trips to a distant server. Reads of one turn of the event
-// loop share a batch too.
+// Group commit for one kind of work: requests that arrive before a transaction begins share it. The
+// work gets the whole batch, which saves round trips to a distant server. Reads of one turn of the
+// event loop share a batch in the same way.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
 
@@ -12,8 +12,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Returns a function that adds one item to the next batch and resolves with its result after the
- * durable commit. When a whole batch fails for a fault that one item may have caused, each item is
- * tried again alone, so that it fails alone.
+ * durable commit. If a whole batch fails for a fault that one item may have caused, each item is
+ * tried again alone, so that only the faulty one fails.
  */
 export function groupWrites<Item, Result>(
   store: Store,
@@ -22,7 +22,7 @@ export function groupWrites<Item, Result>(
   durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  /** Whether a transaction is queued: it takes all items that wait when it begins. */
+  /** Whether a transaction is queued. When it begins, it takes all waiting items. */
   let isOrdered = false;
 
   const take = (): Waiting<Item, Result>[] => {
@@ -35,7 +35,7 @@ export function groupWrites<Item, Result>(
     let batch: Waiting<Item, Result>[] | undefined;
     const results = await store
       .write((trx) => {
-        // A rerun of the transaction keeps the same batch.
+        // A rerun of the transaction takes the same batch.
         batch ??= taken();
         return work(
           trx,
@@ -64,9 +64,10 @@ export function groupWrites<Item, Result>(
 }
 
 /**
- * Returns a function that adds one item to the next batch of a read, which needs no transaction. The batch is
- * read once the event loop has handled pending input. After a commit each statement of a reading connection
- * rereads its pages: 15 µs for a single row. A batch that fails fails all of its items.
+ * Returns a function that adds one item to the next batch of a read, which needs no transaction.
+ * The batch is read once the event loop has handled pending input. Batches pay off because after a
+ * commit each statement of a reading connection rereads its pages: 15 µs for a single row. If a
+ * batch fails, all of its items fail.
  */
 export function groupReads<Item, Result>(
   mostPerBatch: number,

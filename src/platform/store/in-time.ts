@@ -1,15 +1,15 @@
-// Ends overdue reads on SQLite. better-sqlite3 cannot interrupt a statement, and ending its thread waits for
-// the statement, but our own SQL function that throws ends it. A read that grows with the store calls
-// the function once a row.
+// Ends overdue reads on SQLite. better-sqlite3 cannot interrupt a statement, and ending its thread
+// waits for the statement. An SQL function of ours that throws does end it. A read that grows with
+// the store calls that function once a row.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './db.ts';
 
-/** SQL name of the function, which returns 1 until the read is overdue. */
+/** SQL name of the function. It returns 1 until the read is overdue, then throws. */
 export const inTimeFunction = 'is_in_time';
 
 const checking = new WeakSet<Db>();
 
-/** Marks `db` as a connection that has the function. */
+/** Records that the connection of `db` has the function. */
 export function setChecking(db: Db): void {
   checking.add(db);
 }

@@ -1,6 +1,6 @@
-// Statements that a write runs last, just before its commit. Rows that many transactions share (counters)
-// are locked only there and in a fixed order. On PostgreSQL this avoids deadlocks, and a lock lasts no
-// longer than the commit.
+// Statements that a write runs last, just before its commit. Rows that many transactions share
+// (counters) are locked only there, and in a fixed order. On PostgreSQL this avoids deadlocks, and
+// keeps a lock only for the commit.
 import type { Db, Store } from './db.ts';
 
 /** Changes that a transaction collects and writes at its end. */
@@ -8,19 +8,19 @@ export interface LastWrite {
   write(trx: Db): Promise<void>;
 }
 
-/** Changes of counters, added up by key: each counter is written at most once. */
+/** Changes of counters, summed by key: each counter is written at most once. */
 export class CountChanges<Row extends { count: number }> implements LastWrite {
   readonly #rows = new Map<string, Row>();
   readonly #add: (trx: Db, sorted: readonly Row[]) => Promise<void>;
 
-  /** `add` adds to the counters, in the order of the rows. */
+  /** `add` adds to the counters in the order of the rows. */
   constructor(add: (trx: Db, sorted: readonly Row[]) => Promise<void>) {
     this.#add = add;
   }
 
   /**
-   * Adds `row.count` to the counter of `key`. Rows of one key must differ only in their count. The object
-   * `row` is kept and changed.
+   * Adds `row.count` to the counter of `key`. Rows of one key must differ only in their count.
+   * Keeps and changes the object `row`.
    */
   add(key: string, row: Row): void {
     const known = this.#rows.get(key);
@@ -35,7 +35,7 @@ export class CountChanges<Row extends { count: number }> implements LastWrite {
   }
 }
 
-/** Collected changes by connection, which has one transaction at a time. */
+/** Collected changes by connection; a connection has one transaction at a time. */
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
@@ -56,7 +56,7 @@ export function lastly<T extends LastWrite>(trx: Db, name: string, create: () =>
   return kind as T;
 }
 
-/** Whether this transaction has called `lastly` with `name`. */
+/** Tells whether this transaction has called `lastly` with `name`. */
 export function hasGathered(trx: Db, name: string): boolean {
   return gathered.get(trx)?.has(name) ?? false;
 }

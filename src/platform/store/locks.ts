@@ -3,7 +3,7 @@
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
-/** Column that orders the rows of a table, and column whose values select the rows to lock. */
+/** Column that orders the rows of a table, and column by whose values rows are selected. */
 export interface Locked<Column extends string> {
   id?: Column;
   by?: Column;

@@ -1,7 +1,7 @@
-// Durability of SQLite's write-ahead log without blocking the event loop: the fsync that
-// `synchronous = FULL` makes inside each commit runs on a libuv thread instead, and the response waits
-// for it. One sync covers every commit before it. The fsync inside blocked the loop for 60 to 85 µs of
-// each message at full load.
+// Durability of SQLite's write-ahead log without blocking the event loop. With `synchronous =
+// FULL`, SQLite would fsync inside each commit, which blocked the loop for 60 to 85 µs of each
+// message at full load. Here the fsync runs on a libuv thread, and the response waits for it. One
+// sync covers every commit before it.
 import { close, fdatasync, open } from 'node:fs';
 import { promisify } from 'node:util';
 import { CapacityError } from '../errors.ts';
@@ -13,20 +13,21 @@ export type SyncFile = (handle: number) => Promise<void>;
 const syncFile: SyncFile = promisify(fdatasync);
 const soonMs = 250;
 
-/** Syncs the log at `file`. Tests replace `sync` to make it fail or wait. */
+/** Syncs the log at `file`. Tests replace `sync` by one that fails or waits. */
 export class LogSync {
   readonly #file: string;
   readonly #sync: SyncFile;
   #handle: Promise<number> | null = null;
-  /** The next sync, not yet begun: it covers every commit made before it begins. */
+  /** The next sync, not begun yet. It covers every commit made before it begins. */
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   #cancelSoon: (() => void) | null = null;
   #isDoubtful: boolean = false;
 
   /**
-   * Whether a sync failed since the log was last known to be on disk. The system may have dropped the pages
-   * and report success the next time, so a later sync proves nothing; see `proven`.
+   * Whether a sync failed since the log was last known to be on disk. The system may have dropped
+   * the pages and report success the next time, so a later sync proves nothing. Only `proven`
+   * clears it.
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
@@ -55,7 +56,7 @@ export class LogSync {
   soon(): void {
     this.#cancelSoon ??= systemClock.after(soonMs, () => {
       this.#cancelSoon = null;
-      // The callers have been answered already. The next write reports the failure.
+      // The callers have been answered already, so the next write reports the failure.
       this.now().catch(() => {});
     });
   }
@@ -80,11 +81,13 @@ export class LogSync {
     this.#cancelSoon?.();
     this.#cancelSoon = null;
     try {
-      // Closing any handle of a file drops the process's POSIX locks on it; SQLite locks no log.
+      // Safe to close: closing any handle of a file drops the process's POSIX locks on it, but
+      // SQLite locks no log.
       this.#handle ??= openFile(this.#file, 'r');
       await this.#sync(await this.#handle);
     } catch (error) {
-      // Closes the handle: after a failure it may report success the next time although data is lost.
+      // Closes the handle. After a failure it may report success the next time although data is
+      // lost.
       this.#isDoubtful = true;
       const failed = this.#handle;
       this.#handle = null;

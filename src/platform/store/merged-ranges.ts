@@ -11,7 +11,8 @@ export function mergedRanges(
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<unknown> {
-  // PostgreSQL reads and sorts a whole range without a limit of its own; SQLite would sort one with a limit.
+  // Without a limit of its own, PostgreSQL reads and sorts a whole range. SQLite would sort a range
+  // with a limit.
   const isBounded = engineOf(db) === 'postgres' && ranges.length > 1;
   const merged = ranges.map((range) =>
     isBounded ? sql`(${range} ${order} limit ${limit + offset})` : range,

@@ -31,12 +31,15 @@ async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
-/** Whether the database is a store: it has had at least the first migration. */
+/** Tells whether the database is a store: at least the first migration was applied. */
 export async function hasMigrations(db: Db): Promise<boolean> {
   return (await appliedMigrations(db)).size > 0;
 }
 
-/** Returns every migration that this version knows, with its time; then migrations of another version. */
+/**
+ * Returns every migration that this version knows, with the time when it was applied; then applied
+ * migrations of another version.
+ */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);
   const known = migrations.map(({ name }) => ({ name, appliedAt: applied.get(name) ?? null }));
@@ -45,8 +48,8 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
 }
 
 /**
- * Returns why this version cannot use a store with these applied migrations, as the rest of a sentence that
- * begins with the store; null if it can.
+ * Returns the reason why this version cannot use a store with these applied migrations; null if it
+ * can. The text continues a sentence that begins with the store.
  */
 export function foreignSchema(
   applied: readonly string[],
@@ -83,7 +86,7 @@ export async function migrate(
 async function runPending(trx: Db, clock: Clock, known: readonly Migration[]): Promise<string[]> {
   if (engineOf(trx) === 'postgres')
     await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
-  // Read again under the lock: another process may have been first.
+  // Reads the list again under the lock: another process may have migrated.
   const done = await appliedMigrations(trx);
   const run: string[] = [];
   for (const migration of known) {

@@ -1,7 +1,7 @@
-// Type of a migration, and its statements in the words of an engine. The list is migrate.ts.
+// Type of a migration, and its SQL in the dialect of an engine. The list is in migrate.ts.
 import type { StoreKind } from './db.ts';
 
-/** Words of SQL that differ between the engines. */
+/** SQL words that differ between the engines. */
 export interface EngineWords {
   engine: StoreKind;
   /**
@@ -11,7 +11,10 @@ export interface EngineWords {
   clustered: string;
   /** Type of binary data. */
   bytes: string;
-  /** After a text column: compares bytes, as SQLite does, so that a prefix is a range of values. */
+  /**
+   * Follows the type of a text column. Makes it compare bytes, as SQLite does, so that a prefix is
+   * a range of values.
+   */
   bytewise: string;
 }
 

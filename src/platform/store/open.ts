@@ -1,6 +1,6 @@
 // Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
-// SQLite file. Inspects a store without changing it. Owns the online backup of SQLite, which the
-// migration snapshot uses too.
+// SQLite file. Can also inspect a store without changing it. Makes the online backup of SQLite,
+// which precedes a migration too.
 import {
   chmodSync,
   closeSync,
@@ -29,10 +29,10 @@ import type { Migration } from './migration.ts';
 import type { PostgresOptions } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
-/** Where the store is: a file, or a server. */
+/** Place of the store: a file, or a server. */
 type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
-/** Reads `database.url`; a relative SQLite file lies under `dataDir`. */
+/** Parses `database.url`; a relative path of a SQLite file begins at `dataDir`. */
 export function storeLocation(databaseUrl: string, dataDir: string): StoreLocation {
   if (!databaseUrl.startsWith('sqlite:')) return { kind: 'postgres', url: databaseUrl };
   const path = databaseUrl.slice('sqlite:'.length);
@@ -50,7 +50,10 @@ function noStore(location: StoreLocation): NoStoreError {
   return new NoStoreError(`There is no store at ${describeLocation(location)}`);
 }
 
-/** Whether the store exists; creates nothing. @throws UnreachableError if the store cannot be read */
+/**
+ * Tells whether the store exists; creates nothing.
+ * @throws UnreachableError if the store cannot be read
+ */
 export async function isStoreThere(databaseUrl: string, dataDir: string): Promise<boolean> {
   const status = await readMigrationStatus(databaseUrl, dataDir).catch((error: unknown) => {
     if (error instanceof NoStoreError) return [];
@@ -59,7 +62,7 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
   return status.length > 0;
 }
 
-/** Loads the PostgreSQL driver only for a store on a server, then opens it. */
+/** Opens a store on a server. Loads the PostgreSQL driver only here. */
 async function openServer(url: string, options?: PostgresOptions): Promise<Store> {
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres(url, options);
@@ -72,7 +75,7 @@ interface OpenOptions {
   mustExist?: boolean;
   /** Deadline of reads aside (aside.ts). */
   mostReadMs?: number | undefined;
-  /** Migrations of this version; tests of upgrades make some up. */
+  /** Migrations of this version; tests of upgrades pass their own. */
   known?: readonly Migration[];
 }
 
@@ -115,8 +118,8 @@ export async function openStore(
 }
 
 /**
- * Creates the file, if it is absent, readable for this account alone. SQLite creates its log and its
- * shared-memory index with the mode of the file. Corrects the mode of existing files.
+ * Creates the file, if it is missing, readable for this account alone; corrects the mode of an
+ * existing file. SQLite creates its log and its shared-memory index with the same mode.
  */
 function makePrivate(file: string): void {
   try {
@@ -142,7 +145,8 @@ export async function backupSqlite(
 ): Promise<void> {
   const source = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    // Without this, the copy, its log and its index would be readable for everybody until the copy ends.
+    // Creates the target with a private mode first. Otherwise the copy, its log and its index would
+    // be readable for everybody until the copy ends.
     rmSync(target, { force: true });
     closeSync(openSync(target, 'wx', 0o600));
     await source.backup(target, {
@@ -160,12 +164,12 @@ function lockFileOf(file: string): string {
   return `${file}.daemon`;
 }
 
-/** Longest time for which a command holds the lock to check whether a daemon runs. */
+/** Longest time for which a command holds the lock, to find out whether a daemon runs. */
 const glanceMs = 200;
 
 /**
- * Holds the right to be the daemon of a SQLite store until `release` or the end of the process: a
- * lock of the operating system on `<file>.daemon`, so a crash leaves nothing stale behind.
+ * Reserves the right to be the daemon of a SQLite store until `release` or the end of the process.
+ * It is a lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
  * @throws UnreachableError naming the process that holds it.
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
@@ -195,8 +199,8 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
 }
 
 /**
- * Whether a daemon runs on this store. Returns null if that is unknown: on a server it may run anywhere,
- * and the lock file may be unreadable for this account.
+ * Tells whether a daemon runs on this store. Null if that is unknown: on a server a daemon may run
+ * on any machine, and the lock file may be unreadable for this account.
  */
 export function isDaemonRunning(location: StoreLocation): boolean | null {
   if (location.kind === 'postgres') return null;
@@ -215,7 +219,8 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
 }
 
 /**
- * Returns every migration that this version knows or the store has run, with its time; null: not yet run.
+ * Returns every migration that this version knows or the store has applied, with its time; null if
+ * it was not applied.
  * @throws UnreachableError if the store cannot be opened; NoStoreError if it does not exist.
  */
 export async function readMigrationStatus(

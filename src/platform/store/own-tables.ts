@@ -1,5 +1,6 @@
-// Declarations of a room on its own tables, typed by their rows: `const own = ownTables<DeliveryTables>()`.
-// An unknown or forgotten column, a wrong type, a column of another table does not compile.
+// Declarations of a room on its own tables, typed by their rows: `const own =
+// ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
+// column of another table does not compile.
 import { adderOf } from './adder.ts';
 import { bulkInsert, columnsOf, type RowClass } from './bulk-insert.ts';
 import { type ChangeCounter, changeCounter } from './change-counter.ts';
@@ -16,12 +17,12 @@ type Statement<Args extends readonly unknown[], Result> = (
 
 type Column<Row> = keyof Row & string;
 
-/** The name of a table, if its rows have these columns. */
+/** The name of a table if its rows have these columns, else never. */
 type Having<Columns, Tables, Name extends keyof Tables> = Tables[Name] extends Columns
   ? Name
   : never;
 
-/** Columns that a new row cannot lack. */
+/** Columns of a row that cannot be null: an insert must give them. */
 type Filled<Row> = { [Name in keyof Row as null extends Row[Name] ? never : Name]: Row[Name] };
 
 /** The columns of a row, each with the type that the table gives it. */
@@ -33,12 +34,12 @@ type BulkInsert<Row> = <Given extends Row>(
   rows: readonly (Given & Record<Exclude<keyof Given, keyof Row>, never>)[],
 ) => Promise<void>;
 
-/** The list, unless a column of the row is neither in it nor in `Others`. */
+/** The list, if each column of the row is in it or in `Others`; else never. */
 type Complete<Row, Others, Listed> = [Exclude<keyof Row, Others | Listed>] extends [never]
   ? readonly Listed[]
   : never;
 
-/** Leaves an answer as it is. */
+/** Returns an answer unchanged. */
 const asIs = (answer: unknown) => answer as never;
 
 class OwnTables<Tables> {
@@ -83,7 +84,10 @@ class OwnTables<Tables> {
     return bulkInsert<Row>(table, columnsOf<Row>(row));
   }
 
-  /** Declares a counter: adds the sums of each row to those with its key, or inserts it as the first. */
+  /**
+   * Declares a function that adds the sums of each row to the stored row with its key, or inserts a
+   * missing row.
+   */
   adderOf<
     Name extends Column<Tables>,
     Key extends Column<Tables[Name]>,
@@ -101,12 +105,12 @@ class OwnTables<Tables> {
     return rowsOf<Extract<Tables[Name], OwnedRow>>(table, kind);
   }
 
-  /** Declares a lock on rows: by their id, in its order, unless `columns` says otherwise. */
+  /** Declares a lock on rows, by their id and in its order unless `columns` names other columns. */
   lockerOf<Name extends Column<Tables>>(table: Name, columns?: Locked<Column<Tables[Name]>>) {
     return lockerOf(table, columns);
   }
 
-  /** Declares the counter of changes that a table of one row holds. */
+  /** Declares the change counter of a table with one row. */
   changeCounter<Name extends Column<Tables>>(
     table: Name & Having<{ counter: number }, Tables, Name>,
   ): ChangeCounter {

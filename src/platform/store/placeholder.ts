@@ -18,7 +18,7 @@ export function placeholder(read: Reader): object {
     {
       get(target, key) {
         if (key === reader) return target[reader];
-        // Kysely asks each value for it.
+        // Kysely asks each value for this method.
         if (key === 'toOperationNode') return undefined;
         if (typeof key === 'symbol' || key === 'toJSON') {
           throw new TypeError(

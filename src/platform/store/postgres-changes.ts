@@ -1,24 +1,33 @@
-// How processes on one PostgreSQL hear of each other's commits: NOTIFY over a connection of its own,
-// after the commit. Inside the transaction it would hold a lock on the whole cluster until the commit,
-// so that all commits of all daemons would be serialized. Polling makes up for lost notifications.
+// Notifications between processes on one PostgreSQL about each other's commits. NOTIFY runs after
+// the commit, over a connection of its own: inside the transaction it would hold a lock on the
+// whole cluster until the commit, and so serialize all commits of all daemons. Polling makes up for
+// lost notifications.
 //
-// | connection | by                                        | then                                   |
+// | connection | event                                     | then
+// |
 // |------------|-------------------------------------------|----------------------------------------|
-// | none       | the first listener, or the first commit   | opening                                |
-// | opening    | no connection comes about                 | none; opening after 1 s                |
-// | opening    | it listens                                | open; waiting notifications are sent   |
-// | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s                |
+// | none       | the first listener, or the first commit   | opening
+// |
+// | opening    | the connection fails                      | none; opening after 1 s
+// |
+// | opening    | it listens                                | open; waiting notifications are sent
+// |
+// | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s
+// |
 import pg from 'pg';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 
 const channel = 'svc_changes';
-/** At most 20 notifications a second: NOTIFY wakes every process that listens. */
+/** Pause between notifications, at most 20 a second: NOTIFY wakes every listening process. */
 const notifyEachMs = 50;
 const reopenAfterMs = 1_000;
-/** A server that is gone without a word is noticed after twice this. */
+/**
+ * Time between two checks of the connection. A server that vanished is noticed after twice this
+ * time.
+ */
 const aliveEachMs = 5_000;
-/** For so long after a sign of change something goes on: then listeners look often. */
+/** Time after a sign of change during which listeners are called often. */
 const busyMs = 5_000;
 const busyLookMs = 250;
 const idleLookMs = 5_000;
@@ -33,10 +42,10 @@ export class ChangeChannel {
   /** The connection that is being opened. */
   #opening: Promise<unknown> | null = null;
   #running: Promise<void> | null = null;
-  /** There was a commit that others were not told of. */
+  /** Whether a commit was made that other processes were not notified of. */
   #isUntold = false;
   #isResting = false;
-  /** The last question of the connection: one after the other. */
+  /** The last query on the connection; queries run one after the other. */
   #asked: Promise<unknown> = Promise.resolve();
   #signAt = Number.NEGATIVE_INFINITY;
   #isBusy = false;
@@ -50,7 +59,7 @@ export class ChangeChannel {
     });
   }
 
-  /** A transaction of this process was committed: its listeners hear at once, others soon. */
+  /** Reports a commit of this process: notifies its own listeners at once, other processes soon. */
   committed(): void {
     this.#isUntold = true;
     this.#open();
@@ -59,8 +68,8 @@ export class ChangeChannel {
   }
 
   /**
-   * Calls `listener` after commits, and at least each 250 ms while something goes on, each 5 s else.
-   * Returns the end of it.
+   * Calls `listener` after commits. Also calls it without a known commit: every 250 ms for a while
+   * after a change, else every 5 s. Returns the unsubscription.
    */
   add(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -72,7 +81,10 @@ export class ChangeChannel {
     };
   }
 
-  /** Resolves when others were told of the last commit; where the server is gone, without that. */
+  /**
+   * Closes the connection once other processes were notified of the last commit. Does not wait for
+   * a server that does not answer.
+   */
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#stopLooking();
@@ -109,7 +121,7 @@ export class ChangeChannel {
     }
   }
 
-  /** False where no connection comes about. */
+  /** Makes the connection listen; returns false if it fails. */
   async #listen(client: pg.Client): Promise<boolean> {
     const own = () => (client as { processID?: number }).processID;
     client.on('notification', ({ processId }) => {
@@ -117,25 +129,25 @@ export class ChangeChannel {
     });
     try {
       await client.connect();
-      // A notification commits nothing that a power failure could take.
+      // A notification commits no data that a power failure could lose.
       await client.query(`set synchronous_commit = off; listen ${channel}`);
     } catch {
       return false;
     }
     this.#client = client;
     this.#notify();
-    // Commits may have happened while nobody listened.
+    // Calls the listeners: commits may have been missed before the connection listened.
     this.#heard();
     return true;
   }
 
-  /** Ends a connection that gives no answer any more; returns the end of this. */
+  /** Ends a connection that no longer answers. Returns a function that stops the checks. */
   #watch(client: pg.Client): () => void {
     const ask = async () => {
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
       const isAlive = await Promise.race([this.#ask(client, 'select 1'), patience]);
       if (isAlive) cancel = askLater();
-      // With a question open this does not wait for the other side.
+      // While a query is open, `end` does not wait for the server.
       else await client.end();
     };
     const askLater = () => this.#clock.after(aliveEachMs, () => void ask());
@@ -143,7 +155,7 @@ export class ChangeChannel {
     return () => cancel();
   }
 
-  /** False where no answer comes any more. */
+  /** Runs a query; returns false if no answer comes in time. */
   #ask(client: pg.Client, text: string): Promise<boolean> {
     const answer = this.#asked
       .then(() => client.query(text))
@@ -165,12 +177,12 @@ export class ChangeChannel {
       this.#notify();
     });
     void this.#ask(client, `notify ${channel}`).then((isTold) => {
-      // The connection is gone: the next one tells.
+      // The connection is broken: the next one sends the notification.
       if (!isTold) this.#isUntold = true;
     });
   }
 
-  /** A sign that something goes on. */
+  /** Records a sign of change and calls the listeners. */
   #heard(): void {
     this.#signAt = this.#clock.elapsed();
     if (this.#cancelLook && !this.#isBusy) this.#lookAfter(busyLookMs);

@@ -1,7 +1,7 @@
-// The engine for more than one machine: a pool of connections, one transaction per write (the
-// server does its own group commit), notified of changes by postgres-changes.ts. Errors are classified by
-// their SQLSTATE, or by coming from the driver instead of the server; never by their text, which may quote
-// data.
+// The engine for more than one machine: a pool of connections with one transaction per write (the
+// server does its own group commit). postgres-changes.ts notifies of changes. Errors are classified
+// by their SQLSTATE, or by whether the driver or the server raised them; never by their text, which
+// may quote data.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
 import { CapacityError, UnreachableError } from '../errors.ts';
@@ -12,20 +12,23 @@ import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
 import { ChangeChannel } from './postgres-changes.ts';
 
-/** Connection, rollback by the server, resources, operator's intervention, its system. */
+/**
+ * Classes of SQLSTATE for trouble of the server: connection, rollback, resources, intervention of
+ * an operator, system error.
+ */
 const troubleClasses = ['08', '40', '53', '57', '58'];
 const troubleStates = [
-  // Read-only: a standby, or a server that was one until now.
+  // Read-only: the server is a standby, or has just become one.
   '25006',
   // A transaction or a wait for a lock took too long.
   '25P03',
   '25P04',
   '55P03',
-  // Damaged rows, a damaged index.
+  // Damaged rows, or a damaged index.
   'XX001',
   'XX002',
 ];
-/** Ended for the sake of another transaction: serialization failure, deadlock. */
+/** The server ended the transaction in favour of another one: serialization failure, deadlock. */
 const rerunStates = ['40001', '40P01'];
 
 function isTrouble(state: string): boolean {
@@ -33,19 +36,20 @@ function isTrouble(state: string): boolean {
 }
 
 /**
- * Converts an error of a statement: to CapacityError if the server or the network fails; errors of the
- * statement itself stay unchanged.
+ * Returns CapacityError if the server or the network fails. Errors of the statement itself stay
+ * unchanged.
  */
 function statementError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     return isTrouble(error.code ?? '') ? inTrouble(error) : error;
   }
-  // A value that no statement can carry is a fault of ours, found before anything is sent.
+  // A value that cannot be sent is a mistake in our code; the driver finds it before it sends
+  // anything.
   if (error instanceof TypeError || error instanceof RangeError) return error;
   return inTrouble(error);
 }
 
-/** Converts the error of a failed connection. */
+/** Returns the CapacityError of a failed connection. */
 function connectionError(error: unknown): CapacityError {
   return inTrouble(error);
 }
@@ -56,13 +60,16 @@ function inTrouble(error: unknown): CapacityError {
   });
 }
 
-/** An error that tells of several addresses has no words of its own. */
+/**
+ * Returns the reason of an error. An error that joins failures of several addresses has no message
+ * of its own.
+ */
 function reasonOf(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   return message || code || String(error);
 }
 
-/** Whether the same transaction may well succeed if it is run again. */
+/** Tells whether the same transaction may succeed if it runs again. */
 function isRerunnable(error: unknown): boolean {
   const cause = error instanceof CapacityError ? error.cause : undefined;
   return cause instanceof pg.DatabaseError && rerunStates.includes(cause.code ?? '');
@@ -71,17 +78,23 @@ function isRerunnable(error: unknown): boolean {
 const poolSize = 12;
 const connectionSettings = {
   connectionTimeoutMillis: 5_000,
-  // libuv asks each second after that: a server that is gone is noticed within 20 s.
+  // After the initial delay libuv probes each second, so a server that vanished is noticed within
+  // 20 s.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 };
-/** The locks of a process that is gone without a word are free after this. */
+/** Time after which the server frees the locks of a process that vanished. */
 const abandonedMs = 60_000;
-/** Runs of a transaction that the server ends in favour of another one. */
+/** Most runs of a transaction that the server ends in favour of others. */
 const mostRuns = 5;
-/** First pause between runs: at most twice this, then doubled each time. */
+/**
+ * First pause between two runs. It is lengthened at random to at most twice this, and doubled for
+ * each further run.
+ */
 const firstPauseMs = 10;
-/** Prepared statements are kept per connection under short names; past this, unnamed ones. */
+/**
+ * Number of prepared statements with a name, kept per connection. Further statements are unnamed.
+ */
 const namedStatements = 500;
 const int8 = 20;
 
@@ -91,7 +104,7 @@ const types: pg.CustomTypesConfig = {
     oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Names for prepared statements, the same on every connection of the pool. */
+/** Returns a function that names prepared statements, the same on every connection of the pool. */
 function statementNames(): (sql: string) => string | undefined {
   const names = new Map<string, string>();
   return (sql) => {
@@ -104,8 +117,9 @@ function statementNames(): (sql: string) => string | undefined {
 }
 
 /**
- * PostgreSQL keeps no NUL in a text. Requests with one are refused (src/core/api/validate.ts); a text of a
- * remote side that has one must not make settling or receiving fail for ever.
+ * Removes NUL from texts, as PostgreSQL stores none. Requests with NUL are refused earlier
+ * (src/core/api/validate.ts). A remote server's text with NUL must not make settling or receiving
+ * fail for ever.
  */
 function withoutNul(values: readonly unknown[]): unknown[] {
   const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
@@ -130,14 +144,17 @@ function connectionOver(
   };
 }
 
-/** A connection of the pool, and the Kysely that runs on it alone. */
+/** A connection of the pool, and a Kysely that runs on it alone. */
 interface Seat {
   client: pg.PoolClient;
   connection: DatabaseConnection;
   trx: Db;
 }
 
-/** Hands out the connections of a pool, each with its Kysely. @throws CapacityError */
+/**
+ * Returns a function that takes a connection from the pool, with its Kysely. It throws
+ * CapacityError.
+ */
 function seatsOf(pool: pg.Pool): () => Promise<Seat> {
   const nameOf = statementNames();
   const seats = new WeakMap<pg.PoolClient, Seat>();
@@ -164,7 +181,7 @@ async function ask(client: pg.PoolClient, query: pg.QueryConfig | string): Promi
   }
 }
 
-/** One transaction on a connection of its own. */
+/** Runs one transaction on a connection of its own. */
 async function transact<T>(
   { client, trx }: Seat,
   work: (trx: Db) => Promise<T>,
@@ -175,7 +192,7 @@ async function transact<T>(
     const lasting = durability === 'now' ? '' : '; set local synchronous_commit = off';
     await ask(client, `begin${lasting}`);
     const value = await work(trx);
-    // PostgreSQL rolls back, and says so in the answer alone, where a statement had failed.
+    // After a failed statement PostgreSQL rolls back, and only the answer to `commit` shows it.
     const { command } = await ask(client, 'commit');
     if (command !== 'COMMIT') throw new Error('A transaction went on after a statement had failed');
     return value;
@@ -192,7 +209,7 @@ async function transact<T>(
 /** SQLSTATE of a statement that took too long. */
 const cancelled = '57014';
 
-/** A connection for one read that the server itself ends by the deadline. */
+/** Opens a connection for one read, which the server itself ends at the deadline. */
 async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   const { client, connection } = seat;
   const end = async () => {
@@ -210,7 +227,7 @@ async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   }
   let isOver = false;
   const executeQuery: DatabaseConnection['executeQuery'] = async (query) => {
-    // The connection is another caller's by now.
+    // Another caller may already use the connection.
     if (isOver) throw new OverdueError();
     try {
       return await connection.executeQuery(query);
@@ -232,9 +249,11 @@ async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
 }
 
 export interface PostgresOptions {
-  /** Clock of the store's own waits: other processes do not share a test's clock. */
+  /**
+   * Clock of the store's own waits. Not the clock of a test, which other processes do not share.
+   */
   clock?: Clock;
-  /** Spreads the pauses between the runs of a transaction. */
+  /** Randomizes the pauses between runs of a transaction. */
   random?: Random;
   /** Deadline of reads aside (aside.ts). */
   mostReadMs?: number | undefined;
@@ -254,8 +273,9 @@ export async function openPostgres(
     max: poolSize,
     idle_in_transaction_session_timeout: abandonedMs,
   });
-  // A connection that breaks is replaced by the pool. Without listeners that would be fatal: to the
-  // pool while it is idle, to itself while it is lent and nothing is asked over it.
+  // The pool replaces a broken connection. Without these listeners its error would end the process:
+  // an error of the pool while the connection is idle, of the connection while it is lent and runs
+  // no query.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   try {

@@ -1,5 +1,6 @@
-// Backups of the embedded store as files: written whole or not at all, and checked before a restore, which
-// keeps the replaced store. The commands are commands/backup.ts and restore.ts.
+// Backups of the embedded store as files. A backup is written whole or not at all. It is checked
+// before a restore, which keeps the replaced store. The commands are commands/backup.ts and
+// restore.ts.
 import {
   chmodSync,
   chownSync,
@@ -40,7 +41,10 @@ function removeWithCompanions(file: string): void {
   for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** Table, only in backups, that holds the secret of the source installation, if requested. */
+/**
+ * Name of a table that only backups have: it holds the secret of the source installation, if
+ * requested.
+ */
 const secretTable = 'backup_secret';
 
 /** Options of a backup. */
@@ -51,7 +55,7 @@ export interface BackupOptions {
   onProgress: (done: number, total: number) => void;
 }
 
-/** Makes the copy one plain file: WAL mode would create two more files at each access. */
+/** Makes the copy one plain file: in WAL mode each access would create two more files. */
 function finishCopy(partial: string, secret: Buffer | undefined): void {
   const copy = new Database(partial, { fileMustExist: true });
   try {
@@ -109,7 +113,10 @@ export function verifyBackup(file: string): BackupContents {
   return checkBackup(file, file, { readonly: true });
 }
 
-/** @throws ValidationError if the file is not a store of ours, or is damaged. */
+/**
+ * Checks a file and returns its contents.
+ * @throws ValidationError if the file is not a store of ours, or is damaged.
+ */
 function checkBackup(
   copy: string,
   shownAs: string,
@@ -157,12 +164,12 @@ function removeSecret(copy: string): void {
   }
 }
 
-/** Folds the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
+/** Writes the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
 function foldLog(file: string): void {
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { fileMustExist: true, timeout: 2_000 });
-    // Succeeds only when no other process has the store open.
+    // Fails while another process has the store open.
     database.pragma('journal_mode = DELETE');
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
@@ -176,7 +183,7 @@ function foldLog(file: string): void {
   }
 }
 
-/** Moves the restored copy to `file`, which names a whole store at every instant. */
+/** Moves the restored copy to `file`. At every instant `file` names a whole store. */
 function replaceStore(file: string, copy: string, keptAs: string): void {
   for (const suffix of companions) {
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);

@@ -10,7 +10,7 @@ export interface OwnedRow {
   organization_id: string;
 }
 
-/** A value of a column; booleans are stored as 1 or 0 in columns of numbers. */
+/** A value of a column. Booleans are stored as 1 or 0 in columns of numbers. */
 type Value<Stored> = Stored | (number extends Stored ? boolean : never);
 
 /** Values of columns; undefined values are skipped. */
@@ -29,7 +29,7 @@ export interface Filter<Row> {
   where?: RawBuilder<SqlBool> | undefined;
 }
 
-/** Number of a page, from 1, and its size in rows. */
+/** A page's number, from 1, and its size in rows. */
 interface PageOfRows {
   page: number;
   limit: number;
@@ -93,7 +93,10 @@ class Rows<Row extends OwnedRow> {
     return count;
   }
 
-  /** Returns false if a row with the same values of `unique` exists; without `unique` that throws. */
+  /**
+   * Inserts a row. With `unique`, returns false if a row with the same values of these columns
+   * exists; without it, that throws.
+   */
   async insert(db: Db, row: Row, unique?: readonly (keyof Row & string)[]): Promise<boolean> {
     const inserted = await tables<Untyped>(db)
       .insertInto(this.#table)

@@ -1,5 +1,6 @@
-// A place of aside.ts on SQLite: a thread with a reading connection. A statement that asks for the time
-// (in-time.ts) ends by the deadline; any other keeps its thread until it ends, and the thread goes with it.
+// A place of aside.ts on SQLite: a thread with a reading connection. A statement that checks the
+// time (in-time.ts) ends at the deadline. Any other statement runs to its end, and its thread is
+// then dropped.
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { type AsidePlace, OverdueError } from './aside.ts';
@@ -15,8 +16,8 @@ interface Asked {
 }
 
 /**
- * Starts a thread that reads the store in `file`; resolves when it is ready. `errorOf` makes the store's errors
- * of SQLite's.
+ * Starts a thread that reads the store in `file`; resolves when it is ready. `errorOf` converts
+ * errors of SQLite to errors of the store.
  */
 export async function openSqliteAside(
   file: string,
@@ -54,7 +55,7 @@ export async function openSqliteAside(
   await started.promise.catch((error: unknown) => {
     throw errorOf(error);
   });
-  // A command may end once it has its answer.
+  // Does not keep a command alive once it has its answer.
   worker.unref();
 
   async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -80,7 +81,7 @@ export async function openSqliteAside(
     db,
     async finish(isOverdue) {
       if (isOverdue) {
-        // A read of several statements asks for no other one.
+        // After the deadline, a read of several statements starts no further one.
         fail(new OverdueError());
         await end();
       }

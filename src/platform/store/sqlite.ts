@@ -1,8 +1,8 @@
 // The embedded engine: one writing connection with group commit, one reading connection (WAL: reads
 // never wait for writes). better-sqlite3 is synchronous, so a whole group runs in one turn of the
-// event loop; its fsync does not (log-sync.ts). Changes by other processes are seen through
-// `PRAGMA data_version` (15 µs a poll), in real time even where a test's clock is virtual: other
-// processes do not share it.
+// event loop; its fsync does not (log-sync.ts). Commits of other processes are noticed through
+// `PRAGMA data_version` (15 µs a poll). This polls in real time even if a test's clock is virtual,
+// as other processes do not share that clock.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
@@ -23,12 +23,17 @@ const mostWritesPerCommit = 128;
 const writerCacheKb = 8_000;
 const readerCacheKb = 4_000;
 const changePollMs = 50;
-/** Duration of a commit after which the next group waits for more writes; one write alone takes less. */
+/**
+ * Duration of a commit after which the next group waits for more writes. A single write takes less.
+ */
 const muchMs = 1;
 const gatherMs = 3;
-/** Idle part of a millisecond of the event loop after which no further write is expected. */
+/** Idle time within a millisecond of the event loop that shows that no further write is coming. */
 const idleMs = 0.3;
-/** Another process holds the write lock: commands keep transactions to milliseconds. */
+/**
+ * Longest wait for another process that holds the write lock: commands keep transactions to
+ * milliseconds.
+ */
 const busyTimeoutMs = 2_000;
 const busyPauseMs = 5;
 
@@ -52,7 +57,7 @@ function connectionOver(database: Database.Database): DatabaseConnection {
   };
 }
 
-/** Wraps `connectionOver` for single reads: trouble of the store becomes a CapacityError. */
+/** Wraps `connectionOver` for single reads: converts trouble of the store to CapacityError. */
 function readingConnectionOver(database: Database.Database): DatabaseConnection {
   const connection = connectionOver(database);
   return {
@@ -73,10 +78,10 @@ function open(file: string, readonly: boolean): Database.Database {
     // page_size must come before the first table.
     database.pragma('page_size = 8192');
     database.pragma('journal_mode = WAL');
-    // Checkpoints and new logs are synced by SQLite, commits by log-sync.ts: together that is FULL.
+    // SQLite syncs checkpoints and new logs, log-sync.ts syncs commits. Together that equals FULL.
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
-    // Deleted rows are overwritten where their page is written anyway (docs/operations.md, "Deletion").
+    // Overwrites deleted rows whose page is written anyway (docs/operations.md, "Deletion").
     database.pragma('secure_delete = FAST');
     database.pragma(`wal_autocheckpoint = ${insideCommitPages}`);
   }
@@ -104,8 +109,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Waits while the event loop is busy, as more writes may come, for `gatherMs` at most. Does not use the
- * clock's timers: those let a command end while its writes still wait here.
+ * Waits while the event loop is busy, as more writes may come, for `gatherMs` at most. Uses no
+ * timer of the clock: a command may end while only such timers run, although its writes still wait
+ * here.
  */
 async function gather(): Promise<void> {
   for (let leftMs = gatherMs; leftMs > 0; leftMs--) {
@@ -115,7 +121,9 @@ async function gather(): Promise<void> {
   }
 }
 
-/** Write queue of one connection: all writes that wait when a turn begins share one commit. */
+/**
+ * Write queue of one connection: all writes that wait when a turn of it begins share one commit.
+ */
 class GroupCommit {
   readonly #database: Database.Database;
   readonly #trx: Db;
@@ -149,8 +157,8 @@ class GroupCommit {
   }
 
   /**
-   * Begins, waiting for another process to end its write. SQLite's own wait (`busy_timeout`, off on
-   * this connection) would stop the event loop.
+   * Begins a transaction; waits for another process to end its write. SQLite's own wait
+   * (`busy_timeout`, off on this connection) would block the event loop.
    */
   async #beginWrite(): Promise<void> {
     const giveUpAt = performance.now() + busyTimeoutMs;
@@ -165,7 +173,7 @@ class GroupCommit {
     }
   }
 
-  /** Resolves when every write that waited has been made. */
+  /** Resolves when all queued writes have been made. */
   async idle(): Promise<void> {
     while (this.#running) await nextTurn();
   }
@@ -175,8 +183,9 @@ class GroupCommit {
       const group = this.#queue.splice(0, mostWritesPerCommit);
       const begunAt = performance.now();
       await this.#commit(group);
-      // Sockets are served between groups, and more writes join. Under load a pause makes fewer and
-      // larger groups: commits write whole pages, and a message costs 36 KB of them instead of 44.
+      // Between groups the event loop serves sockets, and more writes join. Under load this pause
+      // makes groups fewer and larger: commits write whole pages, and a message costs 36 KB of them
+      // instead of 44.
       const wasMuch = performance.now() - begunAt >= muchMs;
       await (wasMuch ? gather() : nextTurn());
     }
@@ -184,8 +193,9 @@ class GroupCommit {
   }
 
   /**
-   * After a sync that failed nothing is written until a checkpoint has brought all of the log into the
-   * database file, and that to the disk. @throws CapacityError
+   * After a failed sync nothing is written until a checkpoint has moved the whole log into the
+   * database file, and that file is on disk.
+   * @throws CapacityError
    */
   #prove(): void {
     if (!this.#log.isDoubtful) return;
@@ -217,7 +227,7 @@ class GroupCommit {
     this.#answer(group, answers);
   }
 
-  /** Resolves durable writes after the sync, the rest at once with a later sync. */
+  /** Resolves durable writes after the sync. Resolves the others at once and syncs later. */
   #answer(group: readonly PendingWrite[], answers: readonly (() => void)[]): void {
     const afterSync: number[] = [];
     for (const [index, { durability }] of group.entries()) {
@@ -249,7 +259,7 @@ class GroupCommit {
       this.#release.run();
       return () => write.resolve(value);
     } catch (error) {
-      // A full disk or a damaged file ends the whole transaction: nothing of the group is kept.
+      // A full disk or a damaged file ends the whole transaction: no write of the group is kept.
       if (isStoreTrouble(error) || !this.#database.inTransaction) throw error;
       this.#database.exec('rollback to one');
       this.#release.run();
@@ -258,7 +268,10 @@ class GroupCommit {
   }
 }
 
-/** The writing and the reading connection. @throws UnreachableError */
+/**
+ * Opens the writing and the reading connection.
+ * @throws UnreachableError
+ */
 function openBoth(file: string): { writer: Database.Database; reader: Database.Database } {
   try {
     const writer = open(file, false);
@@ -272,7 +285,7 @@ function openBoth(file: string): { writer: Database.Database; reader: Database.D
 }
 
 interface SqliteOptions {
-  /** For tests that hold a sync or make it fail. */
+  /** Replaces the sync; tests hold it or make it fail. */
   sync?: SyncFile;
   /** Deadline of reads aside (aside.ts). */
   mostReadMs?: number | undefined;
@@ -341,7 +354,9 @@ export function openSqlite(
   };
 }
 
-/** Reads the version; null on failure, which the next read or write reports to its caller. */
+/**
+ * Reads the version. Returns null on failure, which the next read or write reports to its caller.
+ */
 function dataVersion(database: Database.Database): number | null {
   try {
     return database.pragma('data_version', { simple: true }) as number;
@@ -351,7 +366,9 @@ function dataVersion(database: Database.Database): number | null {
   }
 }
 
-/** Calls `notify` after commits by other processes, from `start` to `stop`. */
+/**
+ * Returns a watcher that calls `notify` after commits by other processes, from `start` to `stop`.
+ */
 function watchOthers(database: Database.Database, notify: () => void) {
   let cancel: (() => void) | null = null;
   let seenVersion = dataVersion(database);
@@ -372,7 +389,7 @@ function watchOthers(database: Database.Database, notify: () => void) {
   };
 }
 
-/** A write that changes nothing that matters. */
+/** Makes a write without an effect on any row that is read. */
 function touch(database: Database.Database): void {
   database.exec('update probe set counter = counter + 1');
 }

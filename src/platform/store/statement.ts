@@ -9,8 +9,9 @@ interface Compilable<Row> {
 }
 
 /**
- * Builds a statement. It runs once, so an argument stands for its value: pass it on, or a field of it, as a
- * value of the query; never compute with it. A parameter with a default would keep the default for all calls.
+ * Builds a statement. It runs once, so each argument is a placeholder for its value: pass it, or a
+ * field of it, as a value of the query; never compute with it. A parameter with a default would
+ * keep the default for all calls.
  */
 export type Build<Tables, Args extends readonly unknown[], Row> = (
   db: Kysely<Tables>,
@@ -22,7 +23,7 @@ interface Compiled<Row> {
   readers: readonly Reader[];
 }
 
-/** Returns the function that runs a statement, for the wrappers in own-tables.ts. */
+/** Returns the function that runs a statement; own-tables.ts wraps it. */
 export function compiledOnce<Tables, Args extends readonly unknown[], Row>(
   build: Build<Tables, Args, Row>,
 ): (db: Db, args: Args) => Promise<QueryResult<Row>> {
@@ -53,8 +54,8 @@ function compile<Tables, Args extends readonly unknown[], Row>(
 }
 
 /**
- * Hides `limit ?` in an expression. SQLite replans a statement at each run if a bare `limit ?` may change
- * the plan: 20 to 90 µs for a read of 1 µs.
+ * Wraps `limit ?` in an expression. SQLite plans a statement anew at each run if a bare `limit ?`
+ * may change the plan: 20 to 90 µs for a read of 1 µs.
  */
 function withSteadyLimit(text: string): string {
   return text.replaceAll(' limit ?', ' limit +?');

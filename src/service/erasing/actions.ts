@@ -6,10 +6,13 @@ import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { eraseEvent } from './events.ts';
 
-/** Largest distance of an event's id from the time of its action, with room for a changed clock. */
+/**
+ * Largest distance between the time in an event's id and the time of its action, with room for a
+ * changed clock.
+ */
 const nearMs = 60_000;
 
-/** Events of an action are few, and so are its entries: a proposal and a decision. */
+/** Limit of events and audit entries of one action. It has few: a proposal and a decision. */
 const mostOfAction = 1_000;
 
 /** Erases the events and the details of these actions; the caller erases their rows. */

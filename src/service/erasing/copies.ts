@@ -18,12 +18,15 @@ import { clearAnswersOfMessage } from '../../webhooks/erase-queries.ts';
 import { eraseTold } from './actions.ts';
 import { eraseEvent } from './events.ts';
 
-/** Rows of a table in one transaction. */
+/** Number of rows of a table that one transaction erases. */
 const batch = 100;
 
 interface Erased {
   isDone: boolean;
-  /** Whether an open proposal still shows a copy, until it is decided or expires. */
+  /**
+   * Whether an open proposal still shows a copy. The copy stays until the proposal is decided or
+   * expires.
+   */
   isWaiting?: boolean;
   about?: object;
 }
@@ -62,7 +65,7 @@ async function erasePlaced(
   return isErased && unsent.length < batch && entries < batch;
 }
 
-/** Erases copies of a resource; `about` records how far its events are erased. */
+/** Erases copies of a resource; `about` records the last event that was erased. */
 const eraseResource: Erase = async (trx, { id, organization_id: organizationId, about }) => {
   const entries = await clearDetails(trx, organizationId, id, batch);
   const { after = '' } = fromJson<{ after?: string }>(about);

@@ -20,9 +20,12 @@ import { createDueLoop } from '../../platform/store/due-loop.ts';
 import { overwriting } from '../../platform/store/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
-/** Requests of one transaction. */
+/** Number of requests that one transaction processes. */
 const requestsAtOnce = 10;
-/** Time until the second pass: a post under way at the deletion has ended, with its response stored. */
+/**
+ * Time until the second pass. A webhook post that ran during the deletion has ended by then, and
+ * its response is stored.
+ */
 const secondPassMs = 120_000;
 const passesWanted = 2;
 const whileProposedMs = 3_600_000;
@@ -70,7 +73,7 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   return false;
 }
 
-/** Processes some due requests; returns their number. */
+/** Processes some due requests in one transaction; returns their number. */
 async function eraseSome(app: App): Promise<number> {
   const { count, isStoreDone } = await app.store.write(async (trx) => {
     const due = await takeDue(trx, app.clock.now(), requestsAtOnce);

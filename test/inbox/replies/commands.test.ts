@@ -86,6 +86,30 @@ describe('svc messages expect', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ subject: 'Confirm your address' });
   });
 
+  it('looks a minute back without --since', async () => {
+    const words = ['--to', 'past@example.com', '--subject', 'Hi', '--text', 'Your code: 482 913'];
+    await cli.json(['messages', 'send', ...words]);
+    const past = ['messages', 'expect', '--to', 'past@example.com', '--within', '1s'];
+    const { code, stdout } = await cli.run([...past, '--extract', 'code']);
+    expect([code, stdout]).toEqual([0, '482913\n']);
+  });
+
+  it('reads the code from the HTML of a mail without text', async () => {
+    const html = '<p>Copyright 2026</p><p>Your PIN</p><h1>4829</h1>';
+    const mime = [
+      'From: Ada <ada@example.com>',
+      'To: inbox@sandbox.test',
+      'Subject: Welcome',
+      'Message-ID: <html@example.com>',
+      'Content-Type: text/html; charset=utf-8',
+      '',
+      html,
+    ].join('\n');
+    await cli.json(['mailboxes', 'receive', mailbox], { input: mime });
+    const { stdout } = await expecting('--subject', '^welcome', '--extract', 'code');
+    expect(stdout).toBe('4829\n');
+  });
+
   it('waits for a mail that is sent meanwhile', async () => {
     const waiting = cli.start(['messages', 'expect', '--to', 'new@example.com', '--within', '60s']);
     const words = ['--to', 'new@example.com', '--subject', 'Hi', '--text', 'Hi'];

@@ -52,7 +52,8 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     expect([status, headers['content-type']]).toEqual([200, 'message/rfc822']);
     return body;
   };
-  const sentRaw = (id: string | null) => readRawMail(test.app, test.operator, id ?? '');
+  const sentRaw = async (id: string | null) =>
+    (await readRawMail(test.app, test.operator, id ?? '')).body;
   const news = { to: ['bo@example.com'], subject: 'News', text: 'Hello' };
 
   async function proposed(body: object = news): Promise<string> {

@@ -11,6 +11,7 @@ import type { ComposeRequest } from '../../../src/mail/mime/input.ts';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { KeptPolicies, KeptPolicy } from '../../../src/mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
+import type { Providers } from '../../../src/mail/smtp/providers.ts';
 import type { Carrier, Envelope } from '../../../src/outbound/queue/carrier/carrier.ts';
 import { createCarrierThread } from '../../../src/outbound/queue/carrier/carrier-thread.ts';
 import type { CarrierReport } from '../../../src/outbound/queue/carrier/carrier-worker.ts';
@@ -30,6 +31,7 @@ const ed25519 = ed25519Key();
 let dns: DnsServer;
 let sink: SmtpSink;
 let service: TestApp;
+let providers: Providers;
 let lanes: Lanes;
 let kept: Map<string, KeptPolicy>;
 let carrier: Carrier;
@@ -44,7 +46,7 @@ beforeEach(async () => {
   dns = await startDnsServer();
   sink = await startSmtpSink({ tls: false });
   service = await testApp({ config: { dns: { servers: [dns.address] } } });
-  const providers = loadProviders(null, 5);
+  providers = loadProviders(null, 5);
   lanes = new Lanes(service.clock, systemRandom(), providers);
   kept = new Map();
   const policies: KeptPolicies = {
@@ -215,6 +217,18 @@ describe('the reports of the carrier', () => {
     );
     expect(outcome?.[0]).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
     expect(sink.messages).toHaveLength(0);
+  });
+
+  it('demand TLS once replaced rules of providers do', async () => {
+    publishHost('rules.test');
+    const before = await carryAll([requestOf()], sentTo('rules.test'));
+    expect(before.flat().map(({ kind }) => kind)).toEqual(['sent']);
+    const fallback = { ...providers.rules.fallback, requireTls: true };
+    providers.replace({ all: [fallback], fallback });
+    carrier.changeRules();
+    const after = await carryAll([requestOf()], sentTo('rules.test'));
+    expect(after.flat().map(({ kind }) => kind)).toEqual(['deferred']);
+    expect(sink.messages).toHaveLength(1);
   });
 
   it('store a fetched policy and forward the log', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
+import type { Providers } from '../../../src/mail/smtp/providers.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
@@ -9,12 +10,14 @@ const minuteMs = 60_000;
 describe('lanes', () => {
   let clock: VirtualClock;
   let lanes: Lanes;
+  let providers: Providers;
   let made = 0;
   const hosts = (...names: string[]) => names.map((name) => ({ name, preference: 10 }));
 
   beforeEach(() => {
     clock = virtualClock();
-    lanes = new Lanes(clock, seededRandom(1), loadProviders(null, 10));
+    providers = loadProviders(null, 10);
+    lanes = new Lanes(clock, seededRandom(1), providers);
     made = 0;
   });
 
@@ -35,6 +38,18 @@ describe('lanes', () => {
     const other = lanes.ruleFor(hosts('aspmx2.googlemail.com'));
     expect([one.lane, other.lane]).toEqual(['google', 'google']);
     expect(one).toMatchObject({ requireTls: true, messagesPerConnection: 100 });
+  });
+
+  it('take replaced rules, and keep the mail under way', () => {
+    const { lane } = lanes.ruleFor(hosts('mx.slow.example'));
+    expect(admit(lane, 6)).toHaveLength(6);
+    const rule = { mx: [], connections: 2, messagesPerConnection: 5, requireTls: false };
+    const fallback = { ...rule, name: 'default', perMinute: 60 };
+    providers.replace({ all: [fallback], fallback });
+    lanes.changeRules();
+    expect(lanes.ruleFor(hosts('mx.slow.example'))).toMatchObject({ messagesPerConnection: 5 });
+    expect(admit(lane, 5)).toHaveLength(1);
+    expect(lanes.states()).toMatchObject([{ lane, inFlight: 7, perMinute: 60 }]);
   });
 
   it('are shared by domains with the same hosts in any order', () => {

@@ -85,6 +85,7 @@ function expectedNames(body: Record<string, unknown>, own: Record<string, string
     'Message-ID',
     'Date',
     'MIME-Version',
+    'X-Service-Token',
     'Content-Type',
     ...(isMultipart ? [] : ['Content-Transfer-Encoding']),
     ...Object.keys(own),

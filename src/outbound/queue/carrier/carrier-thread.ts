@@ -1,12 +1,13 @@
-// The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a quarter of a
-// message's work; the event loop stays free to accept mail meanwhile. This file is the part on the main
-// thread: it hands mail out and takes reports in, many at a time. The thread itself is running-thread.ts.
+// The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a
+// quarter of a message's work; meanwhile the event loop is free to accept mail. This file is the
+// part on the main thread: it passes mail to the thread and receives reports, many at a time.
+// running-thread.ts runs the thread.
 //
-//   thread | mail given        | exits by itself                | close
-//   -------+-------------------+--------------------------------+-------------------------------
-//   none   | started, sent     |                                | nothing, and none is started
-//   runs   | sent              | none; its mail is rejected     | asked to end, cut after a while
-//   closed | refused           |                                | closed
+// thread | mail given        | exits by itself                | close
+// -------+-------------------+--------------------------------+-------------------------------
+// none   | started, sent     |                                | nothing, and none is started
+// runs   | sent              | none; its mail is rejected     | asked to end, cut after a while
+// closed | refused           |                                | closed
 import type { App } from '../../../core/app.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { Composer, isForWorkers } from '../../../mail/mime/composer.ts';
@@ -30,7 +31,7 @@ interface PendingEnvelope {
   reject(error: unknown): void;
 }
 
-/** A message for the thread to compose, or one that workers have composed here. */
+/** A message for the thread to compose, or one that workers have already composed. */
 interface PendingMailing {
   message: ComposeRequest | SignedMessage;
   envelopes: readonly PendingEnvelope[];
@@ -47,7 +48,7 @@ export function createCarrierThread(
   let isClosed = false;
 
   const start = (): RunningThread => {
-    const started = new RunningThread(settingsOf(app.config, parts.providers), app.log, {
+    const started = new RunningThread(settingsOf(app.config, parts.providers.rules), app.log, {
       onReport(report) {
         takeReport(report, started, underWay, parts, app.log);
         if (underWay.isEmpty() && !isClosed) started.rest();
@@ -89,6 +90,9 @@ export function createCarrierThread(
       } else give({ message: request, envelopes: pending });
       return pending.map(({ promise }) => promise);
     },
+    changeRules() {
+      thread?.tell({ kind: 'rules', rules: parts.providers.rules });
+    },
     async close() {
       isClosed = true;
       await composer.close();
@@ -97,12 +101,12 @@ export function createCarrierThread(
   };
 }
 
-function settingsOf({ delivery, dns }: Config, providers: ProviderRules): CarrierSettings {
+function settingsOf({ delivery, dns }: Config, providerRules: ProviderRules): CarrierSettings {
   const { hostname, maxConnections, maxConnectionsPerDomain } = delivery;
   return {
     delivery: { hostname, maxConnections, maxConnectionsPerDomain },
     dnsServers: dns.servers,
-    providerRules: { all: providers.all, fallback: providers.fallback },
+    providerRules,
   };
 }
 
@@ -134,7 +138,7 @@ function takeReport(
   }
 }
 
-/** Envelopes given to the thread, by the number that its answer will carry. */
+/** Envelopes given to the thread, by number; its answer names the number. */
 class UnderWay {
   readonly #pending = new Map<number, PendingEnvelope>();
   #count = 0;

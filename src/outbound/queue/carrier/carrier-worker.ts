@@ -43,6 +43,7 @@ export type CarrierOrder =
   | KeyOrder
   | { kind: 'carry'; mailings: readonly SentMailing[] }
   | { kind: 'found-policy'; search: number; policy: KeptPolicy | null }
+  | { kind: 'rules'; rules: ProviderRules }
   | { kind: 'close' };
 
 /** Outcomes of an envelope, or in `problem` the reason why none of it was sent. */
@@ -156,7 +157,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Closes after reporting all mail under way. */
+/** Closes once all mail in flight is reported. */
 async function close(): Promise<void> {
   await transport.close();
   await Promise.all(underWay);
@@ -173,6 +174,9 @@ parentPort?.on('message', (order: CarrierOrder) => {
     case 'found-policy':
       searches.get(order.search)?.(order.policy);
       searches.delete(order.search);
+      return;
+    case 'rules':
+      providers.replace(order.rules);
       return;
     case 'close':
       void close();

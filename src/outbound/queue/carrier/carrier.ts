@@ -1,17 +1,18 @@
-// Carries a message over the network: composes and signs it once, then hands it to the server of each of its
-// envelopes. Knows no store and no queue, so that it can run on its own thread (carrier-thread.ts). Tests run
-// it on theirs, where they replace clock and network.
+// Carries a message over the network: composes and signs it once, then sends it to the server of
+// each of its envelopes. Knows no store and no queue, so that it can run on its own thread
+// (carrier-thread.ts). Tests run it on the main thread, with their own clock and network.
 import type { App } from '../../../core/app.ts';
 import { Composer } from '../../../mail/mime/composer.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
-import type { ProviderRules } from '../../../mail/smtp/providers.ts';
+import type { Providers } from '../../../mail/smtp/providers.ts';
 import type { NetworkRoute } from '../../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../../mail/smtp/transaction.ts';
 import { createTransport, type Transport } from '../../../mail/smtp/transport.ts';
 import type { Lanes } from '../lanes/lanes.ts';
+import { withCopyField } from './copy.ts';
 
 /** Recipients that share a route; in direct mode, those of one domain. */
 export interface Envelope {
@@ -35,11 +36,14 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * Returns, for each envelope, one outcome per recipient in their order. None rejects for a network fault.
-   * All reject with ComposeError, or if a key does not fit: nothing was sent then. Envelopes under way reject
-   * when the thread of the carrier ends: whether they were sent is then unknown.
+   * Returns, for each envelope, one outcome per recipient in their order. A network fault is an
+   * outcome. All promises reject with ComposeError, or if a key does not fit: no mail was sent
+   * then. Envelopes in flight reject if the thread of the carrier ends: whether they were sent is
+   * then unknown.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
+  /** Applies replaced rules of providers to mail that is carried from now on. */
+  changeRules(): void;
   /** Cuts mail under way; its outcomes are reported. */
   close(): Promise<void>;
 }
@@ -52,26 +56,14 @@ export function deliverAll(
 ): Promise<Outcome[]>[] {
   return envelopes.map(async (envelope) => {
     const message = await making;
-    return transport.deliver({ ...envelope, ...message, data: copyFor(envelope, message) });
+    const data = withCopyField(message, envelope.copyField);
+    return transport.deliver({ ...envelope, ...message, data });
   });
-}
-
-/**
- * Inserts the envelope's own field. The signatures leave it out: signing for each domain would cost 30 to 300
- * µs, and the token in the field proves itself.
- */
-function copyFor({ copyField }: Envelope, { data, headerAt }: SignedMessage): Buffer[] {
-  if (!copyField) return data;
-  const field = Buffer.from(copyField, 'latin1');
-  const [first, ...rest] = data;
-  if (!first || headerAt === 0) return [field, ...data];
-  if (first.length === headerAt) return [first, field, ...rest];
-  return [first.subarray(0, headerAt), field, first.subarray(headerAt), ...rest];
 }
 
 /** Rules and receivers of reports that a carrier needs. */
 export interface CarrierParts {
-  providers: ProviderRules;
+  providers: Providers;
   lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
   policies: KeptPolicies;
 }
@@ -84,6 +76,8 @@ export const openCarrierHere: OpenCarrier = (app, { lanes, policies }) => {
   const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
+    // The lanes, which it asks for each mail, read the rules in force.
+    changeRules() {},
     async close() {
       await transport.close();
       await composer.close();

@@ -1,5 +1,5 @@
-// Keeps MTA-STS policies over a restart, in the store, bounded by number and by age. A fault of the store
-// costs a line of the log, never a delivery. The content of a policy is read by src/mail/smtp/mta-sts.ts.
+// Stores MTA-STS policies, so that they survive a restart; bounded by number and age. A fault of
+// the store costs a line of the log, never a delivery. src/mail/smtp/mta-sts.ts reads a policy.
 import type { App } from '../../../core/app.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import { deleteOldStsPolicies, findStsPolicy, upsertStsPolicy } from './mta-sts-queries.ts';

@@ -1,6 +1,5 @@
 // Builds compose requests from rows: reads attachments and keys from the store. A message composes to the
-// same bytes at every attempt, except for the DKIM timestamp. Tracked mail has the links of its recipient. A
-// download has the original links, so that viewing it records no open.
+// same bytes at every attempt with equal keys and time of signing. The parts of a single copy are in copy.ts.
 import type { App } from '../../../core/app.ts';
 import { signingKeysOf } from '../../../identity/domains/signing-keys.ts';
 import type {
@@ -13,9 +12,6 @@ import { fromJson } from '../../../platform/store/db.ts';
 import { type ContentRow, findBlob } from '../../messages/content-queries.ts';
 import type { StoredAttachment } from '../../messages/email-projection.ts';
 import type { MessageRow, RecipientRow } from '../../messages/queries.ts';
-import { trackingBase } from '../../tracking/base-url.ts';
-import { type Cuts, fillLinks } from '../../tracking/links.ts';
-import { pixel, tokensOf } from '../../tracking/tokens.ts';
 
 /** Rows that composing needs. */
 export interface MessageParts {
@@ -24,13 +20,27 @@ export interface MessageParts {
   recipients: readonly RecipientRow[];
 }
 
-/** Returns the request to compose a message and to sign it with the present keys of its domain. */
-export async function composeRequestOf(app: App, parts: MessageParts): Promise<ComposeRequest> {
-  const { message } = parts;
-  const blobId = message.raw_blob_id;
+/** Keys and time of the signatures of one attempt. */
+export type Signing = Pick<ComposeRequest, 'keys' | 'timestampSeconds'>;
+
+/** Returns the present keys of the message's domain, to sign with now. */
+export async function signingNow(
+  app: App,
+  { sender_domain_id: domainId }: Pick<MessageRow, 'sender_domain_id'>,
+): Promise<Signing> {
+  const timestampSeconds = Math.floor(app.clock.now() / 1000);
+  return { keys: domainId === null ? [] : await signingKeysOf(app, domainId), timestampSeconds };
+}
+
+/** Returns the request to compose a message and to sign it. */
+export async function composeRequestOf(
+  app: App,
+  parts: MessageParts,
+  signing: Signing,
+): Promise<ComposeRequest> {
+  const blobId = parts.message.raw_blob_id;
   const input = blobId === null ? await composeInput(app, parts) : await rawInput(app, blobId);
-  const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
-  return { input, keys, timestampSeconds: Math.floor(app.clock.now() / 1000) };
+  return { input, ...signing };
 }
 
 /** Reads mail that was handed in as MIME. */
@@ -38,40 +48,6 @@ async function rawInput(app: App, blobId: string): Promise<RawInput> {
   const raw = await findBlob(app.store.db, blobId);
   if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
   return { raw };
-}
-
-/** Returns the request for one recipient: opens and clicks of this copy name its delivery. */
-export function trackedRequestOf(
-  app: App,
-  { message }: MessageParts,
-  request: ComposeRequest,
-  cuts: Cuts,
-  deliveryId: string,
-): ComposeRequest {
-  if ('raw' in request.input || request.input.html === null) return request;
-  const { html } = request.input;
-  const base = trackingBase(app, message.sender_domain_id);
-  const token = tokensOf(app, deliveryId);
-  // The pixel comes first: tokens are cheapest in their order.
-  const pixelUrl = message.track_opens === 1 ? `${base}/t/o/${token(pixel)}` : null;
-  const linkUrl =
-    message.track_clicks === 1 ? (link: number) => `${base}/t/c/${token(link)}` : null;
-  return {
-    ...request,
-    input: { ...request.input, html: fillLinks(html, cuts, linkUrl, pixelUrl) },
-  };
-}
-
-/** Returns the request with the fields of one recipient: the unsubscribe link of this copy. */
-export function withFields(
-  request: ComposeRequest,
-  fields: readonly (readonly [string, string])[],
-): ComposeRequest {
-  if ('raw' in request.input || fields.length === 0) return request;
-  return {
-    ...request,
-    input: { ...request.input, headers: [...request.input.headers, ...fields] },
-  };
 }
 
 async function composeInput(

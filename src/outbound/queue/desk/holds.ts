@@ -34,7 +34,7 @@ import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
-/** Limit, because every claim reads all holds. */
+/** Most holds: every claim reads all of them. */
 const mostHolds = 1_000;
 
 /** Lists the lanes that are holds. */
@@ -82,10 +82,10 @@ function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
 }
 
 /**
- * Holds matching mail. Waiting deliveries are set aside now, others at their turn; an attempt under way ends
- * as usual. Returns an existing hold of the same target unchanged.
- * @throws ResourceNotFoundError for an unknown id; ConflictError if all its deliveries have ended, or if
- * there are too many holds.
+ * Holds matching mail. Waiting deliveries are set aside now, others when their turn comes; a
+ * running attempt ends as usual. Returns an existing hold of the same target unchanged.
+ * @throws ResourceNotFoundError for an unknown id; ConflictError if all its deliveries have ended,
+ * or if there are too many holds.
  */
 export async function holdQueue(
   app: App,
@@ -110,7 +110,7 @@ export async function holdQueue(
     if (isNew) await tell(app, trx, stored, 'queue.held');
     return stored;
   });
-  // In their own transactions: claims lock deliveries first and holds after.
+  // In a transaction of their own: claims lock deliveries first and holds after.
   if (named) await app.store.write((trx) => holdThese(app, trx, hold, named));
   else await putAside(app, hold, target, onProgress);
   const [presented] = await presentHolds(db, [hold]);
@@ -153,7 +153,8 @@ async function putAside(
   const filter = { organizationId, domain };
   const exceptStops = await heldStops(app.store.db);
   let before = 0;
-  // Ready ones last: set aside, they would be met again in the other half.
+  // Ready ones come last: once set aside they belong to the other half, and would be read again
+  // there.
   for (const half of ['due', 'ready'] as const) {
     const options = { half, filter, exceptStops, withScheduled: false };
     const tell = (changed: number) => onProgress(before + changed);
@@ -178,8 +179,9 @@ async function holdThese(
 }
 
 /**
- * Releases a hold, named by its id or its target: its deliveries are ready at once. Those that another hold
- * matches move there at their turn. A repeat finishes an interrupted release.
+ * Releases a hold, named by its id or its target: its deliveries are ready at once. Deliveries that
+ * match another hold are set aside by it when their turn comes. A repeat finishes an interrupted
+ * release.
  * @throws ResourceNotFoundError
  */
 export async function releaseHold(

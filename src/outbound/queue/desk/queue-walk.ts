@@ -1,5 +1,5 @@
-// Walks that change many queue entries: a few in each transaction, so that a daemon on the same store never
-// waits long. An entry that a daemon works on at that moment is left alone.
+// Walks that change many queue entries, a few in each transaction, so that a daemon on the same
+// store never waits long. Skips an entry on which a daemon works at that moment.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
@@ -38,7 +38,7 @@ export type OnProgress = (changed: number) => void;
 /** Changes a batch inside the caller's transaction. Returns how many entries it changed. */
 type Change = (trx: Db, rows: readonly WalkRow[]) => Promise<number>;
 
-/** Walks once over the entries that exist now. Later ones are left alone. */
+/** Walks once over the entries that exist now, and skips later ones. */
 export async function changeQueue(
   app: App,
   options: WalkOptions,

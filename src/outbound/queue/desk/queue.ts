@@ -212,7 +212,8 @@ export async function flushQueue(
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
   const exceptStops = await heldStops(app.store.db);
-  // Before the change: it takes several transactions, and an interruption must not hide its author.
+  // Recorded before the change, which takes several transactions: an interruption must not hide the
+  // actor.
   await app.store.write(async (trx) => {
     const by = await operatorIn(trx, scope.organizationId ?? null);
     const details = { domain: scope.domain };

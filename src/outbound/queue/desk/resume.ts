@@ -55,7 +55,8 @@ export async function resumeSending(
 ): Promise<Organization> {
   parseWith(resumeOrganizationInput, input, 'body');
   const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Before the resume: the first outcome after it must not pause again for results that were reviewed.
+  // Runs before the resume: the first outcome after it must not cause another pause by results that
+  // were reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
   await empty(app, stopOfPause(id), onProgress);

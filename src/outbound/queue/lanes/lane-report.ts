@@ -1,5 +1,5 @@
-// The report behind `svc queue top`. A daemon writes its lanes to the store once a second while they are in
-// use; a command in another process adds up the reports of all daemons.
+// The report behind `svc queue top`. A daemon writes its lanes to the store once a second while
+// they are in use; a command in another process sums the reports of all daemons.
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { fromJson } from '../../../platform/store/db.ts';
@@ -72,8 +72,8 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
   const tick = () => {
     cancel = app.clock.after(reportEveryMs, tick);
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
-    // Never two writes at once: the older could come last. A report that a slow store misses is in the next
-    // one.
+    // Starts no second write at once, as the older one could come last. If a slow store misses a
+    // report, the next one has it.
     if (writing || (reported.length === 0 && !isShown)) return;
     writing = write(reported)
       .catch((error: unknown) => app.log.debug({ err: error }, 'the lanes were not reported'))
@@ -100,7 +100,7 @@ function paceOf(): (states: readonly LaneState[], now: number) => ReportedLane[]
     const reported: ReportedLane[] = [];
     const inUse = new Map<string, number[]>();
     for (const { taken, waiting, ...state } of states) {
-      // A lane that is new here may have been among lanes left out before.
+      // A lane seen for the first time may have been omitted before.
       const unknown = takenBefore.size < mostLooked ? 0 : taken;
       const since = Math.max(0, taken - (takenBefore.get(state.lane) ?? unknown));
       const rate = elapsedSeconds > 0 ? Math.round((since / elapsedSeconds) * 10) / 10 : 0;

@@ -14,13 +14,14 @@
 // |         |                                                | fault closes it again              |
 // | any     | demand above its window or its rate            | the rest waits for room            |
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '../../../mail/smtp/providers-schema.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 
 const mostBookedOrganizations = 10_000;
 /** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
-/** Deliveries in work per connection: one on the wire, the others ready behind it. */
+/** Deliveries in flight per connection: one is sent, the others are ready behind it. */
 const windowPerConnection = 8;
 /** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
 const readyMs = 50;
@@ -64,7 +65,7 @@ export interface Lane {
   faults: number;
   /** Set if its last attempt was slow. */
   isSlow: boolean;
-  /** Time when an attempt in it last ended, or when the first one began. */
+  /** Time when the last attempt in it ended, or when the first one began. */
   movedAt: number;
   /** Last reserved time of each organization's waiting deliveries. */
   booked: Map<string, number>;
@@ -97,6 +98,14 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
     serviceMs: null,
     lastTakenAt: null,
   };
+}
+
+/** Gives the lane other limits. Its rate starts anew; its window and its pause stay. */
+export function changeRules(lane: Lane, rules: Provider, now: number): void {
+  if (isDeepStrictEqual(lane.rules, rules)) return;
+  const { perMinute, tokens, tokensAt } = newLane(lane.name, rules, now);
+  Object.assign(lane, { rules, perMinute, tokens, tokensAt });
+  lane.window = Math.min(lane.window, widest(lane));
 }
 
 /** The end of an attempt. */

@@ -8,7 +8,16 @@ import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
 import type { WaitReason } from '../../deliveries/status.ts';
-import { book, type Lane, type LaneSignal, minuteMs, newLane, noteEnd, refill } from './lane.ts';
+import {
+  book,
+  changeRules,
+  type Lane,
+  type LaneSignal,
+  minuteMs,
+  newLane,
+  noteEnd,
+  refill,
+} from './lane.ts';
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
@@ -50,6 +59,14 @@ export class Lanes {
     this.#providers = providers;
   }
 
+  /** Applies replaced rules of providers to all lanes. A domain of another provider moves at its next mail. */
+  changeRules(): void {
+    const now = this.#clock.elapsed();
+    for (const lane of this.#lanes.values()) {
+      changeRules(lane, this.#providers.ofLane(lane.name), now);
+    }
+  }
+
   /** Returns the lane and its limits for a set of MX hosts; for the transport. */
   ruleFor(hosts: readonly { name: string }[]): LaneRule {
     const { rule, provider } = laneOfHosts(this.#providers, hosts);
@@ -68,8 +85,9 @@ export class Lanes {
   }
 
   /**
-   * Asks whether one delivery may go. If so, the caller must call `begun`. If not, reserves its place in the
-   * lane's calendar. Each organization has its own calendar, so that they take turns in the lane.
+   * Tells whether one delivery may be attempted now. If so, the caller must call `begun`. If not,
+   * reserves a time for it in the lane. Each organization has reservations of its own, so that they
+   * take turns.
    */
   admit(name: string, organizationId: string): Admission {
     const lane = this.#lane(name);
@@ -89,7 +107,7 @@ export class Lanes {
     this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
   }
 
-  /** Frees the place of a delivery that was not claimed after all, or is handed back. */
+  /** Frees the place of a delivery that was not claimed after all, or that is released. */
   released(deliveryId: string): void {
     const work = this.#inWork.get(deliveryId);
     if (work === undefined) return;
@@ -205,7 +223,7 @@ export class Lanes {
     return [...this.#waiting].map((name) => this.#lane(name));
   }
 
-  #lane(name: string, rules = this.#providers.fallback): Lane {
+  #lane(name: string, rules = this.#providers.rules.fallback): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
       lane = newLane(name, rules, this.#clock.elapsed());

@@ -15,7 +15,9 @@ import { FairShare } from '../../../platform/runtime/fair-share.ts';
 import { organizationOfShare, stopOfShare } from '../stops.ts';
 import type { Admission } from './lanes.ts';
 
-/** Limit of claimed, unsettled deliveries: enough for every connection, few to repeat after a crash. */
+/**
+ * Most claimed, unsettled deliveries: enough for every connection, and few to repeat after a crash.
+ */
 export const mostInFlight = 400;
 /**
  * Fraction of its share that an organization must have free before its waiting mail is claimed, so that
@@ -57,7 +59,8 @@ export class Shares {
   }
 
   /**
-   * Asks whether one delivery may go. If so, the caller must call `begun`; if not, it waits in `stopOfShare`.
+   * Tells whether one delivery may be attempted now. If so, the caller must call `begun`; if not,
+   * the delivery waits in `stopOfShare`.
    */
   admit(organizationId: string, senderDomain: string): Admission {
     if (this.#places.mayHold(organizationId)) return { goes: true };
@@ -108,7 +111,10 @@ export class Shares {
     return false;
   }
 
-  /** Time from which room too small for an earlier claim is used all the same (ms since 1970), or null. */
+  /**
+   * Time from which even little room is used (ms since 1970), or null. An earlier claim left it for
+   * a larger one.
+   */
   nextRoomAt(): number | null {
     let next: number | null = null;
     for (const [organizationId, { takenAt }] of this.#awaited) {

@@ -33,7 +33,7 @@ export interface Authority {
   challengeOf(order: AcmeOrder): Promise<Challenge | null>;
   /** Tells the authority to validate the challenge. */
   answer(challenge: Pick<Challenge, 'url' | 'token'>): Promise<void>;
-  /** Returns the reason of a failed validation, in the words of the authority. */
+  /** Returns the reason for a failed validation, in the authority's words. */
   refusalOf(order: AcmeOrder): Promise<string>;
   finalize(order: AcmeOrder, hostname: string, keyPem: string): Promise<AcmeOrder>;
   /** Returns a chain in PEM. */

@@ -2,7 +2,7 @@
 // none.
 
 export type AuthorityTrouble =
-  /** It refused, for a reason of its own. */
+  /** The authority refused, for a reason of its own. */
   | 'refused'
   /** 429, or its own error type for that (RFC 8555 6.6). */
   | 'rate-limited'

@@ -31,7 +31,7 @@ export interface TrackingHostRow {
   /** Encrypted key of the ordered certificate. */
   order_key: string | null;
   order_after: number | null;
-  /** End of a rate limit of the authority. A recheck does not shorten it. */
+  /** End of the authority's rate limit. A recheck does not shorten it. */
   peace_until: number | null;
   challenge_url: string | null;
   challenge_token: string | null;
@@ -157,7 +157,7 @@ export function claimRestedHost(
       or([
         eb('last_checked_at', 'is', null),
         eb('last_checked_at', '<=', now - restMs),
-        // The clock was set back since.
+        // The clock was set back after that check.
         eb('last_checked_at', '>', now),
       ]),
     )

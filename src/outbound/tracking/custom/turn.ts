@@ -128,7 +128,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
         next_check_at: soonest(daily, finding.validity.until),
       };
     case 'none': {
-      // One failed look does not outweigh a certificate that was there yesterday.
+      // One failed check does not outweigh a certificate that was valid at the last one.
       const isActive = row.status === 'active' && expiryOf(row, now) !== null;
       return {
         ...said(finding.message),
@@ -182,7 +182,7 @@ async function orderIfDue(
 
 const beginning = 'a daemon will order a certificate soon';
 
-/** Returns the columns while the next order waits after a failure. */
+/** Returns the columns of a host that must wait after a failure before the next order. */
 function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
   const { reason_code: code, reason_message } = row;
   if (hasCertificate(row, now)) {

@@ -1,7 +1,8 @@
-// Searchable words of a document by position, as both engines index them. It runs in the parse worker
-// (src/mail/mime/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and `has:` follow the
-// text, each with the mark of its field; no word of a text begins with a mark. PostgreSQL bounds positions
-// (16,383), positions of a word (256) and a whole tsvector (1 MB), so these bounds hold on both engines.
+// Searchable words of a document by position, as both engines index them. Runs in the parse worker
+// (src/mail/mime/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and
+// `has:` follow the text, each with the mark of its field; no word of a text begins with a mark.
+// PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1 MB). The
+// same bounds hold here, so that both engines find the same.
 import { scanAscii } from './scan-ascii.ts';
 import { addressesIn, folded, isAscii, wordsOf } from './words.ts';
 
@@ -24,16 +25,22 @@ const mostOfSubject = 500;
 const mostOfFrom = 200;
 const mostAddresses = 100;
 const mostPerWord = 255;
-/** Characters of all distinct words together; at three bytes at most each, well below the megabyte. */
+/**
+ * Characters of all distinct words together. At three bytes each at most, they stay well below 1
+ * MB.
+ */
 const mostWordCharacters = 200_000;
 
-/** Position that no phrase spans. */
+/** A position that no phrase spans. */
 export const gap = '';
 
-/** Words of a document by position, joined: each follows a space. A space without a word is a gap. */
+/**
+ * Words of a document by position, joined: a space precedes each word. A space without a word is a
+ * gap.
+ */
 export type DocumentWords = string;
 
-/** Returns the words by position; `gap` where nothing can match. */
+/** Returns the words by position, with `gap` at positions where nothing can match. */
 export function placesOf(document: FullTextDocument): string[] {
   const places = new Places();
   const body = addHead(places, document);
@@ -42,7 +49,7 @@ export function placesOf(document: FullTextDocument): string[] {
   return places.all;
 }
 
-/** Joins the positions of a document. Reads an ASCII text byte by byte, in a quarter of the time. */
+/** Joins the positions of a document. ASCII text is read byte by byte, in a quarter of the time. */
 export function wordsOfDocument(document: FullTextDocument): DocumentWords {
   const places = new Places();
   const body = addHead(places, document);

@@ -1,15 +1,15 @@
-// Full-text index of both engines: stores documents under a key, and returns keys for a query. Our own
-// tokenizer (words.ts) makes both find the same. Owns the tables and the query syntax of each engine, which
-// no user's text can reach.
+// Full-text index of both engines: stores documents under a key, and returns keys for a query. Our
+// own tokenizer (words.ts) makes both find the same. Owns the tables and the query syntax of each
+// engine; no text of a user reaches that syntax.
 //
-//   engine     | documents                               | words
-//   -----------+-----------------------------------------+----------------------------------------------
-//   SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
-//   PostgreSQL | a row for each key, with its `tsvector` | GIN over it
+// engine     | documents                               | words
+// -----------+-----------------------------------------+----------------------------------------------
+// SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
+// PostgreSQL | a row for each key, with its `tsvector` | GIN over it
 //
-// Each word begins with five characters of a hash of its scope, so that a word that is rare in one mailbox
-// is found fast even if other mailboxes are full of it. Two scopes may share the five characters: the caller
-// must check the scope of each result.
+// Each word begins with five characters of a hash of its scope. So a word that is rare in one
+// mailbox is found fast even if other mailboxes are full of it. Two scopes may share the five
+// characters: the caller must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { amongOf, type Db, engineOf, type Untyped } from '../db.ts';
@@ -90,7 +90,7 @@ class FullText {
     this.#insertKeys = compiledOnce<Untyped, [keys: string], { id: number; key: string }>(
       (db, keys) => {
         const column = sql.ref(key);
-        // The update makes `returning` include existing rows too.
+        // With the update, `returning` includes existing rows too.
         const insertion = sql<{
           id: number;
           key: string;
@@ -114,7 +114,7 @@ class FullText {
     });
   }
 
-  /** Adds or replaces documents by key; of equal keys the last wins. */
+  /** Adds or replaces documents by key; among equal keys the last one counts. */
   async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
     const byKey = new Map(entries.map((entry) => [entry.key, entry]));
     const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -124,7 +124,8 @@ class FullText {
       return;
     }
     if (sorted.length === 0) return;
-    // All keys first: FTS5 flushes its pending words before each statement that may fail half-way.
+    // Handles all keys before any words: FTS5 flushes its pending words before each statement that
+    // may fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
     const { rows } = await this.#insertKeys(db, [keys]);
     const ids = new Map(rows.map(({ id, key }) => [key, id]));
@@ -140,7 +141,10 @@ class FullText {
       where ${amongOf(db, this.#key, keys)}`.execute(db);
   }
 
-  /** Returns the keys of matching documents, unordered. `limit` results may mean that there are more. */
+  /**
+   * Returns the keys of matching documents, unordered. If `limit` keys are returned, there may be
+   * more.
+   */
   async find(db: Db, question: FullTextQuestion, limit: number): Promise<string[]> {
     if (question.query.length === 0) return [];
     const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];

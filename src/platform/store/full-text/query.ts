@@ -1,24 +1,27 @@
-// Parses a user's search. Words are ANDed; nothing else has a meaning. No engine's own syntax is reachable,
-// as only words of our tokenizer (words.ts) go on.
+// Parses a user's search. Words are ANDed; nothing else has a meaning. No engine's own syntax is
+// reachable, as only words of our tokenizer (words.ts) are passed on.
 //
-//   query                         | finds a document
-//   ------------------------------+--------------------------------------------------------------
-//   berlin 2024                   | with both words, in any order
-//   "annual report"               | with these words one after the other
-//   e-mail, (a+b)                 | the same: text without spaces is a phrase
-//   joe@example.com               | with exactly this address
-//   from:joe  subject:"the plan"  | with that in the sender, or in the subject
-//   has:attachment                | with an attachment
-//   repor*  "annual rep*"  from:j*| with a word that begins with this
+// query                         | finds a document
+// ------------------------------+--------------------------------------------------------------
+// berlin 2024                   | with both words, in any order
+// "annual report"               | with these words one after the other
+// e-mail, (a+b)                 | the same: text without spaces is a phrase
+// joe@example.com               | with exactly this address
+// from:joe  subject:"the plan"  | with the word in the sender, or the phrase in the subject
+// has:attachment                | with an attachment
+// repor*  "annual rep*"  from:j*| with a word that begins with this
 import { ValidationError } from '../../errors.ts';
 import { attachmentWord, marks } from './document.ts';
 import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 
-/** Phrases that a document must all contain; an empty list finds nothing. */
+/** Phrases that a document must all contain. An empty list matches no document. */
 export type FullTextQuery = readonly Phrase[];
 
 const mostWords = 40;
-/** Limit of words with `*`: FTS5 collects the positions of every word with the prefix before it finds any. */
+/**
+ * Limit of words with `*`: for each, FTS5 collects the positions of every word with the prefix
+ * before it finds any document.
+ */
 const mostPrefixes = 4;
 const leastPrefixCharacters = 3;
 
@@ -61,7 +64,7 @@ function requireLong({ words }: Phrase): void {
 }
 
 interface Term extends Phrase {
-  /** Somebody wrote the `*`, which means something: words of scripts without spaces are short. */
+  /** Whether the user wrote the `*`. Short words of scripts without spaces get an implied one. */
   isAsked: boolean;
 }
 

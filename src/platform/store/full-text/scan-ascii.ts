@@ -5,11 +5,11 @@ import { wordCharacters } from './words.ts';
 
 /** Bounds set by document.ts. */
 export interface ScanBounds {
-  /** Words read. */
+  /** Most words to read. */
   words: number;
-  /** Positions written of one word. */
+  /** Most positions to write of one word. */
   perWord: number;
-  /** Characters of all new words together. */
+  /** Most characters of all new words together. */
   characters: number;
 }
 
@@ -22,7 +22,7 @@ export interface Scanned {
 
 /** Size of the hash table: at least twice the words of a text. */
 const slots = 16_384;
-/** Collisions after which a text is taken for an attack on the hash. */
+/** Number of collisions that is taken for an attack on the hash. */
 const mostCollisions = 4 * slots;
 const space = 0x20;
 const isOfWord = new Uint8Array(256);
@@ -39,7 +39,7 @@ const counts = new Uint16Array(slots);
 let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
-/** Makes room for all words, and for the text with one byte after it, which ends its last word. */
+/** Makes room for all words, and for the text with one more byte that ends its last word. */
 function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
   const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);

@@ -10,13 +10,13 @@
 export const wordCharacters = 64;
 
 /**
- * Marks to remove: accents, points and invisible characters. Vowel signs of other scripts stay, as their
- * readers take them for letters.
+ * Marks to remove: accents, points and invisible characters. Vowel signs of other scripts stay:
+ * readers of these scripts take them for letters.
  */
 const diacritics =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
   /[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u20d0-\u20ff\u2060\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/g;
-/** Letters that no normal form decomposes. */
+/** Letters with strokes, which no normal form decomposes. */
 const strokes: Readonly<Record<string, string>> = {
   æ: 'ae',
   ð: 'd',
@@ -39,7 +39,7 @@ const stroked = /[æðøþđħłœŧς]/g;
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
 
-/** Whether the text is ASCII: all other characters take more than one byte. */
+/** Tells whether the text is ASCII: all other characters take more than one byte. */
 export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
@@ -103,7 +103,7 @@ export interface Phrase {
 
 const endsPaired = new RegExp(`${paired}$`, 'v');
 
-/** Whether a word ends in a script without spaces; such a word has two characters at most. */
+/** Tells whether a word ends in a script without spaces; such a word has two characters at most. */
 export function isUnspaced(word: string): boolean {
   return endsPaired.test(word);
 }
@@ -113,7 +113,8 @@ export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';
   if (!isUnspaced(last)) return { words, isPrefix };
-  // The last character as a word of its own matches only the end of a run: kept only if it is the sole word.
+  // The last character as a word of its own matches only the end of a run, so it is kept only as
+  // the sole word.
   const before = words.at(-2) ?? '';
   const isInPair = before.length > last.length && before.endsWith(last);
   return isInPair ? { words: words.slice(0, -1), isPrefix } : { words, isPrefix: true };

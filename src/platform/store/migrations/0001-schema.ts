@@ -1,12 +1,12 @@
-// The data model: one file for each wing of src/ (three for outbound), in the order of their references.
-// Conventions of all tables:
+// The data model: one file for each wing of src/ (three for outbound), in the order of their
+// references. Conventions of all tables:
 //
-//   times       milliseconds since 1970; a day or hour is its first millisecond (UTC)
-//   booleans    0 or 1
-//   JSON        text, because the JSON types of the engines differ too much
-//   ids         ordered by time, so that primary keys append
-//   references  only between rows that are deleted together, or of which one protects the other. Other ids
-//               only name a row, which may be gone: the comment says "named" where that matters
+// times       milliseconds since 1970; a day or hour is its first millisecond (UTC)
+// booleans    0 or 1
+// JSON        text, because the JSON types of the engines differ too much
+// ids         ordered by time, so that primary keys append
+// references  only between rows that are deleted together, or if one row protects the other. Other
+// ids only name a row, which may no longer exist: the comment then says "named"
 //
 // Each index of a table that a send writes costs about 3 % of the accept rate, so each has a use.
 import type { Migration } from '../migration.ts';

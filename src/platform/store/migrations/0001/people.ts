@@ -169,7 +169,7 @@ create table conversation_counts (
 ) ${clustered};
 `;
 
-/** The primary key of SQLite is already in the order of bytes. */
+/** The primary key of SQLite already has the order of bytes. */
 const firstAddress = `
 -- Contacts by the beginning of their first address.
 create index contact_identities_first on contact_identities

@@ -1,0 +1,195 @@
+// The mounted paths that are not routes of the API, as the OpenAPI document describes them: streams, probes,
+// documents, and links in mail. Each is mounted in a file of its own.
+import { z } from 'zod';
+import type { Permission } from '../../src/core/api/permission.ts';
+import { streamHeaders, streamQuery } from '../../src/history/events/schema.ts';
+
+/** A success, a redirect, or an error that is not one of the common error objects. */
+interface PlainAnswer {
+  description: string;
+  /** Media types of the body; none for an empty body. */
+  types: readonly string[];
+}
+
+export interface PlainPath {
+  method: 'GET' | 'POST';
+  path: string;
+  name: string;
+  summary: string;
+  description: string;
+  area: string;
+  /** Permission that the key needs; a path without it needs no key. */
+  permission?: Permission;
+  params?: z.ZodType;
+  query?: z.ZodType;
+  headers?: z.ZodType;
+  /** Media types of the body of the request. */
+  takes?: readonly string[];
+  answers: Readonly<Record<number, PlainAnswer>>;
+  /** Statuses of error objects. */
+  errors: readonly number[];
+}
+
+const token = z.strictObject({ token: z.string().meta({ description: 'Token of the link' }) });
+const page = ['text/html'];
+const json = ['application/json'];
+const brokenLink = { 404: { description: 'A page: the link is broken', types: page } };
+const leaveNote =
+  'A mail program posts `List-Unsubscribe=One-Click` (RFC 8058), the page an `action`: `leave`, ' +
+  '`leave-all`, `return` or `return-all`.';
+
+/** Every such path. A test compares the document with the paths of the server. */
+export const plainPaths: readonly PlainPath[] = [
+  {
+    method: 'GET',
+    path: '/v1/events/stream',
+    name: 'streamEvents',
+    summary: 'Follow events as they happen',
+    description:
+      'Server-sent events without an end: `id` is that of the event, `event` its kind, `data` the ' +
+      'event as JSON. A comment every 15 seconds keeps the connection open. Reconnect with ' +
+      '`Last-Event-ID` to get the events since then.',
+    area: 'events',
+    permission: 'webhooks:read',
+    query: streamQuery,
+    headers: streamHeaders,
+    answers: { 200: { description: 'The events', types: ['text/event-stream'] } },
+    errors: [400, 401, 403, 404, 422, 500, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    name: 'getOpenApiDocument',
+    summary: 'Get this document',
+    description: 'The description of the API for programs.',
+    area: 'service',
+    answers: { 200: { description: 'The OpenAPI document', types: json } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/docs',
+    name: 'getReference',
+    summary: 'Read this document as a page',
+    description: 'The description of the API for people.',
+    area: 'service',
+    query: z.strictObject({
+      q: z.string().max(100).optional().meta({
+        description: 'Show only operations and schemas with all of these words',
+      }),
+    }),
+    answers: { 200: { description: 'The page', types: page } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/',
+    name: 'openService',
+    summary: 'Open the service in a browser',
+    description: 'Leads to `/docs`.',
+    area: 'service',
+    answers: { 302: { description: 'A redirect to `/docs`', types: [] } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/healthz',
+    name: 'checkHealth',
+    summary: 'Check that the process runs',
+    description: 'Answers even while other requests are refused.',
+    area: 'service',
+    answers: { 200: { description: 'The process runs', types: json } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    name: 'checkReadiness',
+    summary: 'Check that the service can work',
+    description: 'Checks that the store accepts writes and that the queue runs.',
+    area: 'service',
+    answers: {
+      200: { description: 'The service can work', types: json },
+      503: { description: 'The store or the queue is in trouble', types: json },
+    },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/metrics',
+    name: 'getMetrics',
+    summary: 'Get the metrics of the process',
+    description: 'In the text format of Prometheus. Do not expose this path to the internet.',
+    area: 'service',
+    answers: { 200: { description: 'The metrics', types: ['text/plain'] } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/storage/{token}',
+    name: 'downloadStoredFile',
+    summary: 'Download a file by its signed URL',
+    description: 'A URL from `includeStorageUrls`. Its token is the permission, and expires.',
+    area: 'links',
+    params: token,
+    answers: {
+      200: { description: 'The file', types: ['message/rfc822', 'text/html', 'text/plain'] },
+    },
+    errors: [400, 404, 500, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: '/t/o/{token}',
+    name: 'openPixel',
+    summary: 'Record an open',
+    description: 'The pixel of a tracked mail.',
+    area: 'links',
+    params: token,
+    answers: { 200: { description: 'A transparent image', types: ['image/gif'] }, ...brokenLink },
+    errors: [400, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: '/t/c/{token}',
+    name: 'followLink',
+    summary: 'Record a click and follow the link',
+    description: 'A link of a tracked mail.',
+    area: 'links',
+    params: token,
+    answers: { 302: { description: 'A redirect to the target', types: [] }, ...brokenLink },
+    errors: [400, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: '/u/{token}',
+    name: 'showUnsubscribePage',
+    summary: 'Show the unsubscribe page',
+    description: 'Shows the state of the recipient, and changes nothing.',
+    area: 'links',
+    params: token,
+    answers: { 200: { description: 'The page', types: page }, ...brokenLink },
+    errors: [500, 503, 504],
+  },
+  {
+    method: 'POST',
+    path: '/u/{token}',
+    name: 'unsubscribe',
+    summary: 'Unsubscribe, or subscribe again',
+    description: leaveNote,
+    area: 'links',
+    params: token,
+    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    answers: {
+      200: { description: 'The page with the new state', types: page },
+      400: { description: 'The page, unchanged: the form asks for nothing', types: page },
+      ...brokenLink,
+    },
+    errors: [500, 503, 504],
+  },
+];
+
+/** Descriptions of the areas of these paths that no route has. */
+export const plainAreas: ReadonlyMap<string, string> = new Map([
+  ['service', 'Probes, metrics and the description of the API. These paths need no key.'],
+  ['links', 'Links that the service writes into mail and answers. Their token is the permission.'],
+]);

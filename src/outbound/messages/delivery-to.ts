@@ -1,0 +1,12 @@
+// Finds the delivery of one recipient by address.
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+
+/** Returns the delivery to this address, compared case-folded. @throws ResourceNotFoundError */
+export function deliveryTo(deliveries: readonly DeliveryRow[], recipient: string): DeliveryRow {
+  const folded = foldAddress(recipient);
+  const found = deliveries.find(({ email }) => foldAddress(email) === folded);
+  if (!found) throw new ResourceNotFoundError('recipient', recipient);
+  return found;
+}

@@ -1,0 +1,84 @@
+// The bytes of one recipient's copy, composed again as its last attempt sent them: with the time, the keys and
+// the link address that the attempt recorded, and the token of its SMTP transaction. Composing is
+// deterministic, and so are the signatures. A copy that never left is shown as it would have left.
+import type { App } from '../../core/app.ts';
+import { pastSigningKeys } from '../../identity/domains/signing-keys.ts';
+import { composeHere } from '../../mail/mime/composer.ts';
+import { ResourceNotFoundError } from '../../platform/errors.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
+import { findContents } from '../messages/content-queries.ts';
+import { findRecipients, type MessageRow } from '../messages/queries.ts';
+import type { Attempt } from '../messages/schema.ts';
+import { copyRequestOf, travelsAlone, withCopyField } from '../queue/carrier/copy.ts';
+import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/request.ts';
+import { cutsOf } from '../queue/claim.ts';
+import { marksOf, transactionOf } from '../queue/return-path.ts';
+import { trackingBase } from '../tracking/base-url.ts';
+
+/** A copy of a message, and its recipient. */
+export interface SentCopy {
+  body: Buffer;
+  recipient: string;
+  /** Number of recipients of the message; each has a copy. */
+  copies: number;
+  /** Selectors of signatures that are missing, because their keys were deleted. */
+  missingKeys: string[];
+}
+
+/**
+ * Composes the copy of a delivery, by default the first.
+ * @throws ResourceNotFoundError if the delivery does not exist
+ */
+export async function sentCopy(
+  app: App,
+  message: MessageRow,
+  deliveryId: string | null,
+): Promise<SentCopy> {
+  const { db } = app.store;
+  const deliveries = await findDeliveries(db, [message.id]);
+  const delivery = deliveries.find(({ id }) => deliveryId === null || id === deliveryId);
+  if (!delivery) throw new ResourceNotFoundError('message', message.id);
+  const attempt = fromJson<Attempt[]>(delivery.attempts)?.at(-1);
+  const [content = null] = message.content_id ? await findContents(db, [message.content_id]) : [];
+  const recipients = await findRecipients(db, [message.id]);
+  const signing = await signingOf(app, message, attempt);
+  const request = await composeRequestOf(app, { message, content, recipients }, signing);
+  const cuts = (await cutsOf(db, [message])).get(message.content_id ?? '') ?? null;
+  const linkBase = attempt?.linkBase ?? trackingBase(app, message.sender_domain_id);
+  const own = travelsAlone({ cuts }, delivery)
+    ? await copyRequestOf(app, { message, cuts }, request, delivery, linkBase)
+    : request;
+  const { copyField } = await marksOf(app, message, lastTransactionOf(delivery, attempt));
+  const selectors = signing.keys.map(({ selector }) => selector);
+  const wanted = attempt?.signedWith?.selectors ?? [];
+  return {
+    body: Buffer.concat(withCopyField(await composeHere(own), copyField)),
+    recipient: delivery.email,
+    copies: deliveries.length,
+    missingKeys: wanted.filter((selector) => !selectors.includes(selector)),
+  };
+}
+
+/** Returns the keys and time of an attempt. The present ones stand in where none are recorded. */
+async function signingOf(
+  app: App,
+  message: MessageRow,
+  attempt: Attempt | undefined,
+): Promise<Signing> {
+  const now = await signingNow(app, message);
+  if (!attempt) return now;
+  const { signedWith, at } = attempt;
+  const timestampSeconds = Math.floor(Date.parse(signedWith?.at ?? at) / 1000);
+  const { sender_domain_id: domainId } = message;
+  if (!signedWith || domainId === null) return { ...now, timestampSeconds };
+  return { keys: await pastSigningKeys(app, domainId, signedWith.selectors), timestampSeconds };
+}
+
+/** Names the transaction of the last attempt, or of the first one to come. */
+function lastTransactionOf(
+  { id, transaction_id: shared }: DeliveryRow,
+  attempt: Attempt | undefined,
+): string {
+  return shared ?? transactionOf({ id, attempt_count: attempt?.number ?? 1 });
+}
