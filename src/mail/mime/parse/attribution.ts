@@ -34,6 +34,8 @@ const verbWithin = new RegExp(`^[^\\n]{10,300}?${anyVerb}\\s{0,3}[:：](?=\\s{1,
 const verbBeforeName =
   /(?<!\p{L})(?:schrieb|schreef|skrev|quoting|zitat von|citando a?|citazione|quoted? from|en réponse à)\s[^\n]{1,200}[:：]$/iu;
 const colonAtEnd = /[:：]$/;
+/** `[Alice, 04.03.2025 10:12]` */
+const bracketed = /^\[[^\n[\]]{3,200}\]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
@@ -41,7 +43,7 @@ const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
 const addressAndTime =
   /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
 /** Returns true if a line has a colon. Checked first: every attribution needs one, and few lines have it. */
-export const hasColon = (line: string) => line.includes(':') || line.includes('：');
+const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** Beginning of a dated attribution. */
 const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
@@ -63,9 +65,10 @@ const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(te
 
 /**
  * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or time, an
- * address, or a verb.
+ * address, or a verb; or it is a date with time in brackets.
  */
 function introducesMarks(text: string): boolean {
+  if (bracketed.test(text)) return dateAndTime.test(text);
   return colonAtEnd.test(text) && (text.includes('@') || numbers.test(text) || hasVerb(text));
 }
 

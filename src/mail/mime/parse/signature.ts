@@ -30,7 +30,7 @@ const sentFrom = [
 const mobileLine = new RegExp(`^[\\s*_>]{0,3}(?:${sentFrom})(?!\\p{L})[^\\n]{0,160}$`, 'iu');
 const mobileDevice = new RegExp(device, 'iu');
 const mobileElsewhere =
-  /^(?:[^\n]{0,40}(?:から送信|から送信されました)|(?:發自|发自|從我|从我|来自|來自|发送自)[^\n]{1,60}|(?:나의 |내 )?[^\n]{1,40}에서 보냄|[^\n]{1,40}(?:dan|den|umdan|imden) gönderildi|outlook (?:für|pour|para|per|voor) (?:ios|android)[^\n]{0,80})\.?\s*$/iu;
+  /^(?:[^\n]{0,40}(?:から送信|から送信されました)|(?:發自|发自|從我|从我|来自|來自|发送自)[^\n]{1,60}|(?:나의 |내 )?[^\n]{1,40}에서 보냄|[^\n]{1,40}(?:dan|den|umdan|imden) gönderildi|von unterwegs gesendet|mobil gesendet|vom handy gesendet|outlook (?:für|pour|para|per|voor) (?:ios|android)[^\n]{0,80})\.?\s*$/iu;
 const mostMobileWords = 14;
 const mostMobileCharacters = 200;
 
