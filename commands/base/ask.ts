@@ -3,7 +3,7 @@
 import { DeclinedError, InterruptedError, UsageError } from './failure.ts';
 
 /** Returns true if standard input and output allow a question. */
-function canAsk(): boolean {
+export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 

@@ -85,6 +85,7 @@ export const messageCard = [
   'metadata',
   'conversationId',
   'unsubscribeGroupId',
+  'resendOf',
   'origin.via',
   'origin.keyId',
   'origin.keyName',

@@ -1,10 +1,10 @@
-// `svc blocks import`: a preview of the changes, with --yes the changes. Reading, parsing and storing are
-// src/people/blocks/import*.ts.
+// `svc blocks import`. Reading, parsing and storing are src/people/blocks/import*.ts.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport, RowGroup } from '../../src/people/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
 import { importedColumns } from '../base/fields.ts';
 import { readFile } from '../base/files.ts';
+import { importFlags, runImport } from '../base/import.ts';
 import { print, writeInterrupted, writeWarning } from '../base/output.ts';
 import { startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
@@ -42,7 +42,7 @@ async function reportText(report: ImportReport): Promise<string> {
     ...(await groupText('Skipped: no blocks', skipped)),
     ...(await groupText('Rejected', rejected)),
   ];
-  if (dryRun && added.count > 0) parts.push('Preview: nothing was changed. Add --yes to apply it.');
+  if (dryRun) parts.push('Preview: nothing was changed.');
   return parts.join('\n\n');
 }
 
@@ -74,13 +74,17 @@ export default class BlocksImport extends BaseCommand {
     'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the ' +
     'same as JSON Lines, the JSON of SES, the output of "svc blocks export", and plain ' +
     'lists of addresses, each with or without a reason after it. The header tells the ' +
-    'format. Without --yes it only shows a preview. Importing a file again changes ' +
-    'nothing more, and after an interruption it adds the rest.';
+    'format. On a terminal it shows a preview and asks. Importing a file again changes ' +
+    'nothing more, and after an interruption it adds the rest. Ends with exit code 8 if ' +
+    'rows were rejected.';
 
   static override examples = [
-    { description: 'Preview the changes', command: 'svc blocks import suppression_bounces.csv' },
     {
-      description: 'Apply the changes',
+      description: 'Preview the changes',
+      command: 'svc blocks import suppression_bounces.csv --dry-run',
+    },
+    {
+      description: 'Apply the changes without a question',
       command: 'svc blocks import suppression_bounces.csv --yes',
     },
     {
@@ -98,7 +102,7 @@ export default class BlocksImport extends BaseCommand {
   };
 
   static override flags = {
-    yes: Flags.boolean({ description: 'Apply the changes (default: preview)' }),
+    ...importFlags,
     format: Flags.string({
       description:
         'Format (default: found by the header): svc, sendgrid-bounces, ' +
@@ -119,25 +123,28 @@ export default class BlocksImport extends BaseCommand {
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const { format, reason } = flags;
       const options = parseWith(importBlocksInput, { format, reason }, 'body');
-      const progress = await startProgress(flags, 'read');
-      const source = readFile(args.file, progress);
-      let came: Came = { rows: 0, added: 0 };
-      const forget = beforeInterrupt(() => {
-        progress.stop();
-        writeInterrupted(flags, interruptedText(came, flags.yes), came);
+      await runImport(flags, args.file, async (dryRun) => {
+        const progress = await startProgress(flags, 'read');
+        let came: Came = { rows: 0, added: 0 };
+        const forget = beforeInterrupt(() => {
+          progress.stop();
+          writeInterrupted(flags, interruptedText(came, !dryRun), came);
+        });
+        const report = await importBlocks(app, caller, readFile(args.file, progress), {
+          ...options,
+          dryRun,
+          onBatch({ rows, added }) {
+            came = { rows, added: dryRun ? 0 : added.count };
+          },
+        }).finally(() => {
+          forget();
+          progress.stop();
+        });
+        await print(flags, report, () => reportText(report));
+        if (report.isPartial) writeWarning(partialText(args.file));
+        const { added, rejected, encoding } = report;
+        return { changes: added.count, rejected: rejected.count, encoding };
       });
-      const report = await importBlocks(app, caller, source, {
-        ...options,
-        dryRun: !flags.yes,
-        onBatch({ rows, added }) {
-          came = { rows, added: flags.yes ? added.count : 0 };
-        },
-      }).finally(() => {
-        forget();
-        progress.stop();
-      });
-      await print(flags, report, () => reportText(report));
-      if (report.isPartial) writeWarning(partialText(args.file));
     });
   }
 }

@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/people/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { readFile } from '../base/files.ts';
+import { importFlags, runImport } from '../base/import.ts';
 import { print, writeInterrupted } from '../base/output.ts';
 import { startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
@@ -22,26 +23,37 @@ async function reportText(report: ImportReport): Promise<string> {
     `  ${number(unchanged)} unchanged`,
     `  ${number(rejected)} rejected`,
   ].join('\n');
-  if (rows.length === 0) return counts;
+  const preview = dryRun ? '\n\nPreview: nothing was changed.' : '';
+  if (rows.length === 0) return `${counts}${preview}`;
   const { emphasize, table } = await import('../base/format.ts');
   const shown = rows.slice(0, rowsPrinted);
   const more = rejected - shown.length;
   const last = more > 0 ? `\n… and ${number(more)} more; --json shows 1,000` : '';
-  return `${counts}\n\n${emphasize('Rejected')}\n${table(shown, ['row', 'field', 'reason'])}${last}`;
+  return `${counts}\n\n${emphasize('Rejected')}\n${table(shown, ['line', 'field', 'reason'])}${last}${preview}`;
 }
 
 export default class ContactsImport extends BaseCommand {
   static override summary = 'Create and update contacts from a file';
 
   static override description =
-    'Reads CSV with a header, JSON Lines, and the exports of Mailchimp, SendGrid, Resend ' +
-    'and listmonk. A row updates the contact with its address or external id, or creates ' +
-    'one. A row of somebody who has unsubscribed adds a block. Importing a file again ' +
-    'changes nothing, and after an interruption it does the rest.';
+    'Reads CSV with a header, JSON Lines, and the exports of other services. A row updates ' +
+    'the contact with its address or external id, or creates one. A row of somebody who ' +
+    'gets no mail adds a block. A column that speaks of consent without a known meaning ' +
+    'stops the import until --map says what it means. On a terminal it shows a preview ' +
+    'and asks. Importing a file again changes nothing, and after an interruption it does ' +
+    'the rest. Ends with exit code 8 if rows were rejected.';
 
   static override examples = [
     { description: 'Preview the changes', command: 'svc contacts import people.csv --dry-run' },
-    { description: 'Apply the changes', command: 'svc contacts import people.csv' },
+    {
+      description: 'Apply the changes without a question',
+      command: 'svc contacts import people.csv --yes',
+    },
+    {
+      description: 'Name the meaning of columns',
+      command:
+        'svc contacts import people.csv --map "Opt-in (DOI)=subscribed" --map "Notes=ignore"',
+    },
     { description: 'Read from standard input', command: 'svc contacts import - < people.jsonl' },
   ];
 
@@ -50,34 +62,45 @@ export default class ContactsImport extends BaseCommand {
   };
 
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'Count the changes without applying them' }),
+    ...importFlags,
+    map: Flags.string({
+      description:
+        'Field for a column (repeatable): a field such as email or company, subscribed or ' +
+        'unsubscribed (yes or no), status, bounced, complained, blocked, custom or ignore',
+      helpValue: 'COLUMN=FIELD',
+      multiple: true,
+    }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
-    const dryRun = flags['dry-run'] === true;
     await withCaller(flags, async (app, caller) => {
       const { importContacts } = await import('../../src/people/contacts/import.ts');
-      const progress = await startProgress(flags, 'read');
-      let came = { created: 0, updated: 0 };
-      const forget = beforeInterrupt(() => {
-        progress.stop();
-        const done = `${number(came.created)} created, ${number(came.updated)} updated`;
-        const text = dryRun
-          ? 'nothing was changed'
-          : `${done}. Run the same command again to do the rest`;
-        writeInterrupted(flags, `interrupted: ${text}`, came);
+      await runImport(flags, args.file, async (dryRun) => {
+        const progress = await startProgress(flags, 'read');
+        let came = { created: 0, updated: 0 };
+        const forget = beforeInterrupt(() => {
+          progress.stop();
+          const done = `${number(came.created)} created, ${number(came.updated)} updated`;
+          const text = dryRun
+            ? 'nothing was changed'
+            : `${done}. Run the same command again to do the rest`;
+          writeInterrupted(flags, `interrupted: ${text}`, came);
+        });
+        const report = await importContacts(app, caller, readFile(args.file, progress), {
+          dryRun,
+          map: flags.map,
+          onBatch({ created, updated }) {
+            came = { created, updated };
+          },
+        }).finally(() => {
+          forget();
+          progress.stop();
+        });
+        await print(flags, report, () => reportText(report));
+        const { created, updated, rejected, encoding } = report;
+        return { changes: created + updated, rejected, encoding };
       });
-      const report = await importContacts(app, caller, readFile(args.file, progress), {
-        dryRun,
-        onBatch({ created, updated }) {
-          came = { created, updated };
-        },
-      }).finally(() => {
-        forget();
-        progress.stop();
-      });
-      await print(flags, report, () => reportText(report));
     });
   }
 }

@@ -47,7 +47,7 @@ export function checkLoopback(url: string): void {
 function checkPatterns(patterns: readonly string[]): void {
   const unknown = patterns.find((pattern) => !isKnownPattern(pattern));
   if (unknown === undefined) return;
-  const text = `there is no event ${unknown}: svc webhooks events lists the kinds`;
+  const text = `there is no event ${unknown}: "svc webhooks events" lists the kinds`;
   throw new ValidationError(text, { event: [text] });
 }
 

@@ -111,7 +111,7 @@ const changes: Readonly<Record<string, Change>> = {
   'blocks add': { args: () => ['gone@example.org'] },
   'blocks delete': { args: () => ['gone@example.org', '--yes'] },
   'blocks import': {
-    args: () => ['-', '--format', 'plain', '--yes'],
+    args: () => ['-', '--format', 'plain'],
     input: 'address\nlost@example.org\n',
   },
   'unsubscribe-groups create': { args: () => ['--name', 'News'] },
@@ -140,7 +140,9 @@ const changes: Readonly<Record<string, Change>> = {
   'queue flush': { args: () => [] },
   'queue retry': { args: (idOf) => [idOf('messages send')] },
   'queue drop': { args: (idOf) => [idOf('messages send'), '--yes'] },
+  'messages resend': { args: (idOf) => [idOf('messages send')], recordedIn: 'events' },
   'messages cancel': { args: (idOf) => [idOf('messages batch')] },
+  'messages release': { args: (idOf) => [idOf('messages batch')], recordedIn: 'events' },
   'messages delete': { args: (idOf) => [idOf('messages send'), '--yes'] },
   'mailboxes create': { args: () => ['--slug', 'desk', '--domain', 'example.com'] },
   'mailboxes update': { args: (idOf) => [idOf('mailboxes create'), '--display-name', 'Desk'] },
@@ -278,6 +280,14 @@ function putOff(): void {
   inStore((db) => db.prepare('update deliveries set turn = null, due_at = 4e12').run());
 }
 
+/** Marks all ended deliveries as captured, like a daemon in capture mode. */
+function capture(): void {
+  const attempts = JSON.stringify([{ number: 1, capturedBy: 'delivery.mode' }]);
+  inStore((db) =>
+    db.prepare('update deliveries set attempts = ? where due_at is null').run(attempts),
+  );
+}
+
 /** Extracts the id of the created object. */
 function idIn(printed: string): string {
   return /"(?:id|messageId)": "(\w+)"/.exec(printed)?.[1] ?? '';
@@ -298,6 +308,7 @@ describe('the commands that change data', () => {
     const { args, input = '', recordedIn = 'audit_entries' } = change;
     if (name === 'domains resume') holdDomain();
     if (name === 'queue retry') putOff();
+    if (name === 'messages release') capture();
     const before = countOf(recordedIn);
     const words = [...name.split(' '), ...args((command) => made.get(command) ?? ''), '--json'];
     const { code, stdout, stderr } = await workspace.run(words, { input });

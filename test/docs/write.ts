@@ -52,11 +52,14 @@ export async function commandClass(id: string): Promise<typeof BaseCommand> {
 function commandRows(): Promise<string[][]> {
   return Promise.all(
     listCommandIds().map(async (id) => {
-      const { args, summary = '' } = await commandClass(id);
+      const { args, flags = {}, summary = '' } = await commandClass(id);
       const names = Object.entries(args).map(([name, { required }]) =>
         required ? name.toUpperCase() : `[${name.toUpperCase()}]`,
       );
-      return [`\`${['svc', ...id.split(':'), ...names].join(' ')}\``, summary];
+      const needed = Object.entries(flags)
+        .filter(([, { required }]) => required)
+        .map(([name, flag]) => `--${name} ${('helpValue' in flag && flag.helpValue) || 'VALUE'}`);
+      return [`\`${['svc', ...id.split(':'), ...names, ...needed].join(' ')}\``, summary];
     }),
   );
 }

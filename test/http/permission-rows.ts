@@ -487,6 +487,9 @@ export const rows: Readonly<Record<string, Row>> = {
     body: (_own, serial) => scheduled({}, serial),
     foreignBody: ({ shared }) => scheduled({ inReplyToMessageId: shared.message }, 0),
   },
+  // 409: the queue has the message still, and nothing was captured.
+  [`POST ${messages}/{id}/resend`]: { may: sends, gives: 409, on: 'message' },
+  [`POST ${messages}/{id}/release`]: { may: sends, gives: 409, on: 'message' },
   [`POST ${messages}/{id}/cancel`]: { may: sends, gives: 200, on: 'message', spends: true },
   [`GET ${messages}`]: { may: readsMessages, gives: 200, query: '?limit=100' },
   [`GET ${messages}/{id}`]: { may: readsMessages, gives: 200, on: 'message' },

@@ -29,6 +29,9 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
     ].map((path) => [`POST /v1/mailboxes/{id}/${path}`, 'resource_events' as const]),
   ),
   'POST /v1/messages/batch': 'events',
+  // 409 in permission-rows.ts; the messages that they make: test/outbound/sending/resend.test.ts.
+  'POST /v1/messages/{id}/resend': null,
+  'POST /v1/messages/{id}/release': null,
   'POST /v1/messages/scheduled': 'events',
   'POST /v1/webhooks/{id}/test': 'resource_events',
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.

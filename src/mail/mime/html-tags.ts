@@ -1,4 +1,4 @@
-// Reads the tags and texts of an HTML mail once, in linear time, whatever their nesting.
+// Reads the tags and texts of an HTML mail once, in linear time at any depth of nesting.
 
 /** Longest part of the HTML that is read. */
 const mostCharacters = 256 * 1024;

@@ -230,6 +230,11 @@ export const settleDelivery = own.change(
   (count) => count > 0,
 );
 
+/** Replaces the told attempts of a delivery. The caller holds the row. */
+export const setAttempts = own.run((db, id: string, attempts: string) =>
+  db.updateTable('deliveries').set({ attempts }).where('id', '=', id),
+);
+
 /** Relay mode: marks mail sent before `sentBefore` without a bounce as delivered. */
 export async function confirmSent(
   db: Db,

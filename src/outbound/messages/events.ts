@@ -21,6 +21,7 @@ const sample = {
   conversationId: null,
   campaignRunId: null,
   unsubscribeGroupId: null,
+  resendOf: null,
   origin: null,
   subject: 'Your receipt',
   from: { email: 'hello@example.com', name: 'Example' },

@@ -6,7 +6,7 @@ import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { ListedMessageRow, RecipientRow } from './queries.ts';
-import type { Attempt, Delivery, Message, TimelineEvent } from './schema.ts';
+import type { Attempt, Delivery, Message, StoredOrigin, TimelineEvent } from './schema.ts';
 
 const currency = 'USD';
 const noCost = '0';
@@ -94,10 +94,16 @@ export function presentMessage(
     metadata: fromJson<Message['metadata']>(row.metadata) ?? {},
     tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
     scheduledFor: isoTime(row.scheduled_for),
-    origin: fromJson<Message['origin']>(row.origin),
+    ...originOf(row),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
+}
+
+function originOf({ origin: stored }: ListedMessageRow): Pick<Message, 'resendOf' | 'origin'> {
+  if (stored === null) return { resendOf: null, origin: null };
+  const { resendOf = null, ...origin } = fromJson<StoredOrigin>(stored);
+  return { resendOf, origin };
 }
 
 /** Presents a row of the timeline. */

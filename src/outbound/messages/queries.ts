@@ -40,7 +40,7 @@ export class MessageRow {
   /** Key that scheduled the message. Null for the operator. */
   scheduling_key_id!: string | null;
   inbound_envelope!: string | null;
-  /** JSON (MessageOrigin). Null for received mail. */
+  /** JSON (StoredOrigin). Null for received mail. */
   origin!: string | null;
   is_test!: number;
   delivery_count!: number;

@@ -40,6 +40,10 @@ const attempt = z
     capturedBy: z.string().optional().meta({
       description: 'Configuration key that kept the mail on this machine: nothing was sent',
     }),
+    releasedAs: z
+      .string()
+      .optional()
+      .meta({ description: 'Message that later sent this captured copy to its recipient' }),
     signedWith: z
       .object({ at: z.iso.datetime(), selectors: z.array(z.string()) })
       .optional()
@@ -111,6 +115,9 @@ const messageOrigin = z
   .meta({ id: 'MessageOrigin' });
 export type MessageOrigin = z.output<typeof messageOrigin>;
 
+/** The origin as the row keeps it. `via` comes first: counts by origin compare the beginning of the text. */
+export type StoredOrigin = MessageOrigin & { resendOf?: string };
+
 export const message = z
   .object({
     id: z.string(),
@@ -139,6 +146,10 @@ export const message = z
     metadata: z.record(z.string(), metadataValue),
     tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
     scheduledFor: nullableTime,
+    resendOf: z
+      .string()
+      .nullable()
+      .meta({ description: 'Earlier message that this one repeats or releases' }),
     origin: messageOrigin
       .nullable()
       .meta({ description: 'Origin of the message; null for received mail, and for old messages' }),

@@ -18,7 +18,7 @@ import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
 import { idempotencyName } from '../messages/idempotency-queries.ts';
-import { insertMessages, insertRecipients } from '../messages/queries.ts';
+import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
@@ -46,6 +46,8 @@ export interface AcceptRequest {
   idempotency: IdempotencyKey | null;
   /** Time to send it, ms since 1970; now if left out. */
   scheduledFor?: number;
+  /** The message that this one repeats. */
+  resent?: MessageRow;
 }
 
 /** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */

@@ -15,7 +15,7 @@ import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
-import type { Message, MessageOrigin } from '../messages/schema.ts';
+import type { Message, StoredOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
@@ -39,6 +39,14 @@ export interface Draft {
   presented: Message;
 }
 
+/** A send with its resources found. `resent` is the message that it repeats. */
+interface DraftedSend {
+  caller: Caller;
+  payload: SendPayload;
+  content: SendContent;
+  resent?: MessageRow;
+}
+
 /**
  * Drafts a message; `parent` is the message to which it replies. A delivery to a blocked address
  * ends here. If all deliveries do, the 201 shows the status `failed` instead of `pending`, as
@@ -47,7 +55,7 @@ export interface Draft {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
+  { caller, payload, content, resent }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -56,7 +64,7 @@ export function draftMessage(
   const id = app.newId('message');
   const heading =
     content.raw === null
-      ? headingOf(payload, sender, parent, id)
+      ? { ...headingOf(payload, sender, parent, id), ...threadingOf(resent) }
       : rawHeading(content.raw, id, sender);
   const stored =
     content.raw === null
@@ -94,7 +102,7 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(originOf(caller, content.raw)),
+    origin: toJson(originOf(caller, content.raw, resent)),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -125,9 +133,13 @@ function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   };
 }
 
-function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOrigin {
+function originOf(
+  { keyId, keyName }: Caller,
+  raw: RawContent | null,
+  resent: MessageRow | undefined,
+): StoredOrigin {
   const via = raw?.via ?? (keyId === null ? 'command' : 'api');
-  return { via, keyId, keyName, user: raw?.user ?? null };
+  return { via, keyId, keyName, user: raw?.user ?? null, ...(resent && { resendOf: resent.id }) };
 }
 
 /** Header fields that the row keeps. */
@@ -163,6 +175,13 @@ function headingOf(
     message_references: listOrNull(threading),
     priority: email.priority ?? null,
   };
+}
+
+/** Returns the threading fields that a repeated message keeps. */
+function threadingOf(resent: MessageRow | undefined): Partial<Heading> {
+  if (!resent) return {};
+  const { in_reply_to, message_references } = resent;
+  return { in_reply_to, message_references };
 }
 
 /** Returns the header fields of a mail that was handed in as MIME. */

@@ -7,6 +7,7 @@ import { batchResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
 import { sendBatch } from './batch.ts';
+import { releaseMessage, resendMessage } from './resend.ts';
 import { scheduleMessage } from './schedule.ts';
 import { sendMessage } from './send.ts';
 
@@ -81,6 +82,38 @@ export const sendingRoutes = {
     output: message,
     throws: [ConflictError],
     run: (app, { caller, body }) => scheduleMessage(app, caller, body),
+  }),
+  resend: at.post(`${path}/{id}/resend`, {
+    name: 'resendMessage',
+    summary: 'Send a message again',
+    description:
+      'Sends the stored content to the same recipients as a new message, whose `resendOf` ' +
+      'is the first one. All checks of a send apply. A message with deliveries in the ' +
+      'queue is a conflict.',
+    permission: 'messages:send',
+    params: z.strictObject({ id: messageId }),
+    headers: idempotencyHeader,
+    drawsOnSendRate: true,
+    status: 201,
+    output: message,
+    throws: [PaymentRequiredError, ConflictError, badGateway],
+    run: (app, { caller, params: { id }, headers }) =>
+      resendMessage(app, caller, id, headers['idempotency-key'] ?? null),
+  }),
+  release: at.post(`${path}/{id}/release`, {
+    name: 'releaseMessage',
+    summary: 'Send captured mail to its recipients',
+    description:
+      'Sends the copies that `delivery.mode`, `delivery.allow` or a route kept on this ' +
+      'machine as a new message, whose `resendOf` is the first one. Leaves out recipients ' +
+      'whose mail is still captured; if all are, it is a conflict. A copy is released once.',
+    permission: 'messages:send',
+    params: z.strictObject({ id: messageId }),
+    drawsOnSendRate: true,
+    status: 201,
+    output: message,
+    throws: [PaymentRequiredError, ConflictError, badGateway],
+    run: (app, { caller, params: { id } }) => releaseMessage(app, caller, id),
   }),
   cancel: at.post(`${path}/{id}/cancel`, {
     name: 'cancelMessage',

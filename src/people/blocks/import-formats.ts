@@ -1,7 +1,7 @@
 // The exports of other services as data: the columns that identify each, and the meaning of a row.
 // One rule guides the mapping: a fault of an address blocks it, a fault of a message does not.
 
-import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
+import { columnKey, columnsInWords, refuseDuplicates } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
 import type { BlockReason } from './schema.ts';
@@ -218,7 +218,7 @@ export const importFormats: readonly ImportFormat[] = [
 /**
  * Returns the format of a file by its header (null for a file without one), or the named format if the file
  * fits it.
- * @throws ValidationError that names the columns of the file and the missing ones.
+ * @throws ValidationError that names the columns of the file and the missing ones, or a column given twice.
  */
 export function formatOf(header: readonly string[] | null, name: string | undefined): ImportFormat {
   const named = importFormats.find((format) => format.name === name);
@@ -237,6 +237,7 @@ export function formatOf(header: readonly string[] | null, name: string | undefi
         `${columnsInWords(header)}`,
     );
   }
+  refuseDuplicates(header);
   const fits = ({ columns }: ImportFormat) => columns.every((name) => keys.has(columnKey(name)));
   return named ?? importFormats.find(fits) ?? plain;
 }

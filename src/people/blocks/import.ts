@@ -6,6 +6,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { amendAudit } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
+import type { Encoding } from '../../platform/csv/decode.ts';
 import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';
 import { textSet } from '../../platform/csv/text-set.ts';
 import { ValidationError } from '../../platform/errors.ts';
@@ -64,6 +65,8 @@ export interface ImportReport {
   format: string;
   title: string;
   dryRun: boolean;
+  /** Encoding of the file. */
+  encoding: Encoding;
   rows: number;
   /** In a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
@@ -90,6 +93,7 @@ function newReport({ name, title }: ImportFormat, dryRun: boolean): ImportReport
     format: name,
     title,
     dryRun,
+    encoding: 'utf-8',
     rows: 0,
     added: { ...group(), reasons: reasons as Record<BlockReason, number> },
     existing: group(),
@@ -112,15 +116,15 @@ function countCandidate(group: RowGroup, { line, row }: Candidate): void {
 function candidateOf(
   app: App,
   caller: Caller,
-  { line, field }: ImportRow,
+  { line, field, fault }: ImportRow,
   verdictOf: (field: Field) => Verdict,
   report: ImportReport,
 ): Candidate | null {
-  if (!field) {
-    count(report.rejected, line, '', 'is not a JSON object');
+  const text = addressIn(field);
+  if (fault !== undefined) {
+    count(report.rejected, line, text, fault);
     return null;
   }
-  const text = addressIn(field);
   // U+FFFD replaces bytes that are not UTF-8.
   const address = text.includes('\uFFFD') ? null : parseAddress(text);
   const verdict = verdictOf(field);
@@ -235,7 +239,7 @@ export async function importBlocks(
   source: AsyncIterable<Buffer>,
   { format: name, reason, dryRun, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
-  const { header, rows, isPartial } = await readTable(source);
+  const { header, rows, encoding, isPartial } = await readTable(source);
   const format = formatOf(header, name);
   const report = { ...newReport(format, dryRun), ...(isPartial && { isPartial }) };
   const take = dryRun ? comparing(app, caller) : adding(app, caller, format.name);
@@ -255,6 +259,7 @@ export async function importBlocks(
   } catch (error) {
     throw withProgress(error, report);
   }
+  report.encoding = encoding();
   return report;
 }
 

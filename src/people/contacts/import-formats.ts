@@ -1,22 +1,37 @@
 // Turns a row of an import into the fields of a contact. Exports of other services are recognized by their
-// header and differ in the columns to ignore. An opt-out in any known form becomes a block. An unknown status
-// refuses its row, so that no opt-out is lost.
+// header. import-columns.ts gives each column its use. An opt-out in any known form becomes a block
+// (import-consent.ts). An unknown status refuses its row, so that no opt-out is lost.
 
 import {
   cellText,
   columnKey,
   columnsInWords,
   type ImportRow,
+  refuseDuplicates,
 } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import type { BlockReason } from '../blocks/schema.ts';
+import {
+  type ColumnMap,
+  type ColumnUse,
+  type ColumnUses,
+  columnUses,
+  type FormatColumns,
+  unknownConsent,
+  usesOf,
+} from './import-columns.ts';
+import {
+  type ConsentCell,
+  type ConsentFound,
+  isConsent,
+  isOptOut,
+  standingOf,
+} from './import-consent.ts';
 
-interface ImportFormat {
+interface ImportFormat extends FormatColumns {
   name: string;
   /** Columns that identify the format. All must be present. */
   columns: readonly string[];
-  /** Columns without data about the person. */
-  ignored?: RegExp;
 }
 
 /** Known formats. The first match wins. */
@@ -27,6 +42,18 @@ const importFormats: readonly ImportFormat[] = [
     ignored: /^(id|createdat|updatedat)$/,
   },
   { name: 'svc', columns: ['id', 'identities'] },
+  {
+    name: 'ses',
+    columns: ['EmailAddress', 'Reason'],
+    ignored: /^lastupdatetime$/,
+    consents: { reason: 'status' },
+  },
+  {
+    name: 'resend',
+    columns: ['email', 'origin', 'source_id'],
+    ignored: /^(id|sourceid|createdat)$/,
+    consents: { origin: 'status' },
+  },
   {
     name: 'mailchimp',
     columns: ['Email Address', 'LEID', 'EUID'],
@@ -47,96 +74,25 @@ const importFormats: readonly ImportFormat[] = [
   { name: 'plain', columns: [] },
 ];
 
-/** Meaning of a column, by its key. */
-const meanings: Readonly<Record<string, string>> = {
-  email: 'email',
-  emailaddress: 'email',
-  otheremails: 'others',
-  alternateemails: 'others',
-  externalid: 'externalId',
-  name: 'name',
-  fullname: 'name',
-  displayname: 'displayName',
-  avatar: 'avatar',
-  firstname: 'firstName',
-  lastname: 'lastName',
-  company: 'company',
-  jobtitle: 'jobTitle',
-  country: 'country',
-  cc: 'country',
-  state: 'state',
-  region: 'state',
-  stateprovinceregion: 'state',
-  city: 'city',
-  timezone: 'timezone',
-  source: 'source',
-  language: 'language',
-  tags: 'tags',
-  customfields: 'customFields',
-  metadata: 'metadata',
-  attributes: 'metadata',
-  status: 'status',
-  statusreason: 'statusReason',
-  unsubscribed: 'unsubscribed',
-  unsubtime: 'unsubscribedAt',
-  cleantime: 'cleanedAt',
-};
-
 /** Fields of a row before validation: `contact` may still violate the schema. */
-export interface ImportedRow {
+export interface ImportedRow extends ConsentFound {
   contact: Record<string, unknown>;
-  /** Reason to block the address, or null. */
-  reason: BlockReason | null;
-  isArchived: true | undefined;
 }
 
 /** Reads a row. @throws ValidationError naming the field with an unknown value */
 export type ReadRow = (row: ImportRow) => ImportedRow;
 
-const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
-  ...['active', 'enabled', 'subscribed', 'confirmed'].map((word) => [word, 'active'] as const),
-  ['archived', 'archived'],
-  ...['unsubscribed', 'blocklisted', 'blacklisted', 'optout', 'optedout'].map(
-    (word) => [word, 'unsubscribe'] as const,
-  ),
-  ...['bounced', 'cleaned', 'invalid'].map((word) => [word, 'bounce'] as const),
-  ...['complained', 'spam', 'abuse'].map((word) => [word, 'complaint'] as const),
-  // The contact exists but gets no mail.
-  ...['disabled', 'blocked'].map((word) => [word, 'manual'] as const),
-]);
-
-const yes = /^(true|yes|y|1|t)$/i;
-const no = /^(false|no|n|0|f|)$/i;
-
-const notBlocked = { reason: null, isArchived: undefined };
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
-function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
-  // Only this text of our own export shows that a contact was blocked by hand, or archived and
-  // blocked.
-  const [, blocked] = ownReason.exec(said.statusReason ?? '') ?? [];
-  const { status = '', unsubscribed = '', unsubscribedAt = '', cleanedAt = '' } = said;
-  const isPlain = status === '' && unsubscribed === '' && said.statusReason === undefined;
-  if (isPlain && unsubscribedAt === '' && cleanedAt === '') return notBlocked;
-  const found = status === '' ? undefined : statuses.get(columnKey(status));
-  if (status !== '' && !found) {
-    throw ValidationError.of('status', `is not a known status: ${status.slice(0, 60)}`);
-  }
-  const isYes = yes.test(unsubscribed);
-  if (!isYes && !no.test(unsubscribed)) {
-    throw ValidationError.of('unsubscribed', 'is neither true nor false');
-  }
-  // A file never reactivates an archived contact.
-  const isArchived = found === 'archived' ? true : undefined;
-  if (found !== undefined && found !== 'archived' && found !== 'active') {
-    return { reason: found, isArchived };
-  }
-  if (blocked !== undefined) return { reason: blocked as BlockReason, isArchived };
-  if (cleanedAt !== '') return { reason: 'bounce', isArchived };
-  return { reason: isYes || unsubscribedAt !== '' ? 'unsubscribe' : null, isArchived };
+/**
+ * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by hand, or
+ * archived and blocked.
+ */
+function ownStanding(status: string, statusReason: string): ConsentFound {
+  const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
+  const [, blocked] = ownReason.exec(statusReason) ?? [];
+  return { ...said, reason: said.reason ?? (blocked as BlockReason | undefined) ?? null };
 }
-
-type Said = Partial<Record<string, string>>;
 
 /** Splits a list. Removes quotation marks around each entry: `"a","b"`. */
 function listIn(text: string | undefined): string[] {
@@ -148,8 +104,7 @@ function listIn(text: string | undefined): string[] {
 }
 
 /** Parses a JSON object in a cell. Nested objects stay text. */
-function objectIn(field: string, text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined || text === '') return undefined;
+function objectIn(field: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -175,16 +130,67 @@ function said(value: unknown): unknown {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Builds a contact from columns of any format. `others`: columns without a known meaning. */
-function flatContact(columns: Said, others: Readonly<Record<string, string>>): ImportedRow {
-  const { email, name, firstName, lastName, company, jobTitle, source } = columns;
-  const { country, state, city, timezone, language, externalId, displayName, avatar } = columns;
+type ObjectField = 'customFields' | 'metadata';
+
+/** Gathers the cells of a row by the uses of their columns. */
+class Cells {
+  readonly fields: Record<string, string> = {};
+  readonly emails: string[] = [];
+  readonly custom: Record<string, string> = {};
+  readonly objects: { [Name in ObjectField]?: Record<string, unknown> | undefined } = {};
+  readonly consent: ConsentCell[] = [];
+  readonly #known: ColumnUses;
+  readonly #isOwn: boolean;
+
+  constructor(known: ColumnUses, isOwn: boolean) {
+    this.#known = known;
+    this.#isOwn = isOwn;
+  }
+
+  /** @throws ValidationError for a value that says, or may say, that the person opted out */
+  add(name: string, use: ColumnUse, text: string): void {
+    if (use === 'ignore') return;
+    if (isConsent(use)) this.consent.push([name, use, text]);
+    else if (text === '') return;
+    else if (use === 'otherEmails') this.emails.push(...listIn(text));
+    else if (use === 'customFields' || use === 'metadata') this.#addObject(name, use, text);
+    else if (use !== 'custom') this.fields[use] = text;
+    else {
+      this.#refuseOptOut(name, text);
+      this.custom[name] = text;
+    }
+  }
+
+  #refuseOptOut(name: string, text: string): void {
+    if (!isOptOut(text) || this.#isOwn || this.#known.isMapped(name)) return;
+    throw ValidationError.of(
+      name,
+      `says ${text}: map the column to status if this is the person's consent, else to custom`,
+    );
+  }
+
+  #addObject(name: string, use: ObjectField, text: string): void {
+    const object = objectIn(use, text);
+    this.objects[use] = object;
+    if (this.#isOwn) return;
+    for (const [inner, value] of Object.entries(object)) {
+      const found = this.#known.of(name, inner);
+      const path = `${name}.${inner}`;
+      if (found === null) throw unknownConsent([path]);
+      if (isConsent(found)) this.consent.push([path, found, String(value ?? '')]);
+      else if (found === 'custom' && typeof value === 'string') this.#refuseOptOut(path, value);
+    }
+  }
+}
+
+/** Builds a contact from the cells of any format. */
+function flatContact({ fields, emails, custom, objects, consent }: Cells): ImportedRow {
+  const { email, name, firstName, lastName, company, jobTitle, source } = fields;
+  const { country, state, city, timezone, language, externalId, displayName, avatar } = fields;
   const both = [firstName, lastName].filter((one) => one).join(' ');
-  const ofCell = objectIn('customFields', columns.customFields);
-  const customFields = filled(ofCell ? { ...ofCell, ...others } : others);
+  const customFields = filled({ ...objects.customFields, ...custom });
   const location = filled({ country, state, city, timezone });
-  const contact: ImportedRow['contact'] = { emails: listIn(columns.others) };
-  if (email) (contact.emails as string[]).unshift(email);
+  const contact: ImportedRow['contact'] = { emails: email ? [email, ...emails] : emails };
   put(contact, 'name', name || both || undefined);
   put(contact, 'externalId', externalId);
   put(contact, 'displayName', displayName);
@@ -192,9 +198,9 @@ function flatContact(columns: Said, others: Readonly<Record<string, string>>): I
   const person = { firstName, lastName, company, jobTitle, location, customFields, source };
   put(contact, 'profile', filled(person));
   put(contact, 'preferences', filled({ language }));
-  if (columns.tags) contact.tags = listIn(columns.tags);
-  put(contact, 'metadata', objectIn('metadata', columns.metadata));
-  return { contact, ...standingOf(columns) };
+  if (fields.tags) contact.tags = listIn(fields.tags);
+  put(contact, 'metadata', objects.metadata);
+  return { contact, ...standingOf(consent) };
 }
 
 function put(object: Record<string, unknown>, name: string, value: unknown): void {
@@ -221,80 +227,116 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
     : [];
   const emails = [email, ...named].filter((one) => one !== undefined && one !== null);
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
-  const standing = standingOf({ status: text(status), statusReason: text(statusReason) });
+  const standing = ownStanding(text(status), text(statusReason));
   return { contact: { ...(said(contact) as object), emails }, ...standing };
 }
 
-/** Maps each column index to a contact field, or to the name of a custom field. */
-function csvReader(header: readonly string[], { ignored }: ImportFormat): ReadRow {
-  const taken = new Set<string>();
-  const places = header.map((name) => {
-    const key = columnKey(name);
-    const meaning = meanings[key];
-    const isUsed = key !== '' && !taken.has(meaning ?? name) && !ignored?.test(key);
-    if (!isUsed) return null;
-    taken.add(meaning ?? name);
-    return { name: meaning ?? name, isOwn: meaning === undefined };
-  });
+/** Parts of a header that both kinds of files need to read a row. */
+interface Plan {
+  header: readonly string[];
+  uses: readonly ColumnUse[];
+  known: ColumnUses;
+  isOwn: boolean;
+}
+
+/** Reads cells by the places of their columns. */
+function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
+  const columns = header.map((name, at) => [name, uses[at] ?? 'ignore'] as const);
+  const reasonAt = isOwn ? header.findIndex((name) => columnKey(name) === 'statusreason') : -1;
   return ({ cells = [] }) => {
-    const columns: Record<string, string> = {};
-    const others: Record<string, string> = {};
-    for (const [at, place] of places.entries()) {
-      if (!place) continue;
-      const text = cellText(cells[at] ?? '');
-      if (text !== '') (place.isOwn ? others : columns)[place.name] = text;
+    const row = new Cells(known, isOwn);
+    for (const [at, [name, one]] of columns.entries()) {
+      if (at !== reasonAt) row.add(name, one, cellText(cells[at] ?? ''));
     }
-    return flatContact(columns, others);
+    const contact = flatContact(row);
+    if (reasonAt < 0) return contact;
+    const [[, , status] = ['', '', '']] = row.consent;
+    return { ...contact, ...ownStanding(status, cellText(cells[reasonAt] ?? '')) };
   };
 }
 
-function objectReader({ ignored }: ImportFormat): ReadRow {
+/** Reads objects by the names of their fields, which can differ from line to line. */
+function objectReader({ header, uses, known, isOwn }: Plan): ReadRow {
+  const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
   return ({ object = {}, field }) => {
     if (Array.isArray(object.identities)) return ownContact(object);
-    const columns: Record<string, string> = {};
-    const others: Record<string, string> = {};
+    const row = new Cells(known, isOwn);
     for (const [name, value] of Object.entries(object)) {
-      const key = columnKey(name);
-      if (ignored?.test(key)) continue;
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      const text = isObject ? JSON.stringify(value) : (field?.(name) ?? '');
-      if (text !== '') (meanings[key] ? columns : others)[meanings[key] ?? name] = text;
+      const found = ofHeader.get(name) ?? known.of(name);
+      if (found === null) throw unknownConsent([name]);
+      row.add(name, found, isObject ? JSON.stringify(value) : field(name));
     }
-    return flatContact(columns, others);
+    return flatContact(row);
   };
 }
 
 /** Most columns of a file. No list of people has as many. */
 const mostColumns = 500;
 
+/** Exports that list only people who get no mail, by all of their columns. */
+const suppressionLists: readonly (readonly string[])[] = [
+  ['created', 'email'],
+  ['created', 'email', 'ip'],
+  ['created', 'email', 'reason'],
+];
+
+/** @throws ValidationError if the header is that of a list for `svc blocks import` */
+function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
+  if (Object.keys(map).length > 0) return;
+  const isList = suppressionLists.some(
+    (columns) => columns.length === keys.size && columns.every((column) => keys.has(column)),
+  );
+  if (!isList) return;
+  throw new ValidationError(
+    'The columns are those of a list of people who get no mail (SendGrid). Import such a list by ' +
+      '"svc blocks import"; for any other file map a column: "created=custom"',
+  );
+}
+
+/** A recognized file. */
+export interface FileFormat {
+  name: string;
+  read: ReadRow;
+  /** The use of each column; empty without a header. */
+  map: Readonly<Record<string, ColumnUse>>;
+}
+
 /**
- * Returns the format and row reader for a header. Null means a file without a header.
- * @throws ValidationError without a column that identifies people.
+ * Returns the format and row reader for a header. Null means a file without a header. `map` gives columns
+ * another use.
+ * @throws ValidationError without a column that identifies people, for a repeated column, and for a column
+ * that speaks of consent without a known meaning.
  */
-export function formatOf(header: readonly string[] | null): { name: string; read: ReadRow } {
-  if (header === null)
-    return { name: 'plain', read: csvReader(['email'], { name: '', columns: [] }) };
+export function formatOf(header: readonly string[] | null, map: ColumnMap): FileFormat {
+  if (header === null) {
+    const known = columnUses(map, {}, ['email']);
+    const plan: Plan = { header: ['email'], uses: ['email'], known, isOwn: false };
+    return { name: 'plain', read: csvReader(plan), map: {} };
+  }
   if (header.length > mostColumns) {
     throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
   }
   const keys = new Set(header.map(columnKey));
-  const isKnown = ['email', 'externalId'].some((wanted) =>
-    [...keys].some((key) => meanings[key] === wanted || key === 'identities'),
-  );
-  if (!isKnown) {
+  const format = importFormats.find(({ columns }) =>
+    columns.every((name) => keys.has(columnKey(name))),
+  ) as ImportFormat;
+  const known = columnUses(map, format, header);
+  const isKnown = header.some((name) => ['email', 'externalId'].includes(known.of(name) ?? ''));
+  if (!isKnown && !keys.has('identities')) {
     throw new ValidationError(
       `The file has no column email or externalId. Its columns: ${columnsInWords(header)}`,
     );
   }
-  const format = importFormats.find(({ columns }) =>
-    columns.every((name) => keys.has(columnKey(name))),
-  ) as ImportFormat;
-  return { name: format.name, read: keyed(format, header) };
-}
-
-/** Reads CSV rows by column index, and objects by field name. */
-function keyed(format: ImportFormat, header: readonly string[]): ReadRow {
-  const ofCells = csvReader(header, format);
-  const ofObject = objectReader(format);
-  return (row) => (row.object ? ofObject(row) : ofCells(row));
+  refuseDuplicates(header.filter((name) => known.of(name) !== 'ignore'));
+  refuseSuppressions(keys, map);
+  const uses = usesOf(header, known);
+  const plan: Plan = { header, uses, known, isOwn: format.name === 'svc' };
+  const ofCells = csvReader(plan);
+  const ofObject = objectReader(plan);
+  return {
+    name: format.name,
+    read: (row) => (row.object ? ofObject(row) : ofCells(row)),
+    map: Object.fromEntries(header.map((name, at) => [name, uses[at] ?? 'ignore'])),
+  };
 }

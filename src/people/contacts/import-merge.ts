@@ -27,6 +27,8 @@ type Stored = 'profile' | 'preferences' | 'metadata';
 export interface Candidate {
   /** Number of the data row, from 1. */
   row: number;
+  /** First line of the row in the file. */
+  line: number;
   /** Fields of the contact. Columns stored as JSON are JSON already. */
   contact: Omit<ImportedContact, Stored> & { [Name in Stored]?: string | undefined };
   /** Addresses of the row, each by `foldAddress`. */
@@ -37,6 +39,7 @@ export interface Candidate {
 
 export interface Rejected {
   row: number;
+  line: number;
   field: string | null;
   reason: string;
 }
@@ -61,8 +64,8 @@ export interface Merged {
   changed: ChangedContact[];
   /** Outcome of each candidate, in their order. */
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
-  /** Address to block for each candidate, or null. */
-  addresses: (string | null)[];
+  /** Addresses to block for each candidate. */
+  addresses: (readonly string[])[];
 }
 
 /** Merges the candidates, in their order, into the existing contacts. */
@@ -74,7 +77,11 @@ export function mergeRows(
 ): Merged {
   const people = new People(app, organizationId, known);
   const outcomes = candidates.map((candidate) => people.take(candidate));
-  return { ...people.changes(), outcomes, addresses: candidates.map((one) => people.blockOf(one)) };
+  return {
+    ...people.changes(),
+    outcomes,
+    addresses: candidates.map((one) => people.blocksOf(one)),
+  };
 }
 
 class People {
@@ -98,23 +105,23 @@ class People {
 
   #keep(state: State, candidate?: Candidate): void {
     this.#states.set(state.row.id, state);
-    // `blockOf` needs the contact later.
+    // `blocksOf` needs the contact later.
     if (candidate && candidate.reason !== null) this.#ofCandidate.set(candidate, state);
     if (state.row.external_id !== null) this.#byExternalId.set(state.row.external_id, state);
     for (const one of state.identities) this.#byAddress.set(one.folded_identifier, state);
   }
 
   take(candidate: Candidate): Merged['outcomes'][number] {
-    const { row } = candidate;
+    const { row, line } = candidate;
     const found = this.#find(candidate);
-    if ('problem' in found) return { row, field: found.field, reason: found.problem };
+    if ('problem' in found) return { row, line, field: found.field, reason: found.problem };
     const { state } = found;
     if (!state) {
       this.#keep(this.#made(candidate), candidate);
       return 'created';
     }
     const next = this.#over(state, candidate);
-    if ('problem' in next) return { row, field: next.field, reason: next.problem };
+    if ('problem' in next) return { row, line, field: next.field, reason: next.problem };
     const isChanged = isOther(state, next);
     if (isChanged) next.row.updated_at = this.#app.clock.now();
     this.#keep(isChanged ? next : state, candidate);
@@ -217,13 +224,15 @@ class People {
   }
 
   /**
-   * Returns the address to block in its normal form. Null if the row needs no block, or has no address to
-   * block.
+   * Returns the addresses to block. A bounce concerns the first address; any other reason is the person's,
+   * so a further address of the row is blocked too.
    */
-  blockOf(candidate: Candidate): string | null {
+  blocksOf(candidate: Candidate): readonly string[] {
     const state = this.#ofCandidate.get(candidate);
-    if (candidate.reason === null || !state) return null;
-    return candidate.contact.emails[0] ?? state.identities[0]?.identifier ?? null;
+    if (candidate.reason === null || !state) return [];
+    const { emails } = candidate.contact;
+    const all = emails.length > 0 ? emails : state.identities.map((one) => one.identifier);
+    return candidate.reason === 'bounce' ? all.slice(0, 1) : all;
   }
 
   changes(): Pick<Merged, 'created' | 'changed'> {

@@ -2,10 +2,12 @@
 // know the store, so it can run on a thread of its own (import-thread.ts). Keeps rows as JSON:
 // passing it between threads costs two thirds of cloning. import-formats.ts interprets the rows.
 import { checkWith } from '../../core/api/validate.ts';
+import type { Encoding } from '../../platform/csv/decode.ts';
 import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
-import { formatOf, type ReadRow } from './import-formats.ts';
+import type { ColumnMap } from './import-columns.ts';
+import { type FileFormat, formatOf, type ReadRow } from './import-formats.ts';
 import type { Candidate, Rejected } from './import-merge.ts';
 import {
   type Batch,
@@ -49,6 +51,10 @@ export interface ReadWindow {
 export interface ReadFile {
   /** Name of the format that the header shows. */
   format: string;
+  /** Use of each column. */
+  map: FileFormat['map'];
+  /** Returns the encoding of the file; final after the last window. */
+  encoding(): Encoding;
   /** Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it. */
   windows: AsyncIterable<ReadWindow>;
 }
@@ -58,13 +64,22 @@ export interface WritableRow extends NamedRow {
   json: string;
 }
 
+/** Returns why a CSV row cannot be stored as it is: U+FFFD stands for bytes that are not text. */
+function undecodable({ cells = [] }: ImportRow): string | null {
+  return cells.some((cell) => cell.includes('\uFFFD'))
+    ? 'has bytes that are not text in the encoding of the file: save it as UTF-8'
+    : null;
+}
+
 /** Checks a row. Returns its candidate, or the reason to reject it. */
 function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow | Rejected {
-  if (!source.field) return { row, field: null, reason: 'is not a JSON object' };
+  const { line } = source;
+  const reason = source.fault ?? undecodable(source);
+  if (reason !== null) return { row, line, field: null, reason };
   try {
     const { contact, ...standing } = read(source);
     const checked = checkWith(importedContact, contact, 'row', source.object === undefined);
-    if ('error' in checked) return rejectedBy(row, checked.error);
+    if ('error' in checked) return rejectedBy(source, row, checked.error);
     const { profile, preferences, metadata, ...said } = checked.data;
     const folded = said.emails.map(foldAddress);
     const stored = {
@@ -72,9 +87,9 @@ function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow 
       preferences: preferences ? JSON.stringify(preferences) : undefined,
       metadata: metadata ? JSON.stringify(metadata) : undefined,
     };
-    return writable({ row, contact: { ...said, ...stored }, folded, ...standing });
+    return writable({ row, line, contact: { ...said, ...stored }, folded, ...standing });
   } catch (error) {
-    if (error instanceof ValidationError) return rejectedBy(row, error);
+    if (error instanceof ValidationError) return rejectedBy(source, row, error);
     throw error;
   }
 }
@@ -87,9 +102,13 @@ export function writable(candidate: Candidate): WritableRow {
   return { row, names, place: '', json: JSON.stringify(candidate) };
 }
 
-function rejectedBy(row: number, { fieldErrors, message }: ValidationError): Rejected {
+function rejectedBy(
+  { line }: ImportRow,
+  row: number,
+  { fieldErrors, message }: ValidationError,
+): Rejected {
   const [[field, [reason = message] = []] = [null]] = Object.entries(fieldErrors ?? {});
-  return { row, field: field?.replace(/^emails(\.\d+)?$/, 'email') ?? null, reason };
+  return { row, line, field: field?.replace(/^emails(\.\d+)?$/, 'email') ?? null, reason };
 }
 
 function tooManyRows(): ValidationError {
@@ -173,12 +192,22 @@ async function* windowsOf(rows: AsyncIterable<ImportRow>, read: ReadRow) {
   yield window.read();
 }
 
+export interface ReadOptions {
+  /** Kind of the file. By default its beginning decides. */
+  as?: FileKind | undefined;
+  /** Uses of columns that differ from the usual ones. */
+  map: ColumnMap;
+}
+
 /**
- * Reads the header, and rows on demand. Without `as` the beginning of the file decides its kind.
+ * Reads the header, and rows on demand.
  * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify people.
  */
-export async function readRows(source: AsyncIterable<Buffer>, as?: FileKind): Promise<ReadFile> {
-  const { header, rows } = await readTable(source, as);
-  const { name: format, read } = formatOf(header);
-  return { format, windows: windowsOf(rows, read) };
+export async function readRows(
+  source: AsyncIterable<Buffer>,
+  { as, map: given }: ReadOptions,
+): Promise<ReadFile> {
+  const { header, rows, encoding } = await readTable(source, as);
+  const { name: format, read, map } = formatOf(header, given);
+  return { format, map, windows: windowsOf(rows, read), encoding };
 }

@@ -3,8 +3,9 @@
 // takes 0.3 s to start. The thread reads ahead of the import by a limited number of bytes.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Encoding } from '../../platform/csv/decode.ts';
 import { ValidationError } from '../../platform/errors.ts';
-import { type FileKind, type ReadFile, type ReadWindow, readRows } from './import-rows.ts';
+import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
 import type { ImportPiece, ImportReply } from './import-worker.ts';
 
 /** Largest file in bytes that is read here. */
@@ -77,31 +78,41 @@ async function* repliesOf(worker: Worker, source: Pieces): AsyncGenerator<Import
   }
 }
 
-async function* windowsOf(replies: AsyncIterable<ImportReply>): AsyncGenerator<ReadWindow> {
+async function* windowsOf(
+  replies: AsyncIterable<ImportReply>,
+  onEnd: (encoding: Encoding) => void,
+): AsyncGenerator<ReadWindow> {
   for await (const reply of replies) {
-    if (reply.kind === 'ended') return;
+    if (reply.kind === 'ended') return onEnd(reply.encoding);
     if (reply.kind === 'window') yield reply.window;
   }
   throw new Error('The thread that reads an import ended before the file');
 }
 
-async function readInThread(source: Pieces, as: FileKind | undefined): Promise<ReadFile> {
+async function readInThread(source: Pieces, options: ReadOptions): Promise<ReadFile> {
   const worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
     execArgv: [],
     name: 'import',
     resourceLimits: workerLimits,
-    workerData: { as },
+    workerData: options,
   });
   const replies = repliesOf(worker, source);
   const { value: first } = await replies.next();
   if (first?.kind !== 'begun') throw new Error('The thread that reads an import did not begin');
-  return { format: first.format, windows: windowsOf(replies) };
+  let encoding: Encoding = 'utf-8';
+  const windows = windowsOf(replies, (found) => {
+    encoding = found;
+  });
+  return { format: first.format, map: first.map, windows, encoding: () => encoding };
 }
 
 /** Reads a file as `readRows` does, on a thread if it is large. */
-export async function readFile(source: AsyncIterable<Buffer>, as?: FileKind): Promise<ReadFile> {
+export async function readFile(
+  source: AsyncIterable<Buffer>,
+  options: ReadOptions,
+): Promise<ReadFile> {
   const pieces = source[Symbol.asyncIterator]();
   const { head, isWhole } = await beginningOf(pieces);
   const all = joined(head, pieces);
-  return isWhole ? readRows(all, as) : readInThread(all, as);
+  return isWhole ? readRows(all, options) : readInThread(all, options);
 }

@@ -15,11 +15,12 @@ import { newBlockRow } from '../blocks/blocks.ts';
 import { type BlockRow, findActiveBlocks, insertBlocks } from '../blocks/queries.ts';
 import { insertContacts, updateContacts } from './bulk-queries.ts';
 import { contactImported } from './events.ts';
+import { columnMapOf } from './import-columns.ts';
 import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './import-known.ts';
 import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
 import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
 import { readFile } from './import-thread.ts';
-import type { ImportReport } from './schema.ts';
+import type { ImportQuery, ImportReport } from './schema.ts';
 
 /** Most tries of a transaction that conflicts with another on the same people. */
 const mostRuns = 20;
@@ -27,6 +28,8 @@ const mostRuns = 20;
 export interface ImportOptions {
   /** Kind of the file. By default its beginning decides. */
   as?: 'csv' | 'ndjson' | undefined;
+  /** Uses of columns, each `COLUMN=FIELD`. */
+  map?: readonly string[] | undefined;
   /** Counts changes without making them. */
   dryRun: boolean;
   /** Called after each transaction, with the report so far. */
@@ -39,7 +42,7 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
   const asking = batch.find(({ reason }) => reason !== null);
   if (!asking) return;
   throw new ForbiddenError(
-    `This key lacks the permission blocks:write, which row ${asking.row} needs to ` +
+    `This key lacks the permission blocks:write, which line ${asking.line} needs to ` +
       'block its address. Leave out such rows, or use another key',
   );
 }
@@ -53,11 +56,12 @@ function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged:
   checkMayBlock(caller, batch);
   const rows = new Map<string, BlockRow>();
   for (const [at, { reason }] of batch.entries()) {
-    const address = merged.addresses[at];
-    const parsed = address && parseAddress(address);
-    if (!parsed || reason === null || rows.has(foldAddress(parsed.email))) continue;
-    const block = { address: parsed.email, reason, messageId: null };
-    rows.set(foldAddress(parsed.email), newBlockRow(app, caller.organizationId, block));
+    for (const address of merged.addresses[at] ?? []) {
+      const parsed = parseAddress(address);
+      if (!parsed || reason === null || rows.has(foldAddress(parsed.email))) continue;
+      const block = { address: parsed.email, reason, messageId: null };
+      rows.set(foldAddress(parsed.email), newBlockRow(app, caller.organizationId, block));
+    }
   }
   return [...rows.values()].sort((a, b) => (a.folded_address < b.folded_address ? -1 : 1));
 }
@@ -66,8 +70,8 @@ function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged:
 function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_address'>[]) {
   const untold = new Set(blocked.map((row) => row.folded_address));
   return merged.outcomes.map((outcome, at) => {
-    const address = merged.addresses[at];
-    const isNews = address && untold.delete(foldAddress(address));
+    const addresses = merged.addresses[at] ?? [];
+    const isNews = addresses.filter((address) => untold.delete(foldAddress(address))).length > 0;
     return isNews && outcome === 'unchanged' ? 'updated' : outcome;
   });
 }
@@ -145,7 +149,7 @@ function comparing(app: App, caller: Caller) {
     const newly = blocks.filter((row) => !there.has(keyOf(row)));
     const outcomes = withBlocks(merged, newly);
     return outcomes.map((outcome, at) => {
-      const { row: _row, ...content } = candidates[at] as Candidate;
+      const { row: _row, line: _line, ...content } = candidates[at] as Candidate;
       if (typeof outcome !== 'string' || outcome === 'unchanged') return outcome;
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
       const { externalId } = content.contact;
@@ -208,11 +212,13 @@ export async function importContacts(
   app: App,
   caller: Caller,
   source: AsyncIterable<Buffer>,
-  { as, dryRun, onBatch }: ImportOptions,
+  { as, map: entries = [], dryRun, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
-  const { format, windows } = await readFile(source, as);
+  const options = { as, map: columnMapOf(entries) };
+  const { format, map, windows, encoding } = await readFile(source, options);
   const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
-  const report: ImportReport = { format, dryRun, ...counts, rows: [] };
+  const file = { format, encoding: encoding(), map };
+  const report: ImportReport = { ...file, dryRun, ...counts, rows: [] };
   const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report);
   try {
     for await (const window of windows) {
@@ -222,6 +228,7 @@ export async function importContacts(
     await finish();
     throw withProgress(error, report);
   }
+  report.encoding = encoding();
   await finish();
   return report;
 }
@@ -240,9 +247,9 @@ export function importStream(
   app: App,
   caller: Caller,
   stream: StreamedBody | undefined,
-  { dryRun = false }: { dryRun?: boolean | undefined },
+  { dryRun = false, map }: ImportQuery,
 ): Promise<ImportReport> {
   if (!stream) throw new Error('An import without its file');
   const as = stream.type === 'text/csv' ? 'csv' : 'ndjson';
-  return importContacts(app, caller, stream.chunks, { as, dryRun });
+  return importContacts(app, caller, stream.chunks, { as, dryRun, map });
 }

@@ -40,11 +40,12 @@ export const contactRoutes = {
     name: 'importContacts',
     summary: 'Import contacts from a file',
     description:
-      'Takes CSV with a header, or JSON Lines; the headers of exports of Mailchimp, ' +
-      'SendGrid, Resend and listmonk are known. A row updates the contact with its address ' +
-      'or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A ' +
-      'row of somebody who has unsubscribed adds a block, for which the key needs ' +
-      '`blocks:write` too. Importing the same file again changes nothing.',
+      'Takes CSV with a header, or JSON Lines; the headers of exports of other services are ' +
+      'known. A row updates the contact with its address or `externalId`, or creates one; ' +
+      'empty fields stay unchanged, and tags are added. A row of somebody who gets no mail ' +
+      'adds a block, for which the key needs `blocks:write` too. A column that speaks of ' +
+      'consent without a known meaning is a 422 until `map` gives it one. Importing the same ' +
+      'file again changes nothing.',
     status: 200,
     query: importQuery,
     takes: { types: [csv, ndjson], mostBytes: mostImportBytes },

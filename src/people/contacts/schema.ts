@@ -5,6 +5,7 @@ import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
+import { encodings } from '../../platform/csv/decode.ts';
 
 export const contactNoun = noun('contact', 'contact');
 
@@ -152,8 +153,17 @@ export const importedContact = z
     message: 'email or externalId is required',
   });
 
+const columnUse = z.string().max(300);
+
 export const importQuery = z.strictObject({
   dryRun: queryFlag.optional().meta({ description: 'Count the changes without applying them' }),
+  map: z
+    .union([columnUse, z.array(columnUse).max(500)])
+    .transform((entries) => [entries].flat())
+    .optional()
+    .meta({
+      description: 'Field for a column, as COLUMN=FIELD; several times for several columns',
+    }),
 });
 
 export const exportQuery = z.strictObject({
@@ -178,11 +188,18 @@ export const importCounts = z
 export const importOutput = z
   .object({
     format: z.string().meta({ description: 'Format that the header shows' }),
+    encoding: z.enum(encodings).meta({ description: 'Encoding of the file' }),
+    map: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Field that each column fills; `custom` is a custom field' }),
     dryRun: z.boolean(),
     ...counted,
     rows: z
-      .array(z.object({ row: z.number(), field: text, reason: z.string() }))
-      .meta({ description: 'Rejected rows, the first 1,000; data rows count from 1' }),
+      .array(z.object({ row: z.number(), line: z.number(), field: text, reason: z.string() }))
+      .meta({
+        description:
+          'Rejected rows, the first 1,000; `line` is in the file, `row` counts data rows from 1',
+      }),
   })
   .meta({ id: 'ContactImportReport', description: 'Result of an import, or of a preview' });
 
@@ -272,6 +289,7 @@ export type CreateContact = z.output<typeof createContactInput>;
 export type UpdateContact = z.output<typeof updateContactInput>;
 export type ListContacts = z.output<typeof listContactsQuery>;
 export type ImportedContact = z.output<typeof importedContact>;
+export type ImportQuery = z.output<typeof importQuery>;
 export type ImportReport = z.output<typeof importOutput>;
 export type ExportContacts = z.output<typeof exportQuery>;
 export type Contact = z.output<typeof contactOutput>;

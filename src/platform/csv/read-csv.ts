@@ -17,9 +17,11 @@ const faults: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is longer than % characters, or a quotation mark is not closed',
 };
 
-function occurrences(values: readonly string[], text: string): number {
+const lineEnd = /\r\n|\n|\r/g;
+
+function occurrences(values: readonly string[], text: RegExp): number {
   let found = 0;
-  for (const value of values) if (value.includes(text)) found += value.split(text).length - 1;
+  for (const value of values) found += value.match(text)?.length ?? 0;
   return found;
 }
 
@@ -39,17 +41,17 @@ export async function* csvRows(
   const parser = parse({
     bom: true,
     delimiter,
-    // Accepts both line ends instead of detecting one in the first line: files edited by hand mix them.
-    record_delimiter: ['\r\n', '\n'],
+    // Accepts all line ends instead of detecting one in the first line: files edited by hand mix them.
+    record_delimiter: ['\r\n', '\n', '\r'],
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRow,
     // The parser emits this result; its type permits only records.
     on_record: (values: string[], { lines }) => {
-      countedTwice += occurrences(values, '\r\n');
+      countedTwice += occurrences(values, /\r\n/g);
       lastLine = lines - countedTwice;
-      const row: CsvRow = { line: lastLine - occurrences(values, '\n'), values };
+      const row: CsvRow = { line: lastLine - occurrences(values, lineEnd), values };
       return row as unknown as string[];
     },
   });

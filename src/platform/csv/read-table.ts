@@ -1,9 +1,10 @@
 // Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON Lines. Treats
-// files as hostile: bounds rows and refuses text that is not UTF-8. The areas interpret the fields:
-// `import-formats.ts` of blocks and of contacts.
+// files as hostile: bounds rows, and finds the rows that cannot be understood. The areas interpret the
+// fields: `import-formats.ts` of blocks and of contacts.
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
+import { EncodedFile, type Encoding } from './decode.ts';
 import { type CsvRow, csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 
@@ -11,11 +12,12 @@ import { jsonRows } from './read-json-lines.ts';
 const longestRow = 65_536;
 const mostNamesShown = 10;
 
-/** One row. `field` returns the trimmed text of a column, or '' if the column is missing. */
 export interface ImportRow {
   line: number;
-  /** Reads a field; null if the line could not be read as a row. */
-  field: ((column: string) => string) | null;
+  /** Reason to reject the row, whatever its fields are. */
+  fault?: string;
+  /** Returns the trimmed text of a column, or '' if the column is missing. */
+  field: (column: string) => string;
   /** Unchanged CSV cells in the order of the header; `cellText` reads them. */
   cells?: readonly string[];
   /** Object of a line of JSON. */
@@ -26,13 +28,22 @@ export interface ImportTable {
   /** Column names in the file; null without a header. */
   header: readonly string[] | null;
   rows: AsyncIterable<ImportRow>;
+  /** Returns the encoding of the file; final after the last row. */
+  encoding(): Encoding;
   /** Set if the file states that it is one page of a list. */
   isPartial?: true;
 }
 
-/** Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal. */
+const asciiName = /^[\0-\x7f]*$/;
+
+/**
+ * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal, and so are letters with
+ * and without accents.
+ */
 export function columnKey(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const lower = name.toLowerCase();
+  if (asciiName.test(lower)) return lower.replace(/[^a-z0-9]/g, '');
+  return lower.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** Columns of a list without a header. */
@@ -41,18 +52,6 @@ const bareColumns = ['email', 'reason'] as const;
 /** Cells that spreadsheets would read as formulas; write-csv.ts and others put an apostrophe before them. */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
-async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    if (chunk.includes(0)) {
-      throw new ValidationError(
-        'The file is not UTF-8 text: it has NUL bytes. Save it as CSV in UTF-8 (it may be ' +
-          'UTF-16 or a spreadsheet)',
-      );
-    }
-    yield chunk;
-  }
-}
-
 /** Returns the start of the file, at least its first non-empty line, and a stream of the whole file. */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
@@ -60,7 +59,7 @@ async function peek(
   let read = Buffer.alloc(0);
   let head = '';
   // A first line that holds only a bracket does not show the kind of document.
-  while (!head.replace(/^[{\s]+/, '').includes('\n') && read.length <= longestRow) {
+  while (!/[\r\n]/.test(head.replace(/^[{\s]+/, '')) && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;
     read = Buffer.concat([read, value]);
@@ -98,7 +97,32 @@ function fieldReader(
   };
 }
 
-async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<ImportTable> {
+/** A table without the encoding of its file. */
+type DecodedTable = Omit<ImportTable, 'encoding'>;
+
+/** Returns why a row of values does not fit the header: its values may be under the wrong columns. */
+function shiftOf(values: readonly string[], columns: number): { fault?: string } {
+  if (values.length <= columns) return {};
+  const fault =
+    `has ${values.length} values under ${columns} columns: put quotation marks around a value ` +
+    'that holds the separator';
+  return { fault };
+}
+
+/** @throws ValidationError naming the columns that cannot be told apart. */
+export function refuseDuplicates(header: readonly string[]): void {
+  const places = Map.groupBy(header.keys(), (at) => columnKey(header[at] ?? ''));
+  for (const [key, [first, second]] of places) {
+    if (key === '' || first === undefined || second === undefined) continue;
+    const [one, other] = [first, second].map((at) => header[at]?.slice(0, 40));
+    const names = one === other ? `the column ${one} twice` : `two columns ${one} and ${other}`;
+    throw new ValidationError(
+      `The file has ${names} (${first + 1} and ${second + 1}): rename or remove one of them`,
+    );
+  }
+}
+
+async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<DecodedTable> {
   const records = csvRows(all, delimiter, longestRow);
   const first = await records.next();
   if (first.done) throw new ValidationError('The file is empty');
@@ -106,7 +130,10 @@ async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<
   const isBare = parseAddress(start.trim()) !== null;
   const header = isBare ? null : first.value.values.map((name) => name.trim());
   const fieldsOf = fieldReader(header ?? bareColumns);
-  const rowOf = ({ line, values }: CsvRow) => ({ line, field: fieldsOf(values), cells: values });
+  const width = header?.length ?? Infinity;
+  const rowOf = ({ line, values }: CsvRow): ImportRow => {
+    return { line, field: fieldsOf(values), cells: values, ...shiftOf(values, width) };
+  };
   const rows = (async function* (): AsyncGenerator<ImportRow> {
     if (isBare) yield rowOf(first.value);
     for await (const row of records) yield rowOf(row);
@@ -125,7 +152,16 @@ function objectFields(object: Readonly<Record<string, unknown>>): ImportRow['fie
   return (column) => textOf(values.get(columnKey(column)));
 }
 
-async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
+/** Reads a value that may be an object. */
+function objectRow(line: number, value: unknown): ImportRow {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { line, fault: 'is not a JSON object', field: () => '' };
+  }
+  const object = value as Record<string, unknown>;
+  return { line, field: objectFields(object), object };
+}
+
+async function jsonTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   const objects = jsonRows(all, longestRow);
   const first = await objects.next();
   if (first.done || first.value.object === null) {
@@ -136,11 +172,8 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   }
   const { line, object } = first.value;
   const rows = (async function* (): AsyncGenerator<ImportRow> {
-    yield { line, field: objectFields(object), object };
-    for await (const row of objects) {
-      if (!row.object) yield { line: row.line, field: null };
-      else yield { line: row.line, field: objectFields(row.object), object: row.object };
-    }
+    yield objectRow(line, object);
+    for await (const row of objects) yield objectRow(row.line, row.object);
   })();
   return { header: Object.keys(object), rows };
 }
@@ -167,7 +200,7 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers. */
-async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
+async function sesTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   const text = await readWhole(all);
   let document: Record<string, unknown>;
   try {
@@ -179,12 +212,8 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   if (!Array.isArray(summaries)) {
     throw new ValidationError('SuppressedDestinationSummaries is not a list');
   }
-  const isObject = (value: unknown): value is Record<string, unknown> =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
   const rows = (async function* (): AsyncGenerator<ImportRow> {
-    for (const [at, one] of summaries.entries()) {
-      yield { line: at + 1, field: isObject(one) ? objectFields(one) : null };
-    }
+    for (const [at, one] of summaries.entries()) yield objectRow(at + 1, one);
   })();
   const header = ['EmailAddress', 'Reason', 'LastUpdateTime'];
   return { header, rows, ...(Boolean(nextToken) && { isPartial: true }) };
@@ -199,7 +228,17 @@ export async function readTable(
   source: AsyncIterable<Buffer>,
   as?: 'csv' | 'ndjson',
 ): Promise<ImportTable> {
-  const { head, all } = await peek(asText(source));
+  const file = new EncodedFile();
+  const { head, all } = await peek(file.utf8(source));
+  const table = await decodedTable(head, all, as);
+  return { ...table, encoding: () => file.encoding };
+}
+
+function decodedTable(
+  head: string,
+  all: AsyncIterable<Buffer>,
+  as?: 'csv' | 'ndjson',
+): Promise<DecodedTable> {
   if (as === undefined && sesDocument.test(head)) return sesTable(all);
   const isJson = as === undefined ? /^[{[]/.test(head) : as === 'ndjson';
   return isJson ? jsonTable(all) : csvTable(all, delimiterOf(head));

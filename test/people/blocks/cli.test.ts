@@ -42,11 +42,11 @@ it('a send to a blocked address names the command that unblocks it', async () =>
   expect(await cli.json(args)).toMatchObject({ status: 'pending' });
 });
 
-it('an import previews, and applies with --yes', async () => {
+it('an import previews with --dry-run, and applies without', async () => {
   write('list.csv', 'email,reason\ncy@example.com,bounce\nnobody,bounce\ndi@example.com,spam\n');
-  const preview = await cli.run(['blocks', 'import', 'list.csv']);
-  expect(preview.code).toBe(0);
-  expect(preview.stderr).toBe('read 100 %\n');
+  const preview = await cli.run(['blocks', 'import', 'list.csv', '--dry-run']);
+  expect(preview.code).toBe(8);
+  expect(preview.stderr).toBe('read 100 %\nsvc: 1 row was rejected\n');
   expect(preview.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'List of addresses: 3 rows',
     '  2 would be added (1 bounce, 1 complaint)',
@@ -63,18 +63,23 @@ it('an import previews, and applies with --yes', async () => {
     'line  address  reason',
     '3     nobody   is not a valid email address',
     '',
-    'Preview: nothing was changed. Add --yes to apply it.',
+    'Preview: nothing was changed.',
     '',
   ]);
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(3);
-  const done = await cli.json<ImportReport>(['blocks', 'import', 'list.csv', '--yes']);
-  expect(done).toMatchObject({ dryRun: false, added: { count: 2 }, rejected: { count: 1 } });
+  const done = await cli.run(['blocks', 'import', 'list.csv', '--json']);
+  expect(done.code).toBe(8);
+  expect(JSON.parse(done.stdout)).toMatchObject({
+    dryRun: false,
+    added: { count: 2 },
+    rejected: { count: 1 },
+  });
   expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(0);
 });
 
 it('an import reads standard input', async () => {
   const input = '{"emailAddress":"eve@example.com","reason":"COMPLAINT"}\n';
-  const report = await cli.json<ImportReport>(['blocks', 'import', '-'], { input });
+  const report = await cli.json<ImportReport>(['blocks', 'import', '-', '--dry-run'], { input });
   expect(report).toMatchObject({ format: 'ses', dryRun: true, added: { count: 1 } });
 });
 
@@ -86,20 +91,20 @@ it.each([
 ])('an import of %s ends with 2 and gives the reason', async (file, text) => {
   writeFileSync(join(cli.directory, 'utf16.csv'), Buffer.from('email\n', 'utf16le'));
   write('open.csv', 'email\n"ada@example.com\n');
-  const { code, stdout, stderr } = await cli.run(['blocks', 'import', file, '--yes']);
+  const { code, stdout, stderr } = await cli.run(['blocks', 'import', file]);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(text);
 });
 
 it('an address with escape sequences does not steer the terminal', async () => {
   write('steer.csv', 'email\n"\u001b[31m\u202eevil"\n');
-  const { stdout } = await cli.run(['blocks', 'import', 'steer.csv']);
+  const { stdout } = await cli.run(['blocks', 'import', 'steer.csv', '--dry-run']);
   expect(stdout).toContain('\uFFFD[31m\uFFFDevil');
   expect(stdout).not.toContain('\u001b');
 });
 
 it('an export goes to standard output or to a file of its owner, and can be imported again', async () => {
-  await cli.run(['blocks', 'import', '-', '--yes'], { input: '=1+1@example.com,manual\n' });
+  await cli.run(['blocks', 'import', '-'], { input: '=1+1@example.com,manual\n' });
   const printed = await cli.run(['blocks', 'export', '--reason', 'manual']);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
   expect(printed.stdout).toMatch(/^id,address,.*\nblk_\w+,'=1\+1@example\.com,manual,/m);
@@ -122,7 +127,7 @@ it('an export goes to standard output or to a file of its owner, and can be impo
 
 it('an export into a pipe that closes early ends quietly', async () => {
   const input = Array.from({ length: 20_000 }, (_, i) => `p${i}@example.com\n`).join('');
-  await cli.run(['blocks', 'import', '-', '--yes'], { input });
+  await cli.run(['blocks', 'import', '-'], { input });
   const child = cli.start(['blocks', 'export']);
   let stderr = '';
   child.stderr?.on('data', (text) => {
@@ -140,7 +145,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const name = `${signal}.csv`.toLowerCase();
     const rows = Array.from({ length: total }, (_, n) => `row${n}.${signal}@example.com\n`);
     write(name, `email\n${rows.join('')}`);
-    const args = ['blocks', 'import', name, '--yes'];
+    const args = ['blocks', 'import', name];
     const child = cli.start(args);
     const ended = finished(child);
     // Batches are stored by then: a file is read no faster than it is stored.
@@ -164,7 +169,9 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 it('an interrupted preview reports that nothing was changed', async () => {
-  const child = cli.start(['blocks', 'import', 'sigint.csv', '--reason', 'bounce']);
+  const child = cli.start([
+    ...['blocks', 'import', 'sigint.csv', '--reason', 'bounce', '--dry-run'],
+  ]);
   const ended = finished(child);
   child.stderr?.on('data', (text: string) => {
     if (text.includes('read 25 %')) child.kill('SIGINT');
@@ -193,7 +200,9 @@ it('an import reads the JSON of SES on one line or on many', async () => {
   ] as const) {
     const document = { SuppressedDestinationSummaries: summaries, NextToken: 'x' };
     write(`${name}.json`, JSON.stringify(document, null, indent));
-    expect(await cli.json(['blocks', 'import', `${name}.json`])).toMatchObject({
+    const preview = await cli.run(['blocks', 'import', `${name}.json`, '--dry-run', '--json']);
+    expect(preview.code).toBe(8);
+    expect(JSON.parse(preview.stdout)).toMatchObject({
       format: 'ses',
       rows: 3,
       added: { count: 2, reasons: { bounce: 1, complaint: 1 } },
@@ -215,17 +224,17 @@ it('an import of one page of an SES list warns that there are more', async () =>
   const importOf = (name: string, ...flags: string[]) =>
     cli.run(['blocks', 'import', `${name}.json`, ...flags]);
 
-  const preview = await importOf('page');
+  const preview = await importOf('page', '--dry-run');
   expect(preview.stderr).toBe(
     'read 100 %\nwarning: page.json is one page of a longer list: it has a NextToken. Fetch ' +
       'the other pages with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
   );
   expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining('1 would be added')]);
-  const done = await importOf('page', '--yes', '--json');
+  const done = await importOf('page', '--json');
   expect(done.stderr).toContain('warning: page.json is one page');
   expect(JSON.parse(done.stdout)).toMatchObject({ added: { count: 1 }, isPartial: true });
   for (const name of ['whole', 'last']) {
-    const { stdout, stderr } = await importOf(name, '--json');
+    const { stdout, stderr } = await importOf(name, '--dry-run', '--json');
     expect(stderr).not.toContain('warning');
     expect(JSON.parse(stdout)).not.toHaveProperty('isPartial');
   }

@@ -19,8 +19,9 @@ describe('an import of a file', () => {
     ['mixed line ends', 'email,reason\r\nada@example.com,bounce\nada@example.com,bounce\r\n'],
     ['no line end at the end', 'email,reason\nada@example.com,bounce'],
     ['quotes and spaces', '"Email" , "Reason"\n"ada@example.com", bounce '],
-    ['other columns', 'n,E-mail,x,reason,y\n1,ada@example.com,,hard_bounce,z,more\n'],
-    ['a column twice', 'email,reason,email\nada@example.com,bounce,bob@example.com\n'],
+    ['other columns', 'n,E-mail,x,reason,y\n1,ada@example.com,,hard_bounce,z\n'],
+    ['CR alone at the line ends', 'email,reason\rada@example.com,bounce\r'],
+    ['rows shorter than the header', 'email,reason,note\nada@example.com,bounce\n'],
     [
       'columns named like methods',
       '__proto__,email,constructor,reason\na,ada@example.com,b,bounce',
@@ -58,10 +59,33 @@ describe('an import of a file', () => {
     expect(Math.max(...rejected.first.map(({ address }) => address.length))).toBe(100);
   });
 
-  it('rejects undecodable addresses of a file in Latin-1', async () => {
+  it('reads an address in Latin-1, and reports the encoding', async () => {
     const text = Buffer.from('email\nj\u00f6rg@example.com\nada@example.com\n', 'latin1');
+    const { added, encoding } = await importInto(test, text);
+    expect([added.count, encoding]).toEqual([2, 'windows-1252']);
+    expect((await blocked(test))[1]).toMatch(/^j\u00f6rg@example\.com /);
+  });
+
+  it('rejects undecodable addresses', async () => {
+    const damaged = Buffer.from('j\u00f6rg@example.com\n', 'latin1');
+    const head = Buffer.from('email\nm\u00fcller@example.com\n\u00e4@example.com\n');
+    const { added, rejected } = await importInto(test, Buffer.concat([head, damaged]));
+    expect([added.count, rejected.first.map(({ line }) => line)]).toEqual([2, [4]]);
+  });
+
+  it('rejects a row longer than the header, with its line', async () => {
+    const text = 'email,note,reason\nada@example.com,Doe, Jane,bounce\nbob@example.com,,bounce\n';
     const { added, rejected } = await importInto(test, text);
-    expect([added.count, rejected.first.map(({ line }) => line)]).toEqual([1, [2]]);
+    expect([added.count, rejected.first]).toEqual([
+      1,
+      [
+        {
+          line: 2,
+          address: 'ada@example.com',
+          reason: expect.stringMatching(/^has 4 values under 3 columns/),
+        },
+      ],
+    ]);
   });
 
   it.each([
@@ -73,6 +97,16 @@ describe('an import of a file', () => {
       'no column of addresses',
       'name,age\nAda,36\n',
       /lacks the column email.*Its columns: name, age/,
+    ],
+    [
+      'a column twice',
+      'email,reason,email\na@b.c,bounce,b@b.c\n',
+      /column email twice \(1 and 3\)/,
+    ],
+    [
+      'one column under two names',
+      'email,Note,note\na@b.c,1,2\n',
+      /two columns Note and note \(2 and 3\)/,
     ],
     ['a thousand columns', `${'x,'.repeat(1_000)}\n`, /Its columns: (x, ){10}…$/],
     ['a JSON array', '[{"email":"ada@example.com"}]', /JSON Lines.*jq/],

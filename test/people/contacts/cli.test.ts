@@ -1,11 +1,12 @@
 // svc contacts import|export and svc groups: the binary, run by people and scripts.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { ContactGroup } from '../../../src/people/contacts/groups/schema.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
+import { hasTerminal, onTerminal } from '../../support/terminal.ts';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
@@ -19,7 +20,7 @@ const file =
 it('an import previews, applies, and then changes nothing', async () => {
   writeFileSync(join(cli.directory, 'people.csv'), file);
   const preview = await cli.run(['contacts', 'import', 'people.csv', '--dry-run']);
-  expect([preview.code, preview.stderr]).toEqual([0, 'read 100 %\n']);
+  expect([preview.code, preview.stderr]).toEqual([8, 'read 100 %\nsvc: 1 row was rejected\n']);
   expect(preview.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
     'plain: 3 rows',
     '  2 would be created',
@@ -28,21 +29,27 @@ it('an import previews, applies, and then changes nothing', async () => {
     '  1 rejected',
     '',
     'Rejected',
-    'row  field  reason',
-    '2    email  is not a valid email address',
+    'line  field  reason',
+    '3     email  is not a valid email address',
+    '',
+    'Preview: nothing was changed.',
     '',
   ]);
   const list = () => cli.json<Page<Contact>>(['contacts', 'list']);
   expect((await list()).items).toEqual([]);
-  const done = await cli.json<ImportReport>(['contacts', 'import', 'people.csv']);
-  expect(done).toEqual({
+  const done = await cli.run(['contacts', 'import', 'people.csv', '--json']);
+  expect(done.code).toBe(8);
+  const report: ImportReport = JSON.parse(done.stdout);
+  expect(report).toEqual({
     format: 'plain',
+    encoding: 'utf-8',
+    map: { email: 'email', name: 'name', status: 'status' },
     dryRun: false,
     created: 2,
     updated: 0,
     unchanged: 0,
     rejected: 1,
-    rows: [{ row: 2, field: 'email', reason: 'is not a valid email address' }],
+    rows: [{ row: 2, line: 3, field: 'email', reason: 'is not a valid email address' }],
   });
   expect((await list()).items.map(({ status }) => status)).toEqual(['unsubscribed', 'active']);
   const { stdout } = await cli.run(['contacts', 'import', '-', '--json'], { input: file });
@@ -87,4 +94,42 @@ it('groups add and groups remove change the members', async () => {
   expect(one).toMatchObject({ id, memberCount: 1 });
   const members = await cli.json<Page<Contact>>(['groups', 'members', id]);
   expect(members.items.map((contact) => contact.id)).toEqual([second]);
+});
+
+it('an import ends with 2 for an unclear column of consent, and --map gives its meaning', async () => {
+  const input = 'email,Opt-in (DOI)\ncy@example.com,no\n';
+  const asking = await cli.run(['contacts', 'import', '-'], { input });
+  expect([asking.code, asking.stdout]).toEqual([2, '']);
+  expect(asking.stderr).toContain('Opt-in (DOI)');
+  const map = ['--map', 'Opt-in (DOI)=subscribed', '--map', 'email=email'];
+  const report = await cli.json<ImportReport>(['contacts', 'import', '-', ...map], { input });
+  expect(report).toMatchObject({
+    created: 1,
+    map: { email: 'email', 'Opt-in (DOI)': 'subscribed' },
+  });
+  const { items } = await cli.json<Page<Contact>>(['contacts', 'list', '--limit', '1']);
+  expect(items[0]?.status).toBe('unsubscribed');
+});
+
+it('an import of a file in Latin-1 warns of it', async () => {
+  const latin = Buffer.from('email,name\njo@example.com,J\u00f6rgen\n', 'latin1');
+  writeFileSync(join(cli.directory, 'latin.csv'), latin);
+  const { code, stdout, stderr } = await cli.run(['contacts', 'import', 'latin.csv', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { created: 1, encoding: 'windows-1252' }]);
+  expect(stderr).toContain('warning: latin.csv is not in UTF-8: it was read as Windows-1252');
+});
+
+describe.skipIf(!hasTerminal)('an import on a terminal', () => {
+  it.each(['contacts', 'blocks'])('of %s previews, asks and applies', async (topic) => {
+    writeFileSync(join(cli.directory, 'asked.csv'), 'email\nasked@example.com\n');
+    const command = `${topic} import asked.csv`;
+    const no = await onTerminal(cli, command, { dialogue: [{ after: '(y/N)', keys: 'n\r' }] });
+    expect(no.output).toContain('Preview: nothing was changed.');
+    expect([no.code, no.output]).toEqual([1, expect.stringContaining('svc: nothing was changed')]);
+    const yes = await onTerminal(cli, command, { dialogue: [{ after: '(y/N)', keys: 'y\r' }] });
+    const word = topic === 'blocks' ? '1 added' : '1 created';
+    expect([yes.code, yes.output]).toEqual([0, expect.stringContaining(word)]);
+    const again = await onTerminal(cli, command);
+    expect([again.code, again.output]).toEqual([0, expect.not.stringContaining('(y/N)')]);
+  });
 });

@@ -63,6 +63,12 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ].join('\r\n');
     expect(await take(file)).toEqual({
       format: 'plain',
+      encoding: 'utf-8',
+      map: {
+        ...{ 'Email Address': 'email', 'First name': 'firstName', 'Last name': 'lastName' },
+        ...{ externalId: 'externalId', Company: 'company', City: 'city', Tags: 'tags' },
+        ...{ 'Shoe size': 'custom', Language: 'language' },
+      },
       dryRun: false,
       created: 2,
       updated: 0,
@@ -125,7 +131,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(counts(await take(changes))).toEqual([0, 0, 2, 0]);
   });
 
-  it('reads each line of JSON Lines, and counts rows from 1', async () => {
+  it('reads each line of JSON Lines, and reports rejected ones by line and row', async () => {
     const lines = [
       JSON.stringify({ email: 'a@example.com', firstName: 'Ada', tags: ['x', 'y'], age: 36 }),
       'not json',
@@ -138,10 +144,10 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     const report = await take(lines, ndjson);
     expect(counts(report)).toEqual([2, 0, 0, 4]);
     expect(report.rows).toEqual([
-      { row: 2, field: null, reason: 'is not a JSON object' },
-      { row: 3, field: 'email', reason: expect.any(String) },
-      { row: 4, field: 'name', reason: expect.stringContaining('control characters') },
-      { row: 5, field: 'email', reason: 'email or externalId is required' },
+      { row: 2, line: 2, field: null, reason: 'is not a JSON object' },
+      { row: 3, line: 4, field: 'email', reason: expect.any(String) },
+      { row: 4, line: 5, field: 'name', reason: expect.stringContaining('control characters') },
+      { row: 5, line: 6, field: 'email', reason: 'email or externalId is required' },
     ]);
     expect((await one('email=a@example.com')).profile.customFields).toEqual({ age: '36' });
     expect((await one('externalId=only-id')).identities).toEqual([]);
@@ -159,7 +165,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
       });
       expect([answer.status, answer.body.message]).toEqual([
         403,
-        expect.stringMatching(/blocks:write, which row 2 needs/),
+        expect.stringMatching(/blocks:write, which line 3 needs/),
       ]);
       const blocks = await sql`select address from blocks`.execute(test.app.store.db);
       expect(blocks.rows).toEqual([]);
@@ -282,7 +288,8 @@ describe.each(stores)('an import of contacts on %s', (store) => {
   it('writes one audit entry and one event, and none when nothing changed', async () => {
     const itemsAt = async (url: string) => (await api.get<{ items: object[] }>(url)).body.items;
     const file = many(1_200);
-    const { rows: _rows, dryRun: _dry, ...done } = await take(file);
+    const { format, created, updated, unchanged, rejected } = await take(file);
+    const done = { format, created, updated, unchanged, rejected };
     const audit = await itemsAt('/v1/audit?action=contact.imported');
     expect(audit).toMatchObject([{ actor: { role: 'owner' }, details: done }]);
     expect(await itemsAt('/v1/events?type=contact.imported')).toMatchObject([{ data: done }]);
@@ -301,6 +308,17 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(reports.every(({ rejected }) => rejected === 0)).toBe(true);
     const { body } = await api.get<Page<Contact>>(`${path}?tag=t1`);
     expect(body.pagination.total).toBe(260);
+  });
+
+  it('rejects rows that are longer than the header or not text, with their lines', async () => {
+    const report = await take(
+      'email,name,city\na@example.com,Doe, Jane,Paris\nb@example.com,J\uFFFDrgen,\nc@example.com,C\n',
+    );
+    expect(counts(report)).toEqual([1, 0, 0, 2]);
+    expect(report.rows).toEqual([
+      { row: 1, line: 2, field: null, reason: expect.stringContaining('has 4 values under 3') },
+      { row: 2, line: 3, field: null, reason: expect.stringContaining('bytes that are not text') },
+    ]);
   });
 
   it('lists at most 1,000 rejected rows', async () => {
@@ -326,6 +344,7 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ['a million columns', `email,${'c,'.repeat(1_000_000)}\n`, csv, 'Line 1'],
     ['501 columns', `email${',c'.repeat(500)}\n`, csv, '501 columns'],
     ['a line of JSON too long', `{"email":"a@b.c","n":"${'x'.repeat(70_000)}"}`, ndjson, 'longer'],
+    ['a column twice', 'email,Plan,Plan\na@b.c,x,y\n', csv, 'column Plan twice (2 and 3)'],
     ['an empty file', '', csv, 'empty'],
     ['a file without addresses', 'name,city\nAda,London\n', csv, 'no column email or externalId'],
     ['a spreadsheet', 'PK\u0003\u0004\0\0', csv, 'NUL'],

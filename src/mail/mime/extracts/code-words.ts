@@ -25,7 +25,7 @@ export const codeName = anyOf(
   'giu',
 );
 
-/** Names of codes that are no secret to type: of goods, places, colours. */
+/** Names of codes of goods, places and colours, which identify nobody. */
 export const otherCode = anyOf(
   [
     /(?:bar|post|zip|qr|promo|voucher|coupon|gift|country|area|dial|source|uni|color|colour|dress|sort)/u,
@@ -40,7 +40,7 @@ export const otherCode = anyOf(
 export const codeVerb =
   /(?<!\p{L})(?:enter|type|verif(?:y|ication)|sign[- ]?in|log[- ]?in|confirm\p{L}*|eingeben|bestätig\p{L}*|saisi\p{L}*|confirmer|introduc\p{L}*|ingres\p{L}*|digit\p{L}*|inser\p{L}*|voer|wpisz|введите)(?!\p{L})|入力|输入|輸入|입력/giu;
 
-/** Words directly before a number that is no code. */
+/** Words directly before a number other than a code. */
 export const otherNumber = new RegExp(
   `(?:${
     anyOf(

@@ -62,7 +62,7 @@ const wayThere = wordRules('connection', [
 const expired = wordRules('expired', [
   [
     'any',
-    /(?:message|mail|delivery time|delivery|queue (?:life)?time) (?:\w+ ){0,2}(?:expired|too old)|in the queue too long|retry (?:time )?limit exceeded|(?:gave|giving) up after|maximum (?:queue )?lifetime|delivery attempts? .{0,40}exceeded/i,
+    /(?:message|mail|delivery time|delivery|queue (?:life)?time) (?:\w+ ){0,2}(?:expired|too old)|in the queue too long|retry (?:time )?limit exceeded|(?:gave|giving) up after|not deliver for the last .{0,30}giving up|maximum (?:queue )?lifetime|delivery attempts? .{0,40}exceeded/i,
     "DSN: I'm not going to try again; this message has been in the queue too long.",
   ],
 ]);

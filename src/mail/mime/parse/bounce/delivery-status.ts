@@ -12,6 +12,7 @@ import {
   type ReportBlock,
   readReportAddress,
   readReportBlocks,
+  withoutCutAddress,
   withoutType,
 } from './report-fields.ts';
 
@@ -90,7 +91,7 @@ const namesRecipient = (block: ReportBlock) =>
  * part is known to be complete), no recipient is hard.
  */
 export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
-  const blocks = readReportBlocks(text, openers);
+  const blocks = readReportBlocks(isWhole ? text : withoutCutAddress(text), openers);
   const mta = blocks.find((block) => block.has('reporting-mta'));
   const named = blocks.filter(namesRecipient).slice(0, maxRecipients);
   return {

@@ -8,7 +8,7 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
 
 /** Senders of notices: the local part and the display name of From. */
 const daemons = anyOf([
-  /mailer-?daemon|mail-?daemon|daemon|post-?master|mdaemon|bounces?|mail-?system|mail-?router/,
+  /mailer-?daemon|mail-?daemon|daemon|post[-_]?master|mdaemon|bounces?|mail-?system|mail-?router/,
   /mail-?delivery|e?mail-?administrator|system-?administrator|microsoftexchange[0-9a-f]*/,
   /no-?reply|do-?not-?reply/,
 ]);
@@ -23,7 +23,7 @@ export const noticeSubject = anyOf([
   /(?:un|non[- ]?)deliver(?:able|ed|y)/,
   /deliver(?:y|ed)?.{0,40}(?:fail|status|problem|error|notification|report|delay|unsuccessful)/,
   /fail(?:ed|ure)?.{0,40}deliver|failure notice|mail failure/,
-  /returned (?:mail|to sender)|(?:returning|return) (?:of )?(?:message|mail) to sender/,
+  /mail failed|returned (?:mail|to sender)|returning to sender|(?:returning|return) (?:of )?(?:message|mail) to sender/,
   /mail (?:system )?error|message (?:delayed|undeliverable|bounced)/,
   /could not (?:send|deliver)|warning: message|not delivered|delayed mail|unzustellbar|nicht zugestellt/,
   /zustell(?:ung|fehler).{0,30}|non[- ]?remis/,
@@ -33,12 +33,17 @@ export const noticeSubject = anyOf([
   /impossibile recapitare|n[aã]o entregue|falha na entrega|onbestelbaar|niet bezorgd/,
   /недоставлен|не доставлен|не может быть доставлен|ошибка доставки|возвращ.{0,10}письм/,
   /配信不能|配信不可|配信エラー|配信できません|配[信送]失敗|送信エラー|送信失敗|送信できません|未配信|未達/,
+  /undelivered|error sending (?:message|(?:your )?e?-?mail)|user unknown|non recapitabil|recapito non/,
+  /n[ãa]o (?:[ée] poss[íi]vel entregar|foi poss[íi]vel entregar)|onbestelbar|bezorging mislukt/,
+  /(?:kan|kunne|kunde) (?:ikke|inte) lever|g[åa]r inte att leverera|ej levererad|levering mislyk/,
+  /niedostarczon|nedoru[čc]iteln|teslim edilemedi|k[ée]zbes[íi]thetetlen|toimitus ep[äa]onnistui/,
+  /未传递|未送达|傳遞失敗|发送失败|投递失败|無法傳遞|배달되지|배달 (?:안|실패)|전송 실패|전달 실패/,
   /不達|宛先不明|届(?:け|き)(?:できません|ませんでした)|返送|エラーメール|退信|无法投递|반송/,
 ]);
 
 /** Words of a notice after the system gave up. */
 export const failureOpening = anyOf([
-  /(?:could|can|did|was|were|has|have|had|is|are) ?(?:not|n't) (?:be |been |reach|yet been )?(?:able to )?(?:be )?(?:deliver|reach|sent|accepted)/,
+  /(?:could|can|did|was|were|has|have|had|is|are) ?(?:not|n['’]t) (?:be |been |reach|yet been )?(?:able to )?(?:be )?(?:deliver|reach|sent|accepted)/,
   /cannot (?:be )?deliver|unable to (?:deliver|send)|undeliverable/,
   /deliver\w* .{0,60}(?:failed|failure|unsuccessful|error)/,
   /fail(?:ed|ure) .{0,30}deliver/,
@@ -55,6 +60,16 @@ export const failureOpening = anyOf([
   /niet (?:worden )?(?:bezorgd|afgeleverd)|не (?:может|могло|удалось|было|были)/,
   /недоставлен|не доставлен|できません|配信不能|配信不可|エラー|失敗し|届きません|返送|不達|无法|退回/,
   /失败|없습니다|transcript of (?:the )?session follows/,
+  /error (?:while )?(?:delivering|sending) (?:your |the |a )?(?:mail|message)|trouble delivering/,
+  /failed addresses follow|had delivery (?:errors|problems)|-{3,} ?server message|failure reasons/,
+  /did not receive (?:this|your) (?:mail|message)|went undelivered|remains? undelivered/,
+  /account is (?:disabled|temporarily limited)|rejected recipient|no valid recipients/,
+  /nicht .{1,60}(?:zugestellt|[üu]bermittelt|ausgeliefert) werden|non riuscit|non [èe] riuscit/,
+  /falha (?:na|ao|de) entreg|n[ãa]o [ée] poss[íi]vel entregar|(?:is|zijn) mislukt/,
+  /(?:gick|g[åa]r|kan|kunde) inte (?:att )?lever|(?:kan|kunne) ikke lever|levering(?:en)? mislyk/,
+  /nie powiod[łl]o si[ęe]|nie (?:mo[żz]e|mog[łl]a?|uda[łl]o si[ęe]) .{0,40}dostarcz|nezda[řr]il/,
+  /nelze doru[čc]it|ba[şs]ar[ıi]s[ıi]z|teslim edilem|nem siker[üu]lt|toimitus ep[äa]onnistui/,
+  /배달하지 못|전달하지 못|전송하지 못|配送失败|無法(?:傳遞|投遞)/,
 ]);
 
 /** Words of a notice while the system keeps trying. */

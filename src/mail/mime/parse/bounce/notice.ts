@@ -4,9 +4,10 @@
 import { parseAddress } from '../../../../platform/net/address.ts';
 import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
 import { startsHeaderBlock } from '../header-block.ts';
-import type { ParsedMail } from '../parsed-mail.ts';
+import { findHeader, type ParsedMail } from '../parsed-mail.ts';
 import { type BouncedRecipient, readDiagnostic, toBouncedRecipient } from './bounced-recipient.ts';
 import { copyStart, delayOpening, gaveUp, goesOn, recipientLabel } from './notice-words.ts';
+import { withoutCutAddress } from './report-fields.ts';
 import { readTranscript, type SessionTranscript } from './session-transcript.ts';
 
 export interface Notice {
@@ -43,19 +44,52 @@ function readEmail(text: string): string | null {
   return parseAddress(text.replace(/[.…]+$/, ''))?.email ?? null;
 }
 
+/**
+ * Returns the address at the end of a match; null for one whose angle bracket is not closed, as in
+ * `<joe@mail.exam…` of a text that was cut.
+ */
+function emailOf(match: RegExpExecArray | null): string | null {
+  const found = match?.at(-1);
+  if (!match || found === undefined) return null;
+  const end = match.index + match[0].length;
+  const isOpen = match.input[end - found.length - 1] === '<' && match.input[end] !== '>';
+  return isOpen ? null : readEmail(found);
+}
+
 /** Returns the text; for a mail with HTML only, the text made by the reply split. */
 function textOf(mail: ParsedMail): string {
   if (mail.text !== null && mail.text.trim() !== '') return mail.text;
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
 }
 
+/** Faults of a mail whose text may end anywhere. */
+const cuts: ReadonlySet<string> = new Set([
+  'unclosed-multipart',
+  'text-truncated',
+  'too-many-parts',
+  'part-header-too-large',
+]);
+
+/** Returns true if the text ends within its last line for all that the mail shows. */
+function mayBeCut(mail: ParsedMail, text: string): boolean {
+  if (text.endsWith('\n')) return false;
+  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without one.
+  const isPart = /^\s*multipart\//i.test(findHeader(mail, 'content-type') ?? '');
+  return isPart ? mail.parsingErrors.some(({ code }) => cuts.has(code)) : mail.text === text;
+}
+
 /** Splits a mail into notice and copy; reads at most 64 KB and 1,000 lines of it. */
 export function readNotice(mail: ParsedMail): Notice {
-  const text = textOf(mail).slice(0, maxCharacters).replaceAll('\r', '');
+  const whole = textOf(mail);
+  const kept = whole.slice(0, maxCharacters);
+  const isCut = kept.length < whole.length || mayBeCut(mail, whole);
+  const text = (isCut ? withoutCutAddress(kept) : kept).replaceAll('\r', '');
   const lines = text
     .split('\n')
     .slice(0, maxLines)
-    .map((line) => line.slice(0, maxLineCharacters));
+    .map((line) =>
+      line.length > maxLineCharacters ? withoutCutAddress(line.slice(0, maxLineCharacters)) : line,
+    );
   const start = lines.findIndex(
     (line, at) => (copyStart.test(line) && at > 0) || startsHeaderBlock(lines, at),
   );
@@ -89,16 +123,14 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
   const paragraphs = new Map<string, Paragraph>();
   let current = null as Paragraph | null;
   for (const line of lines) {
-    const opened = leading.exec(line)?.[1];
-    const named = readEmail(opened ?? labelled.exec(line)?.[1] ?? '');
+    const opened = leading.exec(line);
+    const named = emailOf(opened ?? labelled.exec(line));
     // `To: joe@…` in a summary of the message comes before the paragraph that `joe@…` opens.
-    const isAgain = named === current?.email && opened === undefined;
+    const isAgain = named === current?.email && opened === null;
     if (named !== null && !isOther(named) && !isAgain) {
       if (paragraphs.size === maxRecipients) break;
       const known: Paragraph | undefined = paragraphs.get(named);
-      current = known?.isOpened
-        ? known
-        : { email: named, lines: [], isOpened: opened !== undefined };
+      current = known?.isOpened ? known : { email: named, lines: [], isOpened: opened !== null };
       paragraphs.set(named, current);
     }
     const others = readList(line).filter((one) => one !== named && !isOther(one));
@@ -125,7 +157,7 @@ function shareWords(paragraphs: Paragraph[]): Paragraph[] {
 /** Returns the first address within the prose, for notices without a line that names one. */
 function findMentioned(lines: string[], isOther: (address: string) => boolean): string | null {
   for (const found of lines.join('\n').matchAll(anywhere)) {
-    const named = readEmail(found[0]);
+    const named = emailOf(found);
     if (named !== null && !isOther(named)) return named;
   }
   return null;

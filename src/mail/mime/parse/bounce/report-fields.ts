@@ -107,3 +107,9 @@ export function readReportAddress(value: string | null): string | null {
   const parsed = parseAddress(bare) ?? null;
   return parsed?.email ?? parseAddressList(bare).addresses[0]?.email ?? null;
 }
+
+/** Removes an address from the end of a text that was cut there: half of it may be missing. */
+export function withoutCutAddress(text: string): string {
+  const start = Math.max(...[' ', '\t', '\n', ';', ':'].map((one) => text.lastIndexOf(one))) + 1;
+  return text.includes('@', start) ? text.slice(0, start) : text;
+}

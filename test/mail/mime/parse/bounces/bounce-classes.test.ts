@@ -7,6 +7,7 @@ import { classifyReply, replyRules } from '../../../../../src/mail/smtp/replies/
 import { readReplyLine } from '../../../smtp/reply-line.ts';
 import { bounceClasses } from './classes.ts';
 import { inWords } from './fixture.ts';
+import { cutAddresses, dragonfly, languages, olderSystems } from './other-systems.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const numRuns = Number(process.env.TEST_RUNS ?? 500);
@@ -16,7 +17,15 @@ async function hardIn(raw: Buffer) {
   return (bounce?.recipients ?? []).filter(({ isHard }) => isHard);
 }
 
-describe.each(Object.entries(bounceClasses))('%s', (_class, cases) => {
+const classes = {
+  ...bounceClasses,
+  'of dma': dragonfly,
+  'of a system with words of its own': olderSystems,
+  'in the words of a language': languages,
+  'with an address that is cut': cutAddresses,
+};
+
+describe.each(Object.entries(classes))('%s', (_class, cases) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', async (_name, { raw, words }) => {
     const bounce = readBounce(await parseMime(raw));
     expect((bounce?.recipients ?? []).map(inWords)).toEqual(words);

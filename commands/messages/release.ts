@@ -1,0 +1,17 @@
+import { messageCard } from '../base/fields.ts';
+import { messageArg as args, messageIdFrom as find } from '../base/message-id.ts';
+import { messageText } from '../base/message-view.ts';
+import { showCommand } from '../base/verbs.ts';
+
+export default showCommand({
+  summary: 'Send captured mail to its recipients',
+  description:
+    'Sends the copies that delivery.mode, delivery.allow or a route kept on this machine, as ' +
+    'a new message. Change that key first: recipients whose mail is still captured are left ' +
+    'out. A copy is released once.',
+  examples: [['Send what was captured', 'svc messages release msg_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  find,
+  route: async () => (await import('../../src/outbound/sending/routes.ts')).sendingRoutes.release,
+  view: (message) => messageText(message, messageCard),
+});

@@ -1,0 +1,224 @@
+// Sends a stored message once more, as a new message that names it in `resendOf`. `resend` repeats a message
+// that has ended, to all its recipients. `release` sends the captured part of a message, once, when its route
+// leads away from this machine. Both pass all checks of a send.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
+import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
+import { createRouter } from '../../mail/smtp/route.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import {
+  type DeliveryRow,
+  findDeliveries,
+  lockDeliveries,
+  setAttempts,
+} from '../deliveries/queries.ts';
+import { findBlob, findContents } from '../messages/content-queries.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { getMessageRow } from '../messages/messages.ts';
+import { findRecipients, type MessageRow, type RecipientRow } from '../messages/queries.ts';
+import type { Attempt, Message } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import type { AcceptRequest } from './accept.ts';
+import { prepareContent, rawSendContent } from './content.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import { readRawSend } from './raw-content.ts';
+import { acceptOne } from './send.ts';
+
+/**
+ * Sends a message again to all its recipients.
+ * @throws ConflictError for received mail, and for a message with deliveries in the queue; other errors as
+ * `sendMessage`.
+ */
+export async function resendMessage(
+  app: App,
+  caller: Caller,
+  id: string,
+  idempotencyKey: string | null,
+): Promise<Message> {
+  const { row, deliveries } = await getSent(app, caller, id);
+  if (deliveries.some(({ due_at }) => due_at !== null)) {
+    const advice = 'wait until it has ended, or cancel it';
+    throw new ConflictError('message', `${id} is still in the queue: ${advice}`);
+  }
+  const idempotency = idempotencyKey === null ? null : keyOf(caller, idempotencyKey, 'resend', id);
+  const recipients = await findRecipients(app.store.db, [id]);
+  return sendAgain(app, caller, { row, deliveries, recipients, idempotency });
+}
+
+/**
+ * Sends the captured copies of a message to their recipients. Leaves out recipients whose mail is still
+ * captured. A copy is released once.
+ * @throws ConflictError if no captured copy is left, or none of them may leave; other errors as `sendMessage`.
+ */
+export async function releaseMessage(app: App, caller: Caller, id: string): Promise<Message> {
+  const { row, deliveries } = await getSent(app, caller, id);
+  const leaving = await leavingOf(app, id, deliveries);
+  const wanted = new Set(leaving.map(({ recipient_id }) => recipient_id));
+  const recipients = (await findRecipients(app.store.db, [id])).filter((one) => wanted.has(one.id));
+  // A crash before the mark below repeats the release under the same key, and gets the same message.
+  const key = `release ${fingerprint('', id, [...wanted].sort())}`;
+  const idempotency = keyOf(caller, key, 'release', id);
+  const message = await sendAgain(app, caller, { row, deliveries, recipients, idempotency });
+  await markReleased(app, row.id, leaving, message.id);
+  return message;
+}
+
+async function getSent(app: App, { organizationId }: Caller, id: string) {
+  const row = await getMessageRow(app.store.db, organizationId, id);
+  if (row.direction === 'inbound') {
+    throw new ConflictError('message', `${id} was received: only sent mail can be sent again`);
+  }
+  return { row, deliveries: await findDeliveries(app.store.db, [id]) };
+}
+
+function keyOf(
+  { organizationId }: Caller,
+  key: string,
+  verb: 'resend' | 'release',
+  id: string,
+): IdempotencyKey {
+  const path = `/v1/messages/${id}/${verb}`;
+  return { organizationId, key, fingerprint: fingerprint('POST', path, null) };
+}
+
+function lastAttemptOf({ attempts }: DeliveryRow): Attempt | undefined {
+  return fromJson<Attempt[]>(attempts)?.at(-1);
+}
+
+/** Returns the captured deliveries that may leave now. @throws ConflictError without any. */
+async function leavingOf(
+  app: App,
+  id: string,
+  deliveries: readonly DeliveryRow[],
+): Promise<DeliveryRow[]> {
+  const { delivery, mailboxes, smtp } = app.config;
+  const chooseRoute = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
+  const leaving: DeliveryRow[] = [];
+  let problem = 'was not captured: there is nothing to release';
+  for (const row of deliveries) {
+    const attempt = lastAttemptOf(row);
+    if (attempt?.capturedBy === undefined) continue;
+    const route = chooseRoute(row.email, await isLocalAddress(app.store.db, row.email));
+    if (attempt.releasedAs !== undefined) problem = `was released as ${attempt.releasedAs}`;
+    else if (route.kind !== 'capture') leaving.push(row);
+    else problem = `would be captured again: ${route.by} keeps mail to ${row.email} here`;
+  }
+  if (leaving.length === 0) throw new ConflictError('message', `${id} ${problem}`);
+  return leaving;
+}
+
+async function markReleased(
+  app: App,
+  messageId: string,
+  released: readonly DeliveryRow[],
+  releasedAs: string,
+): Promise<void> {
+  const ids = released.map(({ id }) => id);
+  await app.store.write(async (trx) => {
+    await lockDeliveries(trx, ids);
+    for (const row of await findDeliveries(trx, [messageId])) {
+      const last = lastAttemptOf(row);
+      if (!last || !ids.includes(row.id)) continue;
+      const earlier = fromJson<Attempt[]>(row.attempts)?.slice(0, -1) ?? [];
+      await setAttempts(trx, row.id, JSON.stringify([...earlier, { ...last, releasedAs }]));
+    }
+  });
+}
+
+interface Again {
+  row: MessageRow;
+  deliveries: readonly DeliveryRow[];
+  recipients: readonly RecipientRow[];
+  idempotency: IdempotencyKey | null;
+}
+
+async function sendAgain(app: App, caller: Caller, again: Again): Promise<Message> {
+  const { row, idempotency } = again;
+  const written =
+    row.raw_blob_id === null
+      ? await composedAgain(app, caller, again)
+      : await rawAgain(app, caller, again, row.raw_blob_id);
+  return acceptOne(app, { caller, ...written, idempotency, resent: row });
+}
+
+type Written = Pick<AcceptRequest, 'payload' | 'content'>;
+
+async function composedAgain(
+  app: App,
+  caller: Caller,
+  { row, deliveries, recipients }: Again,
+): Promise<Written> {
+  const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
+  const partiesOf = (kind: RecipientRow['kind']) =>
+    recipients
+      .filter((one) => one.kind === kind)
+      .map(({ email, name, contact_id }) => ({
+        email,
+        name: name ?? undefined,
+        contactId: contact_id ?? undefined,
+      }));
+  const payload: SendPayload = {
+    channel: 'email',
+    to: partiesOf('to'),
+    cc: partiesOf('cc'),
+    bcc: partiesOf('bcc'),
+    from: { email: row.from_email, name: row.from_name ?? undefined },
+    email: {
+      subject: row.subject ?? '',
+      html: content?.html ?? undefined,
+      text: content?.text ?? '',
+      replyTo: fromJson<string[]>(row.reply_to) ?? undefined,
+      attachments: await attachmentsOf(app, content?.attachments ?? null),
+      headers: fromJson<Record<string, string>>(row.headers) ?? undefined,
+      tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
+      unsubscribeGroupId: deliveries[0]?.unsubscribe_group_id ?? undefined,
+      priority: row.priority ?? undefined,
+    },
+    ...labelsOf(row),
+  };
+  return { payload, content: await prepareContent(app, caller.organizationId, payload) };
+}
+
+async function attachmentsOf(app: App, stored: string | null) {
+  const files = fromJson<StoredAttachment[]>(stored) ?? [];
+  return Promise.all(
+    files.map(async ({ filename, contentType, contentId, blobId }) => {
+      const bytes = await findBlob(app.store.db, blobId);
+      if (!bytes) throw new Error(`blob ${blobId} of an attachment is missing`);
+      const content = bytes.toString('base64');
+      return { filename, contentType, contentId: contentId ?? undefined, content };
+    }),
+  );
+}
+
+/** Reads the mail anew without its Message-ID and Date, which the new message gets again. */
+async function rawAgain(
+  app: App,
+  { keyId }: Caller,
+  { row, recipients }: Again,
+  blobId: string,
+): Promise<Written> {
+  const stored = await findBlob(app.store.db, blobId);
+  if (!stored) throw new Error(`blob ${blobId} of a message is missing`);
+  const isDropped = (name: string) => name === 'message-id' || name === 'date';
+  const { payload, raw } = readRawSend({
+    raw: joinRawMail(cutRawMail(stored, isDropped), []),
+    recipients: recipients.map(({ email }) => email),
+    allowsUtf8: true,
+    bareDomain: null,
+    via: keyId === null ? 'command' : 'api',
+    user: null,
+  });
+  return { payload: { ...payload, ...labelsOf(row) }, content: rawSendContent(raw) };
+}
+
+function labelsOf(row: MessageRow): Pick<SendPayload, 'conversationId' | 'tags' | 'metadata'> {
+  return {
+    conversationId: row.conversation_id ?? undefined,
+    tags: fromJson<string[]>(row.tags) ?? undefined,
+    metadata: fromJson<SendPayload['metadata']>(row.metadata) ?? undefined,
+  };
+}

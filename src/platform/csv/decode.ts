@@ -1,0 +1,83 @@
+// Finds the encoding of an imported file and passes its bytes on as UTF-8, in constant memory. Spreadsheets on
+// Windows save CSV in Windows-1252, of which Latin-1 is a part. The bytes of both are ASCII up to the first
+// accent, so the file is decided there, by a sample.
+import { isAscii, isUtf8 } from 'node:buffer';
+import { ValidationError } from '../errors.ts';
+
+/** Encodings that imports read. */
+export const encodings = ['utf-8', 'windows-1252'] as const;
+
+export type Encoding = (typeof encodings)[number];
+
+/** Bytes that decide the encoding, from the piece with the first byte that is not ASCII. */
+const sampleBytes = 65_536;
+
+const windows1252 = new TextDecoder('windows-1252');
+/** Windows-1252 has no character at these five places. */
+const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
+/** Accented letters in such a row are words of another alphabet: "Ивано" in Windows-1251 is "Èâàíî". */
+const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** Returns the encoding in which more of the characters outside of ASCII make sense. */
+function encodingOf(sample: Buffer): Encoding {
+  if (isUtf8(sample)) return 'utf-8';
+  const text = sample.toString('utf8');
+  const invalid = countOf(text, /\uFFFD/g);
+  return countOf(text, /[^\0-\x7f]/gu) - invalid >= invalid ? 'utf-8' : 'windows-1252';
+}
+
+function fromWindows1252(bytes: Buffer): Buffer {
+  const text = windows1252.decode(bytes);
+  if (foreignWord.test(text)) {
+    throw new ValidationError(
+      'The file is neither in UTF-8 nor in Windows-1252 (Latin-1): save it as CSV in UTF-8',
+    );
+  }
+  return Buffer.from(text.replace(unassigned, '\uFFFD'));
+}
+
+/** One file. `encoding` is final once `utf8` has ended. */
+export class EncodedFile {
+  encoding: Encoding = 'utf-8';
+
+  /**
+   * Yields the file in UTF-8. Bytes without a meaning become U+FFFD here or at the reader.
+   * @throws ValidationError for NUL bytes, and for text in another encoding
+   */
+  async *utf8(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let sample: Buffer[] | null = [];
+    let sampled = 0;
+    for await (const piece of source) {
+      if (piece.includes(0)) {
+        throw new ValidationError(
+          'The file is not UTF-8 text: it has NUL bytes. Save it as CSV in UTF-8 (it may be ' +
+            'UTF-16 or a spreadsheet)',
+        );
+      }
+      if (sample === null) yield this.#inUtf8(piece);
+      else if (sampled === 0 && isAscii(piece)) yield piece;
+      else {
+        sample.push(piece);
+        sampled += piece.length;
+        if (sampled < sampleBytes) continue;
+        yield this.#decided(sample);
+        sample = null;
+      }
+    }
+    if (sample !== null && sampled > 0) yield this.#decided(sample);
+  }
+
+  #decided(sample: readonly Buffer[]): Buffer {
+    const bytes = Buffer.concat(sample);
+    this.encoding = encodingOf(bytes);
+    return this.#inUtf8(bytes);
+  }
+
+  #inUtf8(bytes: Buffer): Buffer {
+    return this.encoding === 'utf-8' ? bytes : fromWindows1252(bytes);
+  }
+}
