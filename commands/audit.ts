@@ -2,8 +2,8 @@
 import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/history/audit/schema.ts';
 import { given } from './base/body.ts';
-import { BaseCommand } from './base/command.ts';
-import { print } from './base/output.ts';
+import { BaseCommand, tableFlags } from './base/command.ts';
+import { print, type TableChoice, tableText } from './base/output.ts';
 import { callRoute } from './base/route.ts';
 
 /** `plan: free → growth`; a detail without a previous value shows its value alone. */
@@ -26,9 +26,8 @@ function actorInWords({ type, keyId, keyName, role }: AuditEntry['actor']): stri
   return [keyName, keyId, role && `(${role})`].filter((word) => word).join(' ');
 }
 
-async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
+async function inRows(choice: TableChoice, { items, nextCursor }: AuditPage): Promise<string> {
   if (items.length === 0) return 'No changes found.';
-  const { table } = await import('./base/format.ts');
   const rows = await Promise.all(
     items.map(async ({ createdAt, action, actor, resource, details }) => ({
       createdAt,
@@ -39,7 +38,8 @@ async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
     })),
   );
   const more = nextCursor === null ? '' : `\n\nMore with --cursor ${nextCursor}`;
-  return table(rows, ['createdAt', 'actor', 'action', 'resource', 'details']) + more;
+  const columns = ['createdAt', 'actor', 'action', 'resource', 'details'];
+  return (await tableText(choice, rows, columns)) + more;
 }
 
 export default class Audit extends BaseCommand {
@@ -74,6 +74,7 @@ export default class Audit extends BaseCommand {
       description: 'Continue behind this cursor of a list before',
       helpValue: 'CURSOR',
     }),
+    ...tableFlags,
   };
 
   async run(): Promise<void> {
@@ -82,6 +83,6 @@ export default class Audit extends BaseCommand {
     const query = given({ action, resource, since, limit, cursor });
     const load = async () => (await import('../daemon/http/routes.ts')).auditRoutes.list;
     const entries = await callRoute(flags, load, { query });
-    await print(flags, entries, () => inRows(entries));
+    await print(flags, entries, () => inRows(flags, entries));
   }
 }

@@ -39,9 +39,7 @@ export default class Init extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(withConfiguration(error, loaded));
     };
-    // A new secret cannot open the existing store.
-    const mustExist = await stores.isStoreThere(database.url, dataDir).catch(fail);
-    const app = await openService(config, log, { mustExist }).catch(fail);
+    const app = await openService(config, log).catch(fail);
     const first = await firstStart(app).finally(() => app.close());
     const made = { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
     await print(flags, made, () => (first ? madeText(made) : `${store} exists already.`));

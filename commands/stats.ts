@@ -1,8 +1,8 @@
 // `svc stats` (specification 2.16). Counters and rates: src/identity/reputation/stats.ts.
 import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
-import { BaseCommand, type CommonFlags } from './base/command.ts';
-import { print, printList } from './base/output.ts';
+import { BaseCommand, type CommonFlags, tableFlags } from './base/command.ts';
+import { print, printList, type TableChoice, tableText } from './base/output.ts';
 import { runRoute } from './base/route.ts';
 import { withCaller } from './base/session.ts';
 import { sparkline } from './base/sparkline.ts';
@@ -32,6 +32,7 @@ export default class Stats extends BaseCommand {
     by: Flags.string({ description: 'Rows of the table: day, hour or domain' }),
     start: Flags.string({ description: 'First day (YYYY-MM-DD), or an instant' }),
     end: Flags.string({ description: 'Last day (included whole), or an instant' }),
+    ...tableFlags,
   };
 
   async run(): Promise<void> {
@@ -58,12 +59,11 @@ export default class Stats extends BaseCommand {
 
 /** A table under a line of bars. */
 function printSeries(
-  flags: CommonFlags,
+  flags: CommonFlags & TableChoice,
   series: { items: readonly { emails: number }[] },
 ): Promise<void> {
   return print(flags, series, async () => {
-    const { table } = await import('./base/format.ts');
     const line = sparkline(series.items.map(({ emails }) => emails));
-    return `${line}\n\n${table(series.items, ['start', ...counts])}`;
+    return `${line}\n\n${await tableText(flags, series.items, ['start', ...counts])}`;
   });
 }

@@ -9,7 +9,6 @@ import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
-import { checkSecret } from '../src/identity/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/identity/domains/verification.ts';
 import { sweepHealth } from '../src/identity/reputation/health.ts';
 import { moveWindows } from '../src/identity/warming/windows.ts';
@@ -34,7 +33,12 @@ import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts'
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
-import { announceFirstStart, firstStart, firstStartText } from '../src/service/first-start.ts';
+import {
+  announceFirstStart,
+  firstStart,
+  firstStartText,
+  sandboxDoubt,
+} from '../src/service/first-start.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../src/webhooks/retention.ts';
 import { eventKinds } from './http/event-kinds.ts';
@@ -97,8 +101,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   try {
     lockStore(app, onStop);
     addProcessMetrics(app.metrics);
-    await checkSecret(app);
     const first = await firstStart(app);
+    const doubt = await sandboxDoubt(app);
+    if (doubt !== null) app.log.warn(doubt);
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);

@@ -19,7 +19,9 @@ export const actionCard = [
 ];
 
 /** The parameters of a path to an action. @throws ResourceNotFoundError */
-export async function actionParams(app: App, { organizationId }: Caller, actionId: string) {
+export async function actionParams(app: App, { organizationId }: Caller, typed: string) {
+  const { wholeId } = await import('./whole-id.ts');
+  const actionId = await wholeId(app, organizationId, ['mailboxAction'], typed);
   const { actions } = await import('../../src/inbox/approvals/queries.ts');
   const { mailbox_id } = await actions.get(app.store.db, organizationId, actionId);
   return { id: mailbox_id, actionId };

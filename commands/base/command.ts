@@ -36,6 +36,19 @@ export abstract class BaseCommand extends Command {
   }
 }
 
+/** The flags of commands that print a list. */
+export const tableFlags = {
+  wide: Flags.boolean({
+    description: 'Show whole values, however wide the terminal is',
+    exclusive: ['json'],
+  }),
+  columns: Flags.string({
+    description: 'Fields to show, as in --json: id,to.email',
+    helpValue: 'FIELD,…',
+    exclusive: ['json'],
+  }),
+};
+
 /** The flags of commands that read a page of a list. */
 export const pageFlags = {
   page: Flags.string({ description: 'Page number, from 1', helpValue: 'N' }),

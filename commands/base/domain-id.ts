@@ -19,6 +19,7 @@ export async function domainId(app: App, caller: Caller, idOrName: string): Prom
     if (!found) throw new ResourceNotFoundError('domain', idOrName);
     return found.id;
   }
-  const { parseWith } = await import('../../src/core/api/validate.ts');
-  return parseWith(domainPath, { id: idOrName }, 'path').id;
+  const { parseTyped } = await import('./whole-id.ts');
+  const path = { id: idOrName };
+  return (await parseTyped(app, caller.organizationId, domainPath, path, 'path')).id;
 }

@@ -70,8 +70,8 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
-/** Columns that fit 80 characters: an arrow in `who` shows the direction, and own addresses are left out. */
-export const messageColumnsForPeople = ['id', 'status', 'who', 'subject', 'createdAt'];
+/** All but the subject fit 80 characters; an arrow in `who` shows the direction. */
+export const messageColumnsForPeople = ['id', 'status', 'who', 'createdAt', 'subject'];
 export const messageCard = [
   'id',
   'direction',

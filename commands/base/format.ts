@@ -5,9 +5,12 @@ import Table from 'cli-table3';
 import {
   displayWidth,
   fittingWidths,
+  hasId,
   headingOf,
   isInstant,
+  linesOfRow,
   localTime,
+  rowIndent,
   shortenedTo,
 } from './table-fit.ts';
 
@@ -66,6 +69,14 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return valueAt((value as Record<string, unknown>)[name], rest);
 }
 
+/** Returns true if the row has the field of this dotted path, even if it is null. */
+export function hasField(row: object, field: string): boolean {
+  const value = valueAt(row, field.split('.'));
+  return Array.isArray(value) && value.length > 0
+    ? value.some((entry) => entry !== undefined)
+    : value !== undefined;
+}
+
 function wordsAt(row: object, field: string): string {
   return inWords(valueAt(row, field.split('.')));
 }
@@ -101,12 +112,20 @@ function columns(head: string[], rows: string[][]): string {
 
 /**
  * One line per row under the names of the fields. On a terminal it is made for a person: headings, local
- * times, and no line longer than the terminal is wide.
+ * times, and no line longer than the terminal is wide, unless `isWide`.
  */
-export function table(rows: readonly object[], fields: readonly string[]): string {
-  if (process.stdout.isTTY) return fittedTable(rows, fields, process.stdout.columns || 80);
+export function table(rows: readonly object[], fields: readonly string[], isWide = false): string {
+  if (process.stdout.isTTY) {
+    return fittedTable(rows, fields, isWide ? Infinity : process.stdout.columns || 80);
+  }
   const cells = rows.map((row) => fields.map((field) => cell(row, field)));
   return columns(fields.map(emphasize), cells);
+}
+
+/** Columns of a row that are shown on one line: their headings, and the cells of all rows. */
+interface TableLine {
+  head: string[];
+  cells: string[][];
 }
 
 /** The table for a person whose terminal is `width` columns wide. */
@@ -120,15 +139,45 @@ export function fittedTable(
   const natural = headings.map((heading, at) =>
     Math.max(...[heading, ...cells.map((row) => row[at] ?? '')].map(displayWidth)),
   );
-  const times = fields.flatMap((field, at) =>
-    rows.some((row) => isInstant(valueAt(row, field.split('.')))) ? at : [],
+  const whole = fields.flatMap((field, at) => {
+    const isTime = rows.some((row) => isInstant(valueAt(row, field.split('.'))));
+    return isTime || cells.some((row) => hasId(row[at] ?? '')) ? at : [];
+  });
+  const lines = linesOfRow(natural, width, new Set(whole)).map((line, index): TableLine => {
+    const room = index === 0 ? width : width - rowIndent;
+    const spared = new Set(line.flatMap((at, place) => (whole.includes(at) ? place : [])));
+    const widths = fittingWidths(
+      line.map((at) => natural[at] ?? 0),
+      room,
+      spared,
+    );
+    const textsOf = (texts: readonly string[]) =>
+      line.map((at, place) => shortenedTo(texts[at] ?? '', widths[place] ?? 0));
+    return { head: textsOf(headings), cells: cells.map(textsOf) };
+  });
+  return layered(lines);
+}
+
+/** Lays the lines of each row under one another; a further line without a value is left out. */
+function layered(lines: readonly TableLine[]): string {
+  const drawn = lines.map(({ head, cells }) =>
+    columns(
+      head.map(emphasize),
+      cells.map((row) => row.map(coloured)),
+    ).split('\n'),
   );
-  const widths = fittingWidths(natural, width, new Set(times));
-  const shorten = (text: string, at: number) => shortenedTo(text, widths[at] ?? 0);
-  return columns(
-    headings.map((heading, at) => emphasize(shorten(heading, at))),
-    cells.map((row) => row.map((words, at) => coloured(shorten(words, at)))),
-  );
+  const [first = []] = drawn;
+  return first
+    .flatMap((line, row) => [
+      line,
+      ...drawn.slice(1).flatMap((further, index) => {
+        const values = lines[index + 1]?.cells[row - 1] ?? [''];
+        return values.every((value) => value === nothing)
+          ? []
+          : `${' '.repeat(rowIndent)}${further[row]}`;
+      }),
+    ])
+    .join('\n');
 }
 
 /** One line per field that has a value: its name and the value. */

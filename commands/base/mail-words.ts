@@ -67,14 +67,14 @@ async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags)
  */
 export async function callOnMessage<Answer>(
   flags: CommonFlags & ContentFlags & { message?: string | undefined },
-  threadId: string,
+  typed: string,
   load: LoadRoute<Answer>,
 ): Promise<Answer> {
   const body = await mailFrom(flags);
   return withCaller(flags, async (app, caller) => {
     const { newestOf } = await import('../../src/inbox/threads/queries.ts');
     const { db } = app.store;
-    const { id } = await threadParams(app, caller, threadId);
+    const { id, threadId } = await threadParams(app, caller, typed);
     const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));
     const messageId = flags.message ?? newest?.message_id;
     if (messageId === undefined) throw new ResourceNotFoundError('message', `of ${threadId}`);

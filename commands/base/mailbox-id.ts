@@ -26,13 +26,16 @@ export async function mailboxIdFrom(app: App, caller: Caller, named: string): Pr
     if (!first) throw new ResourceNotFoundError('mailbox', 'of this organization');
     return first.id;
   }
-  if (named.includes('@')) {
+  if (/.@/.test(named)) {
     const { own } = await findReceivers(db, named);
     if (own?.organization_id === organizationId) return own.id;
     throw new ResourceNotFoundError('mailbox', named);
   }
   const bySlug = { equal: { slug: named } };
   const { rows } = await mailboxes.page(db, organizationId, { page: 1, limit: 1 }, bySlug);
-  if (!rows[0]) throw new ResourceNotFoundError('mailbox', named);
-  return rows[0].id;
+  if (rows[0]) return rows[0].id;
+  const { wholeId } = await import('./whole-id.ts');
+  const id = await wholeId(app, organizationId, ['mailbox'], named);
+  if (id === named) throw new ResourceNotFoundError('mailbox', named);
+  return id;
 }

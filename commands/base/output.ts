@@ -79,36 +79,43 @@ export interface Looks {
   columns?: readonly string[];
 }
 
+/** The flags of `tableFlags`, as parsed. */
+export interface TableChoice {
+  wide?: boolean | undefined;
+  columns?: string | undefined;
+}
+
 /** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
 export function printList(
-  flags: CommonFlags,
+  flags: CommonFlags & TableChoice,
   listing: Listing,
   fields: readonly string[],
   whenEmpty: string,
   { rows, note, columns = fields }: Looks = { rows: listing.items, note: '' },
 ): Promise<void> {
   return print(flags, listing, async () => {
-    const text = await listText({ ...listing, items: rows }, columns, whenEmpty);
+    const text = await listText(flags, { ...listing, items: rows }, columns, whenEmpty);
     return note === '' ? text : `${text}\n\n${note}`;
   });
 }
 
 /** Prints a bare array of the API. */
 export function printArray(
-  flags: CommonFlags,
+  flags: CommonFlags & TableChoice,
   items: readonly object[],
   fields: readonly string[],
   whenEmpty: string,
   { rows, note }: Looks = { rows: items, note: '' },
 ): Promise<void> {
   return print(flags, items, async () => {
-    const text = await listText({ items: rows }, fields, whenEmpty);
+    const text = await listText(flags, { items: rows }, fields, whenEmpty);
     return note === '' ? text : `${text}\n\n${note}`;
   });
 }
 
-/** Renders a list as a table of `fields`. */
+/** Renders a list as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown field. */
 export async function listText(
+  choice: TableChoice,
   { items, pagination }: Listing,
   fields: readonly string[],
   whenEmpty: string,
@@ -118,6 +125,25 @@ export async function listText(
       ? `Page ${pagination.page} of ${pagination.totalPages}, ${pagination.total} in all.`
       : '';
   if (items.length === 0) return pages === '' ? whenEmpty : pages;
-  const { table } = await import('./format.ts');
-  return pages === '' ? table(items, fields) : `${table(items, fields)}\n\n${pages}`;
+  const text = await tableText(choice, items, fields);
+  return pages === '' ? text : `${text}\n\n${pages}`;
+}
+
+/** Renders rows as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown field. */
+export async function tableText(
+  { wide = false, columns }: TableChoice,
+  rows: readonly object[],
+  fields: readonly string[],
+): Promise<string> {
+  const { hasField, table } = await import('./format.ts');
+  const chosen = columns?.split(',').map((field) => field.trim()) ?? fields;
+  for (const field of chosen) {
+    if (fields.includes(field) || rows.some((row) => hasField(row, field))) continue;
+    const { findNearest } = await import('../../src/core/config/nearest.ts');
+    const known = [...new Set([...fields, ...rows.flatMap(Object.keys)])];
+    const nearest = findNearest(field, known);
+    const hint = nearest ? `Did you mean ${nearest}?` : `It has ${known.join(', ')}`;
+    throw new UsageError(`--columns: the list has no field "${field}". ${hint}`);
+  }
+  return table(rows, chosen, wide);
 }

@@ -6,6 +6,7 @@ import type { QueueCounts } from '../../src/outbound/deliveries/queue-queries.ts
 import type { QueueEntry } from '../../src/outbound/queue/desk/queue-schema.ts';
 import { BaseCommand, type CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
+import { type TableChoice, tableText } from './output.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
@@ -55,9 +56,9 @@ export function withQueue<T>(
   const common = { ...flags, org: flags.org ?? '' };
   return withApp(common, async (app) => {
     if (flags.org === undefined) return work({ app, organizationId: undefined, flags: common });
-    const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
-    const { id } = await getOrganization(app, flags.org);
-    return work({ app, organizationId: id, flags: common });
+    const { organizationIdFrom } = await import('./organization-id.ts');
+    const organizationId = await organizationIdFrom(app, flags.org);
+    return work({ app, organizationId, flags: common });
   });
 }
 
@@ -93,9 +94,12 @@ export const holdColumns = [
 ];
 
 /** Renders entries as a table; replies of servers are cut to fit a line. */
-export async function entriesText(entries: readonly QueueEntry[]): Promise<string> {
-  const { table } = await import('./format.ts');
-  return table(
+export function entriesText(
+  entries: readonly QueueEntry[],
+  choice: TableChoice = {},
+): Promise<string> {
+  return tableText(
+    choice,
     entries.map((entry) => ({ ...entry, lastWords: shortened(entry.lastWords ?? '') })),
     entryColumns,
   );
@@ -126,7 +130,7 @@ export async function walking<T>(
 
 /** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */
 export async function holdTargetFrom(
-  { organizationId }: QueueSession,
+  { app, organizationId }: QueueSession,
   id: string | undefined,
   domain: string | undefined,
 ) {
@@ -135,7 +139,8 @@ export async function holdTargetFrom(
     throw new UsageError('give an ID, --domain, --org, or the last two together');
   }
   const { holdTarget } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-  const { parseWith } = await import('../../src/core/api/validate.ts');
+  const { parseTyped } = await import('./whole-id.ts');
   const { given } = await import('./body.ts');
-  return parseWith(holdTarget, given({ id, domain, organizationId }), 'query');
+  const target = given({ id, domain, organizationId });
+  return parseTyped(app, organizationId, holdTarget, target, 'query');
 }

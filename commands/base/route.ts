@@ -1,5 +1,6 @@
 // A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
 // refusals are the same as over HTTP. Routes are loaded only when a command runs.
+import type { z } from 'zod';
 import type { Answering, Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
@@ -17,7 +18,7 @@ export interface Input {
   headers?: object;
 }
 
-/** Runs a route of the area in an open session. @throws ValidationError of all fields. */
+/** Runs a route of the area in an open session, ids completed. @throws ValidationError of all fields. */
 export async function runRoute<Answer>(
   app: App,
   caller: Caller,
@@ -25,12 +26,15 @@ export async function runRoute<Answer>(
   { params = {}, query = {}, headers = {}, body }: Input,
 ): Promise<Answer> {
   const { parseParts, requestSchemas } = await import('../../src/core/api/validate.ts');
+  const { withWholeIds } = await import('./whole-id.ts');
   const schemas = requestSchemas(route);
+  const whole = (schema: z.ZodType, value: unknown) =>
+    withWholeIds(app, caller.organizationId, schema, value);
   const { path, ...parsed } = parseParts({
-    path: { schema: schemas.path, value: params },
-    query: { schema: schemas.query, value: query },
+    path: { schema: schemas.path, value: await whole(schemas.path, params) },
+    query: { schema: schemas.query, value: await whole(schemas.query, query) },
     headers: { schema: route.headers, value: headers },
-    body: { schema: schemas.body, value: body },
+    body: { schema: schemas.body, value: await whole(schemas.body, body) },
   });
   return route.run(app, { caller, ...parsed, params: path });
 }

@@ -59,9 +59,8 @@ export function withCaller<T>(
   work: (app: App, caller: Caller) => Promise<T>,
 ): Promise<T> {
   return withApp(flags, async (app) => {
-    const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
+    const { organizationIdFrom } = await import('./organization-id.ts');
     const { operatorOf } = await import('../../src/access/keys/roles.ts');
-    const { id } = await getOrganization(app, flags.org);
-    return work(app, operatorOf(id));
+    return work(app, operatorOf(await organizationIdFrom(app, flags.org)));
   });
 }

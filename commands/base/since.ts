@@ -18,6 +18,19 @@ export function timeAhead(flag: string, text: string | undefined, now: number): 
   return instantOf(flag, text, now, 1);
 }
 
+/** Returns the seconds of a duration such as `24h`; undefined without the flag. @throws UsageError */
+export function secondsFrom(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = durationMs(text);
+  if (ms === undefined) throw new UsageError(`${flag}: expected such as 90s, 10m, 24h or 7d`);
+  return ms / 1000;
+}
+
+function durationMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
+}
+
 /** Parses a text that looks like ISO 8601: `Date.parse` takes "10" for a month. */
 function instant(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/i.test(text) ? Date.parse(text) : Number.NaN;
@@ -25,9 +38,8 @@ function instant(text: string): number {
 
 function instantOf(flag: string, text: string | undefined, now: number, sign: 1 | -1) {
   if (text === undefined) return undefined;
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const away = sign * Number(count) * (unitMs[unit] ?? 0);
-  const ms = count === undefined ? instant(text) : now + away;
+  const away = durationMs(text);
+  const ms = away === undefined ? instant(text) : now + sign * away;
   if (Number.isNaN(ms)) {
     throw new UsageError(`${flag}: expected such as 90s, 10m, 1h or 7d, or an ISO 8601 instant`);
   }

@@ -1,5 +1,5 @@
-// Tables that fit the width of a terminal: long values are shortened in their middle, so that the ends of
-// an id, an address or a path stay; no line wraps. Pure.
+// Tables that fit the width of a terminal: long texts are shortened in their middle, so that the ends of an
+// address or a path stay. Ids and times are whole; columns without room move to further lines. Pure.
 import { stripVTControlCharacters } from 'node:util';
 
 /** Between two columns. */
@@ -47,23 +47,57 @@ export function shortenedTo(text: string, width: number): string {
   return `${head.join('')}…${tail.join('')}`;
 }
 
+/** A text column is narrowed to this width before it moves to a line of its own. */
+const comfortableWidth = 16;
+
+/** Indent of the further lines of a row. */
+export const rowIndent = 2;
+
+const anId = /\b[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,24}\b/;
+
+/** Returns true if the text has an id: a shortened one cannot be copied. */
+export function hasId(text: string): boolean {
+  return anId.test(text);
+}
+
+/** Width of the columns at `at`, with the gaps between them. */
+function widthOfLine(widths: readonly number[], at: readonly number[]): number {
+  return at.reduce((sum, index) => sum + (widths[index] ?? 0), gap * (at.length - 1));
+}
+
 /**
- * Returns column widths, the widest narrowed until a line fits `width`; columns in `kept` are narrowed last.
+ * Distributes columns over the lines of one row. Columns in `whole` need their natural width, others a
+ * comfortable one; a column without room begins the next line.
  */
+export function linesOfRow(
+  natural: readonly number[],
+  width: number,
+  whole: ReadonlySet<number>,
+): number[][] {
+  const least = natural.map((one, at) => (whole.has(at) ? one : Math.min(one, comfortableWidth)));
+  const lines: number[][] = [];
+  for (const at of natural.keys()) {
+    const line = lines.at(-1);
+    const room = lines.length > 1 ? width - rowIndent : width;
+    if (line && widthOfLine(least, [...line, at]) <= room) line.push(at);
+    else lines.push([at]);
+  }
+  return lines;
+}
+
+/** Returns column widths, the widest narrowed until a line fits `width`; `whole` columns stay as they are. */
 export function fittingWidths(
   natural: readonly number[],
   width: number,
-  kept: ReadonlySet<number> = new Set(),
+  whole: ReadonlySet<number> = new Set(),
 ): number[] {
   const widths = [...natural];
-  const excess = () => widths.reduce((sum, one) => sum + one, gap * (widths.length - 1)) - width;
-  for (const spared of [kept, new Set<number>()]) {
-    while (excess() > 0) {
-      const widest = Math.max(...widths.filter((_, at) => !spared.has(at)));
-      if (widest <= leastWidth) break;
-      const at = widths.findIndex((one, index) => one === widest && !spared.has(index));
-      widths[at] = widest - 1;
-    }
+  const all = [...natural.keys()];
+  while (widthOfLine(widths, all) > width) {
+    const widest = Math.max(...widths.filter((_, at) => !whole.has(at)));
+    if (widest <= leastWidth) break;
+    const at = widths.findIndex((one, index) => one === widest && !whole.has(index));
+    widths[at] = widest - 1;
   }
   return widths;
 }

@@ -22,7 +22,9 @@ export const standingCard = [
 ];
 
 /** The parameters of a path to a thread. @throws ResourceNotFoundError */
-export async function threadParams(app: App, { organizationId }: Caller, threadId: string) {
+export async function threadParams(app: App, { organizationId }: Caller, typed: string) {
+  const { wholeId } = await import('./whole-id.ts');
+  const threadId = await wholeId(app, organizationId, ['thread'], typed);
   const { findThread } = await import('../../src/inbox/threads/queries.ts');
   const row = await findThread(app.store.db, threadId);
   if (row?.organization_id !== organizationId) throw new ResourceNotFoundError('thread', threadId);

@@ -7,7 +7,7 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { confirmed } from './ask.ts';
 import { given, readData } from './body.ts';
-import { BaseCommand, type CommonFlags, dataFlag, yesFlag } from './command.ts';
+import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
 import { type Listing, type Looks, print, printCard, printList } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
 import { agesAllowed, type FlagNames, flagsOf, readAges } from './schema-flags.ts';
@@ -145,7 +145,7 @@ interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer,
 export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   words: ListWords<Answer, Query>,
 ) {
-  return readCommand(words, (flags, page) =>
+  return readCommand({ ...words, flags: { ...tableFlags, ...words.flags } }, (flags, page) =>
     printList(flags, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
 }
@@ -233,8 +233,13 @@ interface DeleteWords<Shown> extends Words {
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   return command({ ...words, flags: yesFlag }, (typed) =>
     withCaller(typed.flags, async (app, caller) => {
-      const params = await paramsOf(app, caller, typed, words.find);
-      const shown = await runRoute(app, caller, await words.shows(), { params });
+      const { withWholeIds } = await import('./whole-id.ts');
+      const named = await paramsOf(app, caller, typed, words.find);
+      const shows = await words.shows();
+      // Completed once: the removed resource is the shown one, whatever is created in between.
+      const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
+      const params = whole as object;
+      const shown = await runRoute(app, caller, shows, { params });
       const question = words.question(shown);
       if (question !== null) await confirmed(question, typed.flags.yes === true);
       const answer = await runRoute(app, caller, await words.route(), { params });

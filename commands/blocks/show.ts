@@ -5,6 +5,7 @@ export const args = idArg('Id of the block (blk_…) or its address');
 export const card = ['id', 'address', 'reason', 'unsubscribeGroupId', 'messageId', 'createdAt'];
 
 export const find: Find = async (app, caller, named) => {
+  if (!/.@/.test(named)) return named;
   const { getBlockNamed } = await import('../../src/people/blocks/blocks.ts');
   return (await getBlockNamed(app, caller, named)).id;
 };

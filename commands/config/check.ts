@@ -1,11 +1,34 @@
 // `svc config check`. Reading and checking is src/core/config/config.ts, and of the files that it
 // names src/core/config/check-files.ts.
 
-import { ConfigError } from '../../src/platform/errors.ts';
+import type { LoadedConfig } from '../../src/core/config/config.ts';
+import { ConfigError, NoStoreError } from '../../src/platform/errors.ts';
 import { systemClock } from '../../src/platform/runtime/clock.ts';
-import { BaseCommand } from '../base/command.ts';
+import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { print } from '../base/output.ts';
-import { readConfig } from '../base/session.ts';
+import { readConfig, withApp } from '../base/session.ts';
+
+/**
+ * Returns the warning about a default sender that may not send to others. Leaves a store alone that cannot be
+ * reached, or that opening would migrate.
+ */
+async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Promise<string[]> {
+  const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }, { readMigrationStatus }] =
+    await Promise.all([
+      import('../../src/core/config/problems.ts'),
+      import('../../src/service/first-start.ts'),
+      import('../../src/platform/store/open.ts'),
+    ]);
+  if (!doesMailLeave(config.delivery)) return [];
+  try {
+    const migrations = await readMigrationStatus(config.database.url, config.dataDir);
+    if (migrations.some(({ appliedAt }) => appliedAt === null)) return [];
+    const doubt = await withApp(flags, sandboxDoubt);
+    return doubt === null ? [] : [doubt];
+  } catch (error) {
+    return error instanceof NoStoreError && error.lacks === 'store' ? [newStoreDoubt] : [];
+  }
+}
 
 export default class ConfigCheck extends BaseCommand {
   static override summary = 'Check the configuration without starting anything';
@@ -13,7 +36,8 @@ export default class ConfigCheck extends BaseCommand {
   static override description =
     'Names each mistake by its key, its line and the expected value, and ends with exit ' +
     'code 2. Also reads the files that the configuration names: delivery.providersFile ' +
-    'and those of smtp.inbound.tls.';
+    'and those of smtp.inbound.tls. In a mode that sends mail to others, reads the default ' +
+    'sender from the store, if there is one.';
 
   static override examples = [
     {
@@ -29,7 +53,11 @@ export default class ConfigCheck extends BaseCommand {
     const found = checkFiles(loaded, systemClock.now());
     if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));
     const { file } = loaded;
-    const warnings = [...loaded.warnings, ...found.warnings];
+    const warnings = [
+      ...loaded.warnings,
+      ...found.warnings,
+      ...(await sandboxDoubts(flags, loaded)),
+    ];
     await print(flags, { valid: true, file, warnings }, () =>
       [
         `${file ?? 'No configuration file: the defaults'} can be used.`,

@@ -2,7 +2,7 @@
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/outbound/messages/schema.ts';
 import { readJson } from '../base/body.ts';
-import { BaseCommand } from '../base/command.ts';
+import { BaseCommand, tableFlags } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printArray } from '../base/output.ts';
@@ -48,6 +48,7 @@ export default class MessagesBatch extends BaseCommand {
     'idempotency-key': Flags.string({
       description: 'Idempotency key: a repeat with it returns the first results',
     }),
+    ...tableFlags,
   };
 
   async run(): Promise<void> {

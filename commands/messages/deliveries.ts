@@ -1,5 +1,5 @@
 // `svc messages deliveries`: those of the message itself, which also names the recipient of each.
-import { BaseCommand } from '../base/command.ts';
+import { BaseCommand, tableFlags } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { capturedNote, shownStatus } from '../base/message-view.ts';
@@ -23,6 +23,8 @@ export default class MessagesDeliveries extends BaseCommand {
   ];
 
   static override args = messageArg;
+
+  static override flags = tableFlags;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesDeliveries);

@@ -1,3 +1,4 @@
+import { tableFlags } from '../base/command.ts';
 import { eventColumns } from '../base/fields.ts';
 import { messageArg as args, messageIdFrom as find } from '../base/message-id.ts';
 import { listText } from '../base/output.ts';
@@ -9,5 +10,7 @@ export default showCommand({
   args,
   find,
   route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.events,
-  view: (items) => listText({ items }, eventColumns, 'This message has no events yet.'),
+  flags: tableFlags,
+  view: (items, flags) =>
+    listText(flags, { items }, eventColumns, 'This message has no events yet.'),
 });

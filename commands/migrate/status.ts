@@ -1,5 +1,5 @@
 // `svc migrate status`. Migrations themselves: src/platform/store/migrate.ts.
-import { BaseCommand } from '../base/command.ts';
+import { BaseCommand, tableFlags } from '../base/command.ts';
 import { printList } from '../base/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { withConfiguration } from '../base/store-place.ts';
@@ -14,6 +14,8 @@ export default class MigrateStatus extends BaseCommand {
   static override examples = [
     { description: 'Look at the migrations before an upgrade', command: 'svc migrate status' },
   ];
+
+  static override flags = tableFlags;
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MigrateStatus);

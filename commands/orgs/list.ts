@@ -1,6 +1,6 @@
 // `svc orgs list`. Organizations: src/access/organizations/organizations.ts.
 import { given } from '../base/body.ts';
-import { BaseCommand, pageFlags } from '../base/command.ts';
+import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { organizationColumns } from '../base/fields.ts';
 import { printList } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
@@ -16,7 +16,7 @@ export default class OrgsList extends BaseCommand {
     },
   ];
 
-  static override flags = { ...pageFlags };
+  static override flags = { ...pageFlags, ...tableFlags };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(OrgsList);

@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
+import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
@@ -37,9 +38,10 @@ export default class OrgsPause extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsPause);
     await withApp(flags, async (app) => {
+      const id = await organizationIdFrom(app, args.organization);
       const { pauseOrganization } = await import('../../src/access/organizations/organizations.ts');
       const input = given({ note: flags.note });
-      const paused = await pauseOrganization(app, args.organization, input);
+      const paused = await pauseOrganization(app, id, input);
       await printCard(flags, paused, organizationCard);
     });
   }

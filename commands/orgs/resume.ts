@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
+import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
@@ -31,8 +32,9 @@ export default class OrgsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
+      const id = await organizationIdFrom(app, args.organization);
       const { resumeSending } = await import('../../src/outbound/queue/desk/resume.ts');
-      const resumed = await resumeSending(app, args.organization, given({ note: flags.note }));
+      const resumed = await resumeSending(app, id, given({ note: flags.note }));
       await printCard(flags, resumed, organizationCard);
     });
   }

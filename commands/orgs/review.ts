@@ -4,6 +4,7 @@ import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
 import { organizationCard } from '../base/fields.ts';
+import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
@@ -45,8 +46,9 @@ export default class OrgsReview extends BaseCommand {
     const { args, flags } = await this.parse(OrgsReview);
     if (flags.approve === flags.reject) throw new UsageError('give either --approve or --reject');
     await withApp(flags, async (app) => {
+      const id = await organizationIdFrom(app, args.organization);
       const { reviewOnboarding } = await import('../../src/access/organizations/onboarding.ts');
-      const reviewed = await reviewOnboarding(app, args.organization, {
+      const reviewed = await reviewOnboarding(app, id, {
         verdict: flags.approve ? 'approved' : 'rejected',
         ...given({ note: flags.note, expectedGeneration: flags['expected-generation'] }),
       });

@@ -2,6 +2,7 @@
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
+import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
@@ -26,8 +27,9 @@ export default class OrgsShow extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsShow);
     await withApp(flags, async (app) => {
+      const id = await organizationIdFrom(app, args.organization);
       const { getOrganization } = await import('../../src/access/organizations/organizations.ts');
-      await printCard(flags, await getOrganization(app, args.organization), organizationCard);
+      await printCard(flags, await getOrganization(app, id), organizationCard);
     });
   }
 }

@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
+import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
@@ -66,13 +67,14 @@ export default class OrgsUpdate extends BaseCommand {
       }),
     };
     await withApp(flags, async (app) => {
+      const id = await organizationIdFrom(app, args.organization);
       const { updateOrganization } = await import(
         '../../src/access/organizations/organizations.ts'
       );
       const { updateOrganizationInput } = await import('../../src/access/organizations/schema.ts');
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const changes = parseWith(updateOrganizationInput, input, 'body');
-      const updated = await updateOrganization(app, args.organization, changes);
+      const updated = await updateOrganization(app, id, changes);
       const { askForQuota } = await import('../../src/outbound/queue/scheduled.ts');
       await askForQuota(app, updated.id);
       await printCard(flags, updated, organizationCard);

@@ -33,8 +33,8 @@ export default class QueueDrop extends QueueCommand {
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
       const { dropDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseWith } = await import('../../src/core/api/validate.ts');
-      const ids = parseWith(queueIds, args.ids, 'path');
+      const { parseTyped } = await import('../base/whole-id.ts');
+      const ids = await parseTyped(app, organizationId, queueIds, args.ids, 'path');
       await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);
       const items = await dropDeliveries(app, ids, organizationId);
       await print(common, { items }, () => entriesText(items));

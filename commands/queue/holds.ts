@@ -1,4 +1,5 @@
 // `svc queue holds`. Holds: src/outbound/queue/desk/holds.ts.
+import { tableFlags } from '../base/command.ts';
 import { printList } from '../base/output.ts';
 import { holdColumns, QueueCommand, withQueue } from '../base/queue.ts';
 
@@ -7,13 +8,15 @@ export default class QueueHolds extends QueueCommand {
 
   static override examples = [{ description: 'List all holds', command: 'svc queue holds' }];
 
+  static override flags = tableFlags;
+
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueHolds);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
       const { listHolds } = await import('../../src/outbound/queue/desk/holds.ts');
       const holds = await listHolds(app, organizationId);
       await printList(
-        common,
+        { ...common, wide: flags.wide, columns: flags.columns },
         { items: holds },
         holdColumns,
         'No holds. Set one: svc queue hold --domain DOMAIN',

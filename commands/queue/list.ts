@@ -1,7 +1,7 @@
 // `svc queue list`. The queue: src/outbound/queue/desk/queue.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
-import { pageFlags } from '../base/command.ts';
+import { pageFlags, tableFlags } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { countsLine, domainFlag, entriesText, QueueCommand, withQueue } from '../base/queue.ts';
 
@@ -36,6 +36,7 @@ export default class QueueList extends QueueCommand {
     lane: Flags.string({ description: 'Only deliveries that wait for room in this lane' }),
     ...domainFlag,
     ...pageFlags,
+    ...tableFlags,
   };
 
   async run(): Promise<void> {
@@ -58,7 +59,7 @@ export default class QueueList extends QueueCommand {
         const { items, pagination, counts } = listed;
         const { page, totalPages, total } = pagination;
         const parts = [countsLine(counts)];
-        if (items.length > 0) parts.push(await entriesText(items));
+        if (items.length > 0) parts.push(await entriesText(items, flags));
         if (totalPages > 1) parts.push(`Page ${page} of ${totalPages}, ${total} in all.`);
         return parts.join('\n\n');
       });

@@ -36,9 +36,12 @@ export default class QueueRelease extends QueueCommand {
       const { releaseHold } = await import('../../src/outbound/queue/desk/holds.ts');
       const { holdId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
       const { parseWith } = await import('../../src/core/api/validate.ts');
-      const target = args.id?.startsWith('hold_')
-        ? { holdId: parseWith(holdId, args.id, 'path') }
-        : await holdTargetFrom(session, args.id, flags.domain);
+      const { wholeId } = await import('../base/whole-id.ts');
+      const kinds = ['hold', 'delivery', 'message'] as const;
+      const id = args.id && (await wholeId(session.app, session.organizationId, kinds, args.id));
+      const target = id?.startsWith('hold_')
+        ? { holdId: parseWith(holdId, id, 'path') }
+        : await holdTargetFrom(session, id, flags.domain);
       const result = await walking(session, 'released', (tell) =>
         releaseHold(session.app, target, tell),
       );

@@ -2,7 +2,9 @@ import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
 import { printCard } from '../base/output.ts';
-import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
+import { standingCard, threadArg, threadParams } from '../base/thread.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;
 
@@ -37,11 +39,14 @@ export default class ThreadsLabel extends BaseCommand {
       { labels: remove, load: async () => (await routes()).removeLabels },
       { labels: add, load: async () => (await routes()).addLabels },
     ];
-    let standing: object = {};
-    for (const { labels, load } of changes) {
-      if (!labels) continue;
-      standing = await callOnThread(flags, args.thread, load, { body: { labels } });
-    }
-    await printCard(flags, standing, standingCard);
+    await withCaller(flags, async (app, caller) => {
+      const params = await threadParams(app, caller, args.thread);
+      let standing: object = {};
+      for (const { labels, load } of changes) {
+        if (!labels) continue;
+        standing = await runRoute(app, caller, await load(), { params, body: { labels } });
+      }
+      await printCard(flags, standing, standingCard);
+    });
   }
 }

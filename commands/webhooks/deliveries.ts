@@ -1,7 +1,7 @@
 // `svc webhooks deliveries`. Deliveries: src/webhooks/deliveries.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
-import { BaseCommand, pageFlags } from '../base/command.ts';
+import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { print, printList } from '../base/output.ts';
 import { callRoute } from '../base/route.ts';
 import { timeFrom } from '../base/since.ts';
@@ -40,6 +40,7 @@ export default class WebhooksDeliveries extends BaseCommand {
       description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
     }),
     ...pageFlags,
+    ...tableFlags,
   };
 
   async run(): Promise<void> {

@@ -1,7 +1,7 @@
 // `svc webhooks events`. The kinds are those of daemon/http/event-kinds.ts.
 import { Args } from '@oclif/core';
 import type { PresentedKind } from '../../src/history/events/schema.ts';
-import { BaseCommand } from '../base/command.ts';
+import { BaseCommand, tableFlags } from '../base/command.ts';
 import { print, printList } from '../base/output.ts';
 
 function kindText({ type, summary, sample, schema }: PresentedKind): string {
@@ -30,6 +30,8 @@ export default class WebhooksEvents extends BaseCommand {
   static override args = {
     kind: Args.string({ description: 'Kind of event, such as message.bounced' }),
   };
+
+  static override flags = tableFlags;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WebhooksEvents);

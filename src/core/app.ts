@@ -13,7 +13,7 @@ import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
 import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
 import type { Db, Store } from '../platform/store/db.ts';
-import { openStore } from '../platform/store/open.ts';
+import { isStoreThere, openStore } from '../platform/store/open.ts';
 import type { Config } from './config/config.ts';
 
 /** A newly recorded event. */
@@ -154,7 +154,10 @@ interface OpenOptions {
   mostReadMs: number | undefined;
 }
 
-async function openOrMake({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
+/** Creates a secret only for a new store: no other secret reads an existing one. */
+async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
+  const { dataDir, database } = config;
+  if (await isStoreThere(database.url, dataDir)) return openExisting(config, clock, options);
   const secrets = openSecrets(dataDir, options.random);
   return { secrets, store: await openStore(database.url, dataDir, clock, options) };
 }

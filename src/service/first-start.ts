@@ -14,12 +14,15 @@ import {
 import { findOrganizationByName, lockOrganization } from '../access/organizations/queries.ts';
 import type { App } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
+import { doesMailLeave } from '../core/config/problems.ts';
 import { byService, record } from '../history/events/record.ts';
 import { newDomain, storeDomain } from '../identity/domains/domains.ts';
+import { findSendingDomain } from '../identity/domains/queries.ts';
 import { storeMailbox } from '../identity/mailboxes/mailboxes.ts';
-import { insertSender } from '../identity/senders/queries.ts';
+import { findDefaultSender, insertSender } from '../identity/senders/queries.ts';
 import { newSenderRow } from '../identity/senders/senders.ts';
 import { createRouter } from '../mail/smtp/route.ts';
+import { domainOf } from '../platform/net/address.ts';
 import type { Db } from '../platform/store/db.ts';
 
 const sandboxDomain = 'sandbox.test';
@@ -73,6 +76,25 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
     await record(app, trx, byService(organization.id), change);
     return { apiKey: plaintext };
   });
+}
+
+const sandboxRemedy =
+  'is refused, as no answer and no bounce could come back (a relay on this machine takes it). Make a sender ' +
+  'of your own domain: svc senders create --email hello@example.com --default';
+
+/** The warning about a store before its first start, in a configuration whose mail leaves the machine. */
+export const newStoreDoubt = `the first default sender is ${sandboxSender}: its mail to others ${sandboxRemedy}`;
+
+/** Returns the warning that the default sender is of the sandbox although mail leaves the machine, or null. */
+export async function sandboxDoubt({ config, store }: App): Promise<string | null> {
+  if (!doesMailLeave(config.delivery)) return null;
+  const organization = await findOrganizationByName(store.db, defaultOrganization);
+  if (!organization) return newStoreDoubt;
+  const sender = await findDefaultSender(store.db, organization.id);
+  const name = sender && domainOf(sender.email);
+  const domain = name && (await findSendingDomain(store.db, organization.id, name));
+  if (!domain || domain.is_local === 0) return null;
+  return `the default sender is ${sender.email}: its mail to others ${sandboxRemedy}`;
 }
 
 /** Returns a recipient for the first message that never leaves this machine, in any configuration. */

@@ -2,6 +2,7 @@
 // lower folders to higher ones. Starts no server and no job.
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
+import { checkSecret } from '../identity/domains/signing-keys.ts';
 import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
 import { threadHooks } from '../inbox/threads/hooks.ts';
@@ -18,7 +19,21 @@ export const hooks: Hooks = {
   threads: threadHooks,
 };
 
-/** Opens the app with the hooks of the service. @throws the errors of `openApp`. */
-export function openService(config: Config, log: Logger, overrides?: AppOverrides): Promise<App> {
-  return openApp(config, log, hooks, overrides);
+/**
+ * Opens the app with the hooks of the service.
+ * @throws the errors of `openApp`; UnreachableError if the secret is not that of the store
+ */
+export async function openService(
+  config: Config,
+  log: Logger,
+  overrides?: AppOverrides,
+): Promise<App> {
+  const app = await openApp(config, log, hooks, overrides);
+  try {
+    await checkSecret(app);
+    return app;
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
 }

@@ -22,6 +22,8 @@ const own = ownTables<WebhookTables>();
 
 const deliveries = own.rowsOf('webhook_deliveries', 'webhook-delivery');
 
+export const { idsEnding: deliveryIdsEnding } = deliveries;
+
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   eventType?: string | undefined;

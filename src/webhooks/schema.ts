@@ -1,9 +1,10 @@
 // Shapes of webhooks, in and out (specification 2.14, 4.9).
+
 import { z } from 'zod';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
+import { idOf } from '../core/api/resource-schema.ts';
 import { eventTypes } from '../history/events/names.ts';
-import { idPattern } from '../platform/runtime/ids.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
 
@@ -131,8 +132,8 @@ export const webhookOutput = z
   .meta({ id: 'Webhook', description: 'An endpoint that receives events' });
 
 export const deliveryParams = z.strictObject({
-  id: z.string().regex(idPattern(webhookNoun), 'is not a webhook id'),
-  deliveryId: z.string().regex(idPattern('webhookDelivery'), 'is not the id of a webhook delivery'),
+  id: idOf(webhookNoun, 'is not a webhook id'),
+  deliveryId: idOf('webhookDelivery', 'is not the id of a webhook delivery'),
 });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });

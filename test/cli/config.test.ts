@@ -2,7 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
+import {
+  type CliWorkspace,
+  cliWorkspace,
+  initializedWorkspace,
+  repository,
+} from '../support/cli.ts';
 
 let cli: CliWorkspace;
 beforeAll(() => {
@@ -48,9 +53,34 @@ it('config check names the usable file, and its warnings', async () => {
     valid: true,
     warnings: [
       expect.stringContaining('bounces cannot come back'),
+      expect.stringContaining('http.publicUrl is not set'),
       expect.stringContaining('delivery.relay.requireTls'),
+      expect.stringMatching(/^the first default sender is hello@sandbox\.test: .* is refused/),
     ],
   });
+});
+
+it('config check warns of the default sender until it is of a domain of its own', async () => {
+  const sandbox = /default sender is hello@sandbox\.test: .*svc senders create --email/;
+  const home = await initializedWorkspace({ SVC_DELIVERY_MODE: 'direct' });
+  try {
+    const check = async () => (await home.run(['config', 'check'])).stdout;
+    expect(await check()).toMatch(sandbox);
+    await home.json(['domains', 'add', 'acme.example', '--dkim', 'ed25519']);
+    await home.json(['domains', 'verify', 'acme.example', '--force']);
+    await home.json([
+      'senders',
+      'create',
+      '--email',
+      'hello@acme.example',
+      '--name',
+      'A',
+      '--default',
+    ]);
+    expect(await check()).not.toMatch(sandbox);
+  } finally {
+    home.close();
+  }
 });
 
 it('config check ends with 2 for an invalid variable', async () => {

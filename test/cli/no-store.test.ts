@@ -96,6 +96,39 @@ it('a store without its secret is not used, and no secret is created', async () 
   expect(existsSync(inData('secret.key'))).toBe(false);
 });
 
+describe.each(['SQLite', 'PostgreSQL'])('another secret for a store on %s', (engine) => {
+  let env: Record<string, string>;
+  let drop = async () => {};
+  beforeEach(async () => {
+    env = { SVC_HTTP_PORT: '0', SVC_SMTP_INBOUND_PORT: '0' };
+    if (engine === 'PostgreSQL') {
+      const schema = await postgresSchema(inject('postgresUrl'));
+      env.SVC_DATABASE_URL = schema.url;
+      drop = () => schema.drop();
+    }
+    await cli.json(['init'], { env });
+  });
+  afterEach(() => drop());
+
+  it.each(['daemon', 'init'])('is not made by svc %s', async (command) => {
+    rmSync(inData('secret.key'));
+    const { code, stderr } = await cli.run([command], { env });
+    expect([code, stderr]).toEqual([7, expect.stringContaining(inData('secret.key'))]);
+    expect(stderr).toContain('Copy it there from the machine that made the store');
+    expect(existsSync(inData('secret.key'))).toBe(false);
+  });
+
+  it.each(['daemon', 'domains add example.com', 'webhooks list'])(
+    'is refused by svc %s with 7',
+    async (words) => {
+      writeFileSync(inData('secret.key'), Buffer.alloc(32, 7));
+      const { code, stdout, stderr } = await cli.run(words.split(' '), { env });
+      expect([code, stdout]).toEqual([7, '']);
+      expect(stderr).toContain(`${inData('secret.key')} is not the key of this store: copy that`);
+    },
+  );
+});
+
 it('only the daemon and config check need a secret of the daemon', async () => {
   const file = 'delivery:\n  mode: relay\n  relay: {host: smtp.example.com, username: u}\n';
   writeFileSync(join(cli.directory, 'config.yaml'), file);

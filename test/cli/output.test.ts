@@ -46,6 +46,27 @@ describe('--json', () => {
   });
 });
 
+describe('--columns', () => {
+  it('chooses the fields of a list', async () => {
+    const { stdout } = await cli.run(['domains', 'list', '--columns', 'domain, dkimKeys.selector']);
+    expect(stdout.split('\n')[0]).toMatch(/^domain +dkimKeys\.selector$/);
+    expect(stdout).toMatch(/^sandbox\.test +\S+/m);
+    expect(stdout).not.toContain('verified');
+  });
+
+  it('refuses an unknown field with the nearest one', async () => {
+    const { code, stderr } = await cli.run(['domains', 'list', '--columns', 'domian']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'svc: --columns: the list has no field "domian". Did you mean domain?\n',
+    });
+  });
+
+  it('is refused beside --json', async () => {
+    expect((await cli.run(['domains', 'list', '--columns', 'id', '--json'])).code).toBe(2);
+  });
+});
+
 describe('the fixed forms', () => {
   it('orgs create, keys create and senders create print the created object', async () => {
     const organization = await cli.json<Item>([

@@ -1,4 +1,4 @@
-// Tables for a person: they fit the width of the terminal, headings are words, times are local.
+// Tables for a person: they fit the width of the terminal, ids are whole, headings are words, times are local.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fittedTable } from '../../commands/base/format.ts';
 import {
@@ -29,18 +29,27 @@ describe('a table for a person', () => {
   };
   const fields = ['id', 'status', 'who', 'subject', 'createdAt'];
 
-  it.each([40, 60, 80, 120, 300])('fits %d columns without wrapping', (width) => {
+  it.each([40, 60, 80, 120, 300])('has no line longer than %d columns', (width) => {
     const lines = fittedTable([row, { ...row, id: 'x' }], fields, width).split('\n');
-    expect(lines).toHaveLength(3);
     for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
   });
 
-  it('shows status and time in full at 80 columns, and shortens long values in the middle', () => {
-    const [head = '', first = ''] = fittedTable([row], fields, 80).split('\n');
-    expect(head).toMatch(/^ID +Status +Who +Subject +Created$/);
-    expect(first).toMatch(
-      /^msg_\w+…\w+w7xy +delivered +→ a\S*…\S*com +Your.*….*語 +2026-01-05 13:00:00$/,
-    );
+  it.each([10, 30, 40, 60, 80, 120, 300])('shows ids and times whole at %d columns', (width) => {
+    const shown = fittedTable([{ ...row, other: `${id}, ${id}` }], [...fields, 'other'], width);
+    expect(shown.split(id)).toHaveLength(4);
+    expect(shown).toContain('2026-01-05 13:00:00');
+  });
+
+  it('moves the columns without room to a second line of the row', () => {
+    const second = { ...row, id: 'msg_06dq2k0qz8h3v5m1r9t4w7xz', who: '→ b@c.test', subject: null };
+    const lines = fittedTable([row, second], ['id', 'status', 'who', 'createdAt', 'subject'], 80);
+    expect(lines.split('\n')).toEqual([
+      expect.stringMatching(/^ID +Status +Who +Created$/),
+      '  Subject',
+      expect.stringMatching(/^msg_\w{24} {2}delivered {2}→ a\S*.*…\S*com {2}2026-01-05 13:00:00$/),
+      `  ${row.subject}`,
+      expect.stringMatching(/^msg_\w{24} {2}delivered {2}→ b@c.test +2026-01-05 13:00:00$/),
+    ]);
   });
 
   it('changes no value that fits', () => {
@@ -61,6 +70,7 @@ describe('the parts of a table', () => {
   it('take room from the widest column first', () => {
     expect(fittingWidths([10, 30, 20], 44)).toEqual([10, 15, 15]);
     expect(fittingWidths([10, 10], 80)).toEqual([10, 10]);
+    expect(fittingWidths([28, 30, 20], 60, new Set([0]))).toEqual([28, 14, 14]);
   });
 
   it.each([

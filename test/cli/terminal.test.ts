@@ -33,6 +33,13 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(plain.output).not.toContain(bold);
   });
 
+  it('--wide shows long values whole', async () => {
+    const name = 'A name of a sender that is longer than its column may be at 80 characters';
+    await cli.json(['senders', 'create', '--email', 'long@sandbox.test', '--name', name]);
+    expect((await onTerminal(cli, 'senders list')).output).not.toContain(name);
+    expect((await onTerminal(cli, 'senders list --wide')).output).toContain(name);
+  });
+
   it('a backup shows a bar that reaches its end', async () => {
     const { code, output } = await onTerminal(cli, 'backup backup.db');
     expect(code).toBe(0);

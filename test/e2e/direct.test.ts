@@ -63,14 +63,18 @@ async function sinksOnOnePort(): Promise<[SmtpSink, SmtpSink]> {
   }
 }
 
-function directHome(env: Record<string, string> = {}): DaemonHome {
-  return daemonHome({
+/** Makes a home whose sandbox may send to others. */
+async function directHome(env: Record<string, string> = {}): Promise<DaemonHome> {
+  const made = daemonHome({
     SVC_DELIVERY_MODE: 'direct',
     SVC_DELIVERY_HOSTNAME: 'out.example.com',
     SVC_DELIVERY_DIRECT_PORT: String(first.port),
     SVC_DNS_SERVERS: JSON.stringify([dns.address]),
     ...env,
   });
+  await made.makeStore();
+  await made.cli.json(['domains', 'verify', 'sandbox.test', '--force']);
+  return made;
 }
 
 /** Sends, and follows the message until its first attempt has ended. */
@@ -92,7 +96,7 @@ describe('direct mode with private addresses allowed', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   beforeAll(async () => {
-    home = directHome({ SVC_DELIVERY_DIRECT_ALLOW_PRIVATE_ADDRESSES: 'true' });
+    home = await directHome({ SVC_DELIVERY_DIRECT_ALLOW_PRIVATE_ADDRESSES: 'true' });
     daemon = await home.start();
   });
   afterAll(() => home.close());
@@ -153,7 +157,7 @@ describe('direct mode with private addresses forbidden', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   beforeAll(async () => {
-    home = directHome();
+    home = await directHome();
     daemon = await home.start();
   });
   afterAll(() => home.close());

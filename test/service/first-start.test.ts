@@ -15,6 +15,7 @@ import {
   ensureDefaultOrganization,
   firstStart,
   firstStartText,
+  sandboxDoubt,
 } from '../../src/service/first-start.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from '../support/test-app.ts';
 
@@ -89,6 +90,31 @@ describe.each(stores)('the first start on %s', (store) => {
     const { id } = await createKey(test.app, operator, { role: 'owner' });
     await revokeKey(test.app, operator, id);
     expect(await firstStart(test.app)).toBeNull();
+  });
+});
+
+describe.each(stores)('the warning about the default sender on %s', (store) => {
+  const relayed = (host: string): ConfigInput => ({ delivery: { mode: 'relay', relay: { host } } });
+  const doubtIn = async (config: ConfigInput) => {
+    const test = await emptyTestApp({ store, config });
+    try {
+      await firstStart(test.app);
+      return await sandboxDoubt(test.app);
+    } finally {
+      await test.close();
+    }
+  };
+
+  it.each<[string, ConfigInput]>([
+    ['direct mode', { delivery: { mode: 'direct' } }],
+    ['a relay elsewhere', relayed('smtp.example.com')],
+    ['a relay on this machine', relayed('127.0.0.1')],
+  ])('is given in a new store with %s', async (_, config) => {
+    expect(await doubtIn(config)).toMatch(/^the default sender is hello@sandbox\.test: .*refused/);
+  });
+
+  it('is not given in capture mode', async () => {
+    expect(await doubtIn({})).toBeNull();
   });
 });
 

@@ -10,6 +10,8 @@ import { operatorOf } from '../../src/access/keys/roles.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import { type App, type Hooks, openApp } from '../../src/core/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
+import { doesMailLeave } from '../../src/core/config/problems.ts';
+import { domains, findSendingDomain } from '../../src/identity/domains/queries.ts';
 import {
   type DkimAlgorithm,
   type DkimKeyPair,
@@ -18,6 +20,7 @@ import {
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';
@@ -44,6 +47,8 @@ export interface TestAppOptions {
   hooks?: Partial<Hooks>;
   /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
   mostReadMs?: number;
+  /** Leaves the sandbox to this machine in a configuration whose mail leaves it. */
+  keepsSandbox?: boolean;
   /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
@@ -157,6 +162,8 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
       mostReadMs,
       ...(connect && { connect }),
     };
+    // A migrated store counts as one with secrets.
+    openSecrets(dataDir, random);
     const app = await openApp(config, log, { ...hooks, ...options.hooks }, overrides);
     opened.push(app);
     return app;
@@ -175,6 +182,15 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   };
 }
 
+/** Lets the sandbox send to others where mail leaves the machine, as `verify --force` would. */
+async function letSandboxOut(app: App, organizationId: string): Promise<void> {
+  if (!doesMailLeave(app.config.delivery)) return;
+  await app.store.write(async (trx) => {
+    const domain = await findSendingDomain(trx, organizationId, 'sandbox.test');
+    if (domain) await domains.update(trx, organizationId, domain.id, { is_local: 0 });
+  });
+}
+
 /** Makes a service and runs its first start. */
 export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const empty = await emptyTestApp(options);
@@ -182,5 +198,6 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   if (!first) throw new Error('the store of a new test app was not empty');
   const caller = await createAuthenticator(empty.app).authenticate(first.apiKey);
   if (!caller) throw new Error('the key of the first start was refused');
+  if (!options.keepsSandbox) await letSandboxOut(empty.app, caller.organizationId);
   return { ...empty, caller, operator: operatorOf(caller.organizationId), apiKey: first.apiKey };
 }

@@ -4,6 +4,7 @@
 // state     moved by        to        also
 // (none)    create, rotate  active    plaintext shown once
 // active    revoke, rotate  inactive  for good; refused everywhere within a second
+// active    rotate (grace)  active    expires at the end of the grace period; its replacement is valid too
 // active    expiresAt       expired   isActive stays true: `expiresAt` shows it
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
@@ -27,7 +28,13 @@ import { areNoLooser, isBound } from './constraints.ts';
 import { isTestKey, makeKey } from './key-format.ts';
 import * as queries from './queries.ts';
 import { covers, customRole, rolePermissions } from './roles.ts';
-import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './schema.ts';
+import {
+  type ApiKey,
+  type CreateKey,
+  createKeyInput,
+  type RotateKey,
+  type UpdateKey,
+} from './schema.ts';
 
 const defaultRole = 'developer';
 
@@ -99,6 +106,7 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
   const row: queries.KeyRow = {
     id,
     lineage: id,
+    replaced_by: null,
     organization_id: organizationId,
     name: wanted.name ?? null,
     description: wanted.description ?? null,
@@ -272,10 +280,16 @@ export async function updateKey(
 }
 
 /**
- * Replaces a key by one with the same owner, name, permissions, constraints and expiry, and ends the old one.
- * @throws ResourceNotFoundError; ConflictError (revoked or expired); ForbiddenError.
+ * Replaces a key by one with the same owner, name, permissions, constraints and expiry. The old one ends now,
+ * or after the grace period.
+ * @throws ResourceNotFoundError; ConflictError (revoked, expired or replaced); ForbiddenError.
  */
-export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
+export async function rotateKey(
+  app: App,
+  caller: Caller,
+  id: string,
+  { graceSeconds = 0 }: RotateKey = {},
+): Promise<ApiKey> {
   const rotated = await app.store.write(async (trx) => {
     const old = await queries.keys.get(trx, caller.organizationId, id);
     const now = app.clock.now();
@@ -284,13 +298,26 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
     }
     const revoked = new ConflictError('api-key', `API key ${id} is revoked and cannot be rotated`);
     if (old.is_active === 0) throw revoked;
+    if (old.replaced_by !== null) {
+      const text = `API key ${id} was replaced by ${old.replaced_by}: rotate that one`;
+      throw new ConflictError('api-key', text);
+    }
     await requireNoMoreThan(trx, caller, old);
-    if (!(await queries.deactivateKey(trx, id))) throw revoked;
     const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
     const row = { ...old, ...text, ...fresh };
+    const graceEnds = now + graceSeconds * 1000;
+    const expiresAt = Math.min(graceEnds, old.expires_at ?? graceEnds);
+    const hasEnded =
+      graceSeconds > 0
+        ? await queries.replaceKey(trx, id, { replacedBy: row.id, expiresAt })
+        : await queries.deactivateKey(trx, id);
+    if (!hasEnded) throw revoked;
     await queries.keys.insert(trx, row);
-    const details = { replacedBy: row.id };
+    const details = {
+      replacedBy: row.id,
+      ...(graceSeconds > 0 && { expiresAt: isoTime(expiresAt) }),
+    };
     await record(app, trx, caller, { subject: id, action: 'key.rotated', details });
     await record(app, trx, caller, created(row, { replaces: id }));
     queries.keyChanges.note(trx);

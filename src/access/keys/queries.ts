@@ -17,8 +17,10 @@ export interface KeyRow {
   /** JSON; null for none. */
   constraints: string | null;
   send_mode: SendMode;
-  /** Id of the first key in a chain of rotations; at most one key of the chain is active. */
+  /** Id of the first key in a chain of rotations. The last key of the chain has no replacement. */
   lineage: string;
+  /** Id of the replacement by rotation; the key itself is active until it expires. */
+  replaced_by: string | null;
   is_active: number;
   expires_at: number | null;
   last_used_at: number | null;
@@ -52,7 +54,8 @@ export const findHeirs = own.all((db, ids: readonly string[]) =>
     .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
     .select(['made.id', 'heir.constraints'])
     .where('made.id', ...isOneOf(db, ids))
-    .where('heir.is_active', '=', 1),
+    .where('heir.is_active', '=', 1)
+    .where('heir.replaced_by', 'is', null),
 );
 
 /** Returns the key itself, or its replacement by rotations, while it is active. */
@@ -63,7 +66,24 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
     .selectAll('heir')
     .where('made.id', '=', id)
     .where('heir.is_active', '=', 1)
+    .where('heir.replaced_by', 'is', null)
     .executeTakeFirst();
+}
+
+/** Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: one caller wins. */
+export async function replaceKey(
+  db: Db,
+  id: string,
+  { replacedBy, expiresAt }: { replacedBy: string; expiresAt: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<KeyTables>(db)
+    .updateTable('api_keys')
+    .set({ replaced_by: replacedBy, expires_at: expiresAt })
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .where('replaced_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Deactivates a key. Returns false if it was inactive: one of two callers wins. */

@@ -4,7 +4,13 @@ import { pageOf } from '../../core/api/pagination.ts';
 import { deleted, idPath } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts';
-import { createKeyInput, keyOutput, listKeysQuery, updateKeyInput } from './schema.ts';
+import {
+  createKeyInput,
+  keyOutput,
+  listKeysQuery,
+  rotateKeyInput,
+  updateKeyInput,
+} from './schema.ts';
 
 const at = area('API keys', { about: 'Keys and their permissions', resource: 'keys' });
 const path = '/v1/api-keys';
@@ -59,11 +65,13 @@ export const keyRoutes = {
     summary: 'Replace an API key',
     description:
       'Creates a new key with the same owner, name, permissions and constraints; its ' +
-      'plaintext is in `key`. The old key is deactivated. A revoked or expired key is ' +
-      'refused.',
+      'plaintext is in `key`. The old key is deactivated; with `graceSeconds` it expires ' +
+      'after that time. A revoked, expired or already replaced key is refused.',
     params,
+    body: rotateKeyInput,
+    bodyOptional: true,
     output: keyOutput,
     throws: [ConflictError],
-    run: (app, { caller, params: { id } }) => rotateKey(app, caller, id),
+    run: (app, { caller, params: { id }, body }) => rotateKey(app, caller, id, body),
   }),
 };

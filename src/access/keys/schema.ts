@@ -1,10 +1,11 @@
 // Input and output schemas of API keys (specification 2.4, 4.3).
+
 import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { grantableActions, roles } from './roles.ts';
 
 const name = z
@@ -67,8 +68,8 @@ const ipRange = z
     return z.NEVER;
   });
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
-const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
+const namespaceId = idOf('mailboxNamespace', 'is not a namespace id');
 
 const constraintsInput = z
   .strictObject({
@@ -151,6 +152,17 @@ export const updateKeyInput = z
   })
   .meta({ examples: [{ name: 'Billing', description: 'Sends the invoices' }] });
 
+/** 30 days: a grace period is for a roll-out, not for a second key. */
+const longestGraceSeconds = 2_592_000;
+
+export const rotateKeyInput = z
+  .strictObject({
+    graceSeconds: z.int().min(0).max(longestGraceSeconds).optional().meta({
+      description: 'Seconds for which the old key stays valid beside the new one (default: 0)',
+    }),
+  })
+  .meta({ examples: [{}, { graceSeconds: 86_400 }] });
+
 export const keyOutput = z
   .object({
     id: z.string(),
@@ -184,5 +196,6 @@ export const keyOutput = z
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 
 export type CreateKey = z.input<typeof createKeyInput>;
+export type RotateKey = z.output<typeof rotateKeyInput>;
 export type UpdateKey = z.output<typeof updateKeyInput>;
 export type ApiKey = z.output<typeof keyOutput>;

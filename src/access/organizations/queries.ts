@@ -1,5 +1,6 @@
 // All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import type { IdsEnding } from '../../platform/store/ids-ending.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface OrganizationRow {
@@ -48,6 +49,18 @@ export function findOrganizationByName(db: Db, name: string): Promise<Organizati
     .where('name', '=', name)
     .executeTakeFirst();
 }
+
+/** Returns up to `limit` ids with this ending, newest first; the empty ending selects all. */
+export const organizationIdsEnding: IdsEnding = async (db, _organizationId, ending, limit) => {
+  const rows = await tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', 'like', `%${ending}`)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+};
 
 /**
  * Inserts an organization. Returns false if the name is taken. On PostgreSQL, waits for a process that

@@ -2,9 +2,20 @@
 import { z } from 'zod';
 import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 
+/** The kinds of ids that a schema accepts; the command line completes typed endings by them. */
+export const idKinds = z.registry<{ kinds: readonly IdKind[] }>();
+
+/** An id of this kind; `problem` is the error for any other text. */
+export function idOf(kind: IdKind, problem: string) {
+  return z
+    .string()
+    .regex(idPattern(kind), problem)
+    .register(idKinds, { kinds: [kind] });
+}
+
 /** Parameters of a path with `{id}`; `what` names the resource in the error for an id of another kind. */
 export function idPath(kind: IdKind, what = `a ${kind}`) {
-  return z.strictObject({ id: z.string().regex(idPattern(kind), `is not ${what} id`) });
+  return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }
 
 /** A boolean as it arrives in a query string. */

@@ -3,9 +3,8 @@
 // value is valid by itself: a contradiction prevents the start, a doubt causes a warning. schema.ts
 // has the bounds of single values.
 
-import { isIP } from 'node:net';
 import type { z } from 'zod';
-import { parseRange } from '../../platform/net/network-address.ts';
+import { isLoopbackHost, parseRange } from '../../platform/net/network-address.ts';
 import { configKeys, findKeyHolding, isSecret } from './keys.ts';
 import { listenersOf } from './listeners.ts';
 import { findNearest } from './nearest.ts';
@@ -184,7 +183,7 @@ function acmeContradictions({ tracking: { acme, http, https } }: Config): Contra
     needs('tracking.acme.dns.port', acme.dns.port, 'tracking.acme.challenge');
   }
   const { protocol, hostname } = new URL(acme.directoryUrl);
-  if (protocol !== 'https:' && !isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))) {
+  if (protocol !== 'https:' && !isLoopbackHost(hostname.replace(/^\[(.*)\]$/, '$1'))) {
     const path = 'tracking.acme.directoryUrl';
     found.push({ path, because: path, text: 'expected https:// (RFC 8555 6.1)' });
   }
@@ -201,8 +200,19 @@ export function findContradictions(config: Config): Contradiction[] {
   ];
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+/** Tells whether mail to some recipients is handed to another server, be it a relay on this machine. */
+export function doesMailLeave({ mode, routes }: Config['delivery']): boolean {
+  return mode !== 'capture' || routes.some(({ via }) => via !== 'capture');
+}
+
+/** Returns a warning that mail has no public links, or null. */
+function publicUrlDoubt({ delivery, http, tracking }: Config): string | null {
+  if (!doesMailLeave(delivery) || (http.publicUrl ?? tracking.publicUrl) !== null) return null;
+  return (
+    'http.publicUrl is not set: mail that leaves this machine and needs a link (to unsubscribe, or to ' +
+    `track opens and clicks) is refused. A relay on this machine gets it with links to port ${http.port} of ` +
+    'this machine'
+  );
 }
 
 /**
@@ -212,10 +222,9 @@ function isLoopback(host: string): boolean {
  */
 export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   const { host, port, trustedNetworks } = smtp.inbound;
-  const leaves =
-    delivery.mode !== 'capture' || delivery.routes.some(({ via }) => via !== 'capture');
-  const hasGateway = trustedNetworks.some((text) => isLoopback(text.split('/')[0] ?? ''));
-  if (!leaves || !isLoopback(host) || hasGateway) return null;
+  const leaves = doesMailLeave(delivery);
+  const hasGateway = trustedNetworks.some((text) => isLoopbackHost(text.split('/')[0] ?? ''));
+  if (!leaves || !isLoopbackHost(host) || hasGateway) return null;
   return (
     'bounces cannot come back: mail leaves this machine, but other servers cannot ' +
     `reach smtp.inbound.host ${host}. Set smtp.inbound.host to 0.0.0.0 and ` +
@@ -231,12 +240,14 @@ export function findDoubts(config: Config): string[] {
   const doubts: string[] = [];
   const noReturn = returnPathDoubt(config);
   if (noReturn !== null) doubts.push(noReturn);
+  const noLinks = publicUrlDoubt(config);
+  if (noLinks !== null) doubts.push(noLinks);
   const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
   if (everybody !== undefined) {
     doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: no mail from there is checked`);
   }
   const { enabled, host, tls } = smtp.submission;
-  if (enabled && tls.certFile === null && !isLoopback(host)) {
+  if (enabled && tls.certFile === null && !isLoopbackHost(host)) {
     doubts.push(
       `smtp.submission.host is ${host}, without tls.certFile: only clients on this ` +
         'machine can log in',
@@ -250,7 +261,7 @@ export function findDoubts(config: Config): string[] {
   );
   for (const { at, access } of [{ at: 'delivery.relay', access: relay }, ...relays]) {
     const { host, password, secure, requireTls } = access;
-    if (!host || password === null || secure || requireTls || isLoopback(host)) continue;
+    if (!host || password === null || secure || requireTls || isLoopbackHost(host)) continue;
     doubts.push(`${at}.password may be sent unencrypted: set ${at}.requireTls or ${at}.secure`);
   }
   return doubts;

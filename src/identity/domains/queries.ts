@@ -52,9 +52,27 @@ const own = ownTables<DomainTables>();
 export const findSendingDomain = own.first((db, organizationId: string, domain: string) =>
   db
     .selectFrom('domains')
-    .select(['id', 'status'])
+    .select(['id', 'status', 'is_local'])
     .where('organization_id', '=', organizationId)
     .where('domain', '=', domain),
+);
+
+/** Returns whether a domain is known on this machine only: the sandbox, which nobody has verified. */
+export const isLocalDomain = own.first(
+  (db, id: string) => db.selectFrom('domains').select('is_local').where('id', '=', id),
+  (row) => row?.is_local === 1,
+);
+
+/** Finds a domain of the organization that was verified by DNS or by the operator; the oldest one. */
+export const findProvenDomain = own.first((db, organizationId: string) =>
+  db
+    .selectFrom('domains')
+    .select('domain')
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'verified')
+    .where('is_local', '=', 0)
+    .orderBy('id')
+    .limit(1),
 );
 
 /** Returns the return-path host of a domain, or undefined if the domain was deleted. */

@@ -4,9 +4,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';
-import { ConfigError } from '../../platform/errors.ts';
+import { UnreachableError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import { secretFile } from '../../platform/runtime/secrets.ts';
 import { findAnyKey, type SigningKeyRow, selectNamedKeys, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
@@ -102,7 +103,7 @@ export function forgetSigningKeys(app: App, domainId: string): void {
 
 /**
  * Checks that this installation's secret opens the keys of the store: a second machine on one database needs
- * the first one's `secret.key`. @throws ConfigError that explains this.
+ * the first one's `secret.key`. @throws UnreachableError that explains this.
  */
 export async function checkSecret(app: App): Promise<void> {
   const key = await findAnyKey(app.store.db);
@@ -110,9 +111,9 @@ export async function checkSecret(app: App): Promise<void> {
   try {
     app.secrets.decrypt(key.private_key, `domainKey:${key.id}`);
   } catch (error) {
-    throw new ConfigError(
-      `${app.config.dataDir}/secret.key is not the key of this store: copy that file ` +
-        'from the machine that made the store',
+    throw new UnreachableError(
+      `${secretFile(app.config.dataDir)} is not the key of this store: copy that file from the ` +
+        'machine that made the store',
       { cause: error },
     );
   }

@@ -164,7 +164,10 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
   return after;
 }
 
-/** Marks all keys as published without asking DNS. The schedule no longer checks the domain. */
+/**
+ * Marks all keys as published without asking DNS. The schedule no longer checks the domain. The sandbox is an
+ * ordinary domain after it: its mail may leave the machine.
+ */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
@@ -175,6 +178,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       verified_at: domain.status === 'verified' ? domain.verified_at : now,
       failing_since: null,
       next_check_at: null,
+      is_local: 0,
       updated_at: now,
     });
     await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));

@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyConstraints } from '../../core/api/route.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import type { IdsEnding } from '../../platform/store/ids-ending.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface MailboxRow {
@@ -63,6 +64,20 @@ const own = ownTables<MailboxTables>();
 
 export const mailboxes = own.rowsOf('mailboxes', 'mailbox');
 export const namespaces = own.rowsOf('mailbox_namespaces', 'namespace');
+
+/** Finds addresses of mailboxes by the ending of their ids. */
+export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, limit) => {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select('mailbox_addresses.id')
+    .where('mailboxes.organization_id', '=', organizationId ?? '')
+    .where('mailbox_addresses.id', 'like', `%${ending}`)
+    .orderBy('mailbox_addresses.id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+};
 
 /** Filter of all lists. A deleted mailbox keeps its row only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;

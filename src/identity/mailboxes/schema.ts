@@ -4,10 +4,10 @@ import { domainName, emailAddress, headerText } from '../../core/api/address-sch
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath } from '../../core/api/resource-schema.ts';
+import { idOf, idPath } from '../../core/api/resource-schema.ts';
 import { listLogQuery } from '../../history/events/schema.ts';
 import { parseAddress } from '../../platform/net/address.ts';
-import { idPattern, idPrefixes } from '../../platform/runtime/ids.ts';
+import { idPrefixes } from '../../platform/runtime/ids.ts';
 
 export const mailboxNoun = noun('mailbox', idPrefixes.mailbox);
 
@@ -20,12 +20,12 @@ const mostFilterBytes = 65_536;
 
 export const mailboxPath = idPath('mailbox');
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
-const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
+const namespaceId = idOf('mailboxNamespace', 'is not a namespace id');
 
 export const addressPath = z.strictObject({
   id: mailboxId,
-  addressId: z.string().regex(idPattern('mailboxAddress'), 'is not an id of an address'),
+  addressId: idOf('mailboxAddress', 'is not an id of an address'),
 });
 
 const slugText = z
@@ -175,7 +175,7 @@ export const namespaceOutput = z
   })
   .meta({ id: 'MailboxNamespace', description: 'A group of mailboxes' });
 
-const domainId = z.string().regex(idPattern('domain'), 'is not a domain id');
+const domainId = idOf('domain', 'is not a domain id');
 
 export const enableCatchAllInput = z.strictObject({ domainId, mailboxId }).meta({
   examples: [

@@ -4,7 +4,7 @@
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { findSendingDomain } from '../domains/queries.ts';
+import { findSendingDomain, isLocalDomain } from '../domains/queries.ts';
 import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
 
 /** The `from` of a send, its address in the normal form of src/platform/net/address.ts. */
@@ -18,6 +18,8 @@ export interface ResolvedSender {
   name: string | null;
   /** Domain whose keys sign; null for a verified address on a domain that is not ours. */
   domainId: string | null;
+  /** Set for a domain that is known on this machine only, so that its mail may not leave it. */
+  isLocal: boolean;
   /** For mail without its own Reply-To. */
   replyToEmails: string[] | null;
 }
@@ -63,10 +65,13 @@ export async function resolveSender(
   if (!isVerified && !hosted) throw unverified(email, domainName, domain);
   if (hosted?.isPaused)
     throw new ConflictError('mailbox', `${email} may not send: ${pausedMailbox}`);
+  const domainId = hosted ? hosted.domainId : (domain?.id ?? null);
+  const isOfOther = domainId !== null && domainId !== domain?.id;
   return {
     email,
     name: from?.name ?? sender?.name ?? null,
-    domainId: hosted ? hosted.domainId : (domain?.id ?? null),
+    domainId,
+    isLocal: isOfOther ? await isLocalDomain(db, domainId) : domain?.is_local === 1,
     replyToEmails: fromJson<string[]>(sender?.reply_to_emails ?? null),
   };
 }

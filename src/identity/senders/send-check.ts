@@ -1,7 +1,10 @@
-// Checks whether the sender of a send may send it (resolve.ts). Passes the resolved sender on to the checks
-// after it and to the draft.
+// Checks whether the sender of a send may send it (resolve.ts), and whether its mail may leave the machine.
+// Passes the resolved sender on to the checks after it and to the draft.
 import type { SendCheck } from '../../core/api/send-check.ts';
-import { ServiceError } from '../../platform/errors.ts';
+import { ForbiddenError, ServiceError } from '../../platform/errors.ts';
+import { domainOf } from '../../platform/net/address.ts';
+import { findProvenDomain } from '../domains/queries.ts';
+import { firstOutward } from './outward.ts';
 import {
   type FindHostedSender,
   type FromAddress,
@@ -30,3 +33,34 @@ export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sen
     return (send) => refusals.get(send) ?? null;
   },
 });
+
+/**
+ * Refuses mail of the sandbox that leaves the machine: nobody out there could answer, and its bounces would
+ * go to a name that does not exist. Repeated at the due time: the mode of delivery may have changed.
+ */
+export const localSenderCheck: SendCheck<'both', Sent & { addresses: readonly string[] }> = {
+  name: 'local-sender',
+  asked: 'both',
+  async prepare(app, trx, sends) {
+    const refusals = new Map<Sent, ForbiddenError>();
+    for (const send of sends) {
+      if (!send.sender?.isLocal) continue;
+      const recipient = firstOutward(app, send.addresses);
+      if (recipient === undefined) continue;
+      const own = await findProvenDomain(trx, send.organizationId);
+      refusals.set(send, localOnly(send.sender.email, recipient, own?.domain));
+    }
+    return (send) => refusals.get(send) ?? null;
+  },
+};
+
+function localOnly(email: string, recipient: string, own: string | undefined): ForbiddenError {
+  const domain = own ?? 'example.com';
+  const first =
+    own === undefined ? `verify a domain of yours (\`svc domains add ${domain}\`), then ` : '';
+  return new ForbiddenError(
+    `${email} may not send to ${recipient}: ${domainOf(email)} exists on this machine only, so no answer ` +
+      `and no bounce could come back. To send from a name of your own, ${first}` +
+      `run \`svc senders create --email hello@${domain} --default\``,
+  );
+}

@@ -1,8 +1,9 @@
 // Input and output schemas of actions in mailboxes and of agent activity (specification 2.5, 4.4).
+
 import { z } from 'zod';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'] as const;
@@ -10,11 +11,11 @@ const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 
 export type ActionType = (typeof actionTypes)[number];
 export type ActionState = (typeof actionStates)[number];
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
 
 export const actionPath = z.strictObject({
   id: mailboxId,
-  actionId: z.string().regex(idPattern('mailboxAction'), 'is not the id of an action'),
+  actionId: idOf('mailboxAction', 'is not the id of an action'),
 });
 
 export const actionFilePath = actionPath.extend({ n: attachmentNumber });

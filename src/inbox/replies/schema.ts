@@ -1,9 +1,11 @@
 // Input and output schemas of sends from a mailbox: answers, forwards, new mail, drafts and decisions that
 // send (specification 2.5, 4.4).
+
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { waitReasons } from '../../outbound/deliveries/status.ts';
 import {
   attachmentList,
@@ -12,19 +14,18 @@ import {
   mostRecipients,
 } from '../../outbound/messages/send-schema.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { authors } from '../threads/schema.ts';
 
 export const draftNoun = noun('draft', 'draft');
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
-const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
+const messageId = idOf('message', 'is not a message id');
 
 export const mailboxOfMail = z.strictObject({ id: mailboxId });
 export const answerPath = z.strictObject({ id: mailboxId, messageId });
 export const draftPath = z.strictObject({
   id: mailboxId,
-  draftId: z.string().regex(idPattern(draftNoun), 'is not the id of a draft'),
+  draftId: idOf(draftNoun, 'is not the id of a draft'),
 });
 
 /** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */

@@ -4,9 +4,8 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { wholeNumber } from '../../core/api/pagination.ts';
-import { queryFlag } from '../../core/api/resource-schema.ts';
+import { idOf, queryFlag } from '../../core/api/resource-schema.ts';
 import { message } from '../../outbound/messages/schema.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { folders } from './folders.ts';
 
 export const noteNoun = noun('note', 'note');
@@ -17,16 +16,16 @@ const labelCharacters = 64;
 const noteCharacters = 20_000;
 const queryCharacters = 1_000;
 
-const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
-const threadId = z.string().regex(idPattern('thread'), 'is not a thread id');
-const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+const mailboxId = idOf('mailbox', 'is not a mailbox id');
+const threadId = idOf('thread', 'is not a thread id');
+const messageId = idOf('message', 'is not a message id');
 
 export const mailboxOfThreads = z.strictObject({ id: mailboxId });
 export const threadPath = z.strictObject({ id: mailboxId, threadId });
 export const notePath = z.strictObject({
   id: mailboxId,
   threadId,
-  noteId: z.string().regex(idPattern(noteNoun), 'is not a note id'),
+  noteId: idOf(noteNoun, 'is not a note id'),
 });
 export const attachmentPath = z.strictObject({
   id: mailboxId,

@@ -62,6 +62,8 @@ export interface DeliveryTables {
 
 const own = ownTables<DeliveryTables>();
 
+export const deliveryIdsEnding = own.idsEnding('deliveries');
+
 export const insertDeliveries = own.bulkInsert('deliveries', DeliveryRow);
 
 const engagedColumns = [

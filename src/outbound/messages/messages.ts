@@ -128,7 +128,10 @@ export async function getMessage(app: App, caller: Caller, id: string): Promise<
 }
 
 /** Returns the id of the message sent last. @throws ResourceNotFoundError before the first */
-export async function lastSentId({ store }: App, { organizationId }: Caller): Promise<string> {
+export async function lastSentId(
+  { store }: App,
+  { organizationId }: Pick<Caller, 'organizationId'>,
+): Promise<string> {
   const [id] = await listMessageIds(store.db, { organizationId, direction: 'outbound' }, 1, 0);
   if (id === undefined) throw new ResourceNotFoundError('message', '@last');
   return id;

@@ -65,6 +65,8 @@ interface MessageTables {
 
 const own = ownTables<MessageTables>();
 
+export const messageIdsEnding = own.idsEnding('messages');
+
 const insertMessageRows = own.bulkInsert('messages', MessageRow);
 
 export async function insertMessages(db: Db, rows: readonly MessageRow[]): Promise<void> {

@@ -1,15 +1,16 @@
 // Shapes of messages in answers and lists (specification 2.2, 4.1). The payload of a send is in
 // send-schema.ts.
+
 import { z } from 'zod';
 import { emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { subjectCharacters } from './search-limits.ts';
 
-export const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+export const messageId = idOf('message', 'is not a message id');
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
 const messageStatus = z.enum(messageStatuses);
 
@@ -230,14 +231,10 @@ export const listMessagesQuery = z
       .optional()
       .meta({ description: 'Only this direction' }),
     status: messageStatus.optional().meta({ description: 'Only this status' }),
-    conversationId: z
-      .string()
-      .regex(idPattern(conversationNoun), 'is not a conversation id')
+    conversationId: idOf(conversationNoun, 'is not a conversation id')
       .optional()
       .meta({ description: 'Only messages of this conversation' }),
-    contactId: z
-      .string()
-      .regex(idPattern(contactNoun), 'is not a contact id')
+    contactId: idOf(contactNoun, 'is not a contact id')
       .optional()
       .meta({ description: 'Only messages of this contact' }),
     startDate: instant('first')

@@ -1,14 +1,15 @@
 // Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a scheduled one, of
 // a batch. Text for a header field that holds CR, LF or NUL is refused here, with a 422 that names the field,
 // and never cleaned up silently. The shape of a stored message is in schema.ts.
+
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { messageId, metadataValue } from './schema.ts';
 
 /** Most recipients of one message, over to, cc and bcc. */
@@ -25,7 +26,7 @@ const maxHeaderValue = 998;
 const recipientEntry = z
   .strictObject({
     email: emailAddress.optional(),
-    contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
+    contactId: idOf(contactNoun, 'is not a contact id').optional(),
     name: headerText(200).optional().meta({ description: 'Display name' }),
   })
   .refine((entry) => (entry.email === undefined) !== (entry.contactId === undefined), {
@@ -98,7 +99,7 @@ const emailContent = z
       description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
     }),
     replyTo: z.array(emailAddress).min(1).max(10).optional(),
-    templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
+    templateId: idOf('template', 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
     templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
     attachments: attachmentList.optional(),
@@ -200,10 +201,7 @@ export const sendPayload = z
       .optional()
       .meta({ description: 'A verified sender, or any address of a verified domain' }),
     email: emailContent,
-    conversationId: z
-      .string()
-      .regex(idPattern(conversationNoun), 'is not a conversation id')
-      .optional(),
+    conversationId: idOf(conversationNoun, 'is not a conversation id').optional(),
     tags: z.array(z.string().min(1).max(100)).max(10).optional(),
     metadata: storedMap(
       z.record(z.string().min(1).max(100), metadataValue),

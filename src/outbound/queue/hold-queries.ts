@@ -23,6 +23,8 @@ interface HoldTables {
 
 const own = ownTables<HoldTables>();
 
+export const holdIdsEnding = own.idsEnding('queue_holds');
+
 /**
  * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the transaction
  * ends. A release waits for that end, so it finds every delivery that this transaction has set aside.

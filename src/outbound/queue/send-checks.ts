@@ -12,6 +12,8 @@
 //   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
 //   test-key        | both      | by a test key, mail that leaves the machine: 403
 //   onboarding      | both      | before approval, mail that leaves the machine: 403
+//   local-sender    | both      | mail of the sandbox domain that leaves the machine: 403
+//   public-link     | accepting | links in mail that leaves the machine, without http.publicUrl: 422
 //   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
 import type { Allowances } from '../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
@@ -23,12 +25,14 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { onboardingCheck, testKeyCheck } from '../../identity/mailboxes/reach.ts';
 import type { FromAddress, ResolvedSender } from '../../identity/senders/resolve.ts';
-import { senderCheck } from '../../identity/senders/send-check.ts';
+import { localSenderCheck, senderCheck } from '../../identity/senders/send-check.ts';
 import type { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { MessageRow } from '../messages/queries.ts';
 import { namedCheck } from '../messages/send-check.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
+import type { Tracking } from '../tracking/content.ts';
+import { publicLinkCheck } from '../tracking/send-check.ts';
 import { timeCheck } from './time-check.ts';
 
 /** A send as its checks see it, at either time. */
@@ -50,6 +54,8 @@ export interface AcceptingSend extends CheckedSend {
   payload: SendPayload;
   /** Sender and Resent fields of a mail that came as MIME. */
   origins: readonly ClaimedOrigin[];
+  /** Engagement that the content is tracked for. */
+  tracking: Tracking;
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
   /** The message that it replies to; null until the check `named` has found it. */
@@ -76,6 +82,8 @@ function checksInOrder(allowances: Allowances): ListedCheck[] {
     constraintsCheck,
     testKeyCheck,
     onboardingCheck(allowances),
+    localSenderCheck,
+    publicLinkCheck,
     quotaCheck(allowances),
   ];
 }

@@ -177,6 +177,7 @@ function toCheck({ caller, payload, content, scheduledFor }: AcceptRequest): Acc
     unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,
     payload,
     origins: content.raw?.origins ?? [],
+    tracking: content.tracking,
     scheduledFor,
     sender: null,
     parent: null,

@@ -2,11 +2,21 @@
 import type { App } from '../../core/app.ts';
 import { activeHostOf } from './custom/active-hosts.ts';
 
+/** Returns the configured base of links, or null if recipients cannot reach any. */
+function publicBase(app: App, domainId: string | null): string | null {
+  const host = domainId === null ? null : activeHostOf(app, domainId);
+  if (host !== null) return `https://${host}`;
+  return app.config.tracking.publicUrl ?? app.config.http.publicUrl;
+}
+
+/** Tells whether recipients can reach the links in mail of this domain. */
+export function hasPublicBase(app: App, domainId: string | null): boolean {
+  return publicBase(app, domainId) !== null;
+}
+
 /**
  * Returns the base without a slash at its end. `domainId` is the sending domain, null for mail without one.
  */
 export function trackingBase(app: App, domainId: string | null): string {
-  const host = domainId === null ? null : activeHostOf(app, domainId);
-  if (host !== null) return `https://${host}`;
-  return app.config.tracking.publicUrl ?? app.config.http.publicUrl ?? app.publicUrl.current;
+  return publicBase(app, domainId) ?? app.publicUrl.current;
 }

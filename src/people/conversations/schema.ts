@@ -4,8 +4,7 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath } from '../../core/api/resource-schema.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
+import { idOf, idPath } from '../../core/api/resource-schema.ts';
 import {
   contactNoun,
   createContactInput,
@@ -64,7 +63,7 @@ const contextInput = z
     message: 'is longer than 32 KB of JSON',
   });
 
-const id = z.string().regex(idPattern(conversationNoun), 'is not a conversation id');
+const id = idOf(conversationNoun, 'is not a conversation id');
 
 const fields = {
   title: line.nullable().optional().meta({ description: 'Title of the conversation' }),
@@ -130,9 +129,7 @@ export const listConversationsQuery = z.strictObject({
   externalId: line
     .optional()
     .meta({ description: 'Only the conversation with this id of your own' }),
-  contactId: z
-    .string()
-    .regex(idPattern(contactNoun), 'is not a contact id')
+  contactId: idOf(contactNoun, 'is not a contact id')
     .optional()
     .meta({ description: 'Only conversations with this contact' }),
 });

@@ -1,7 +1,7 @@
 // Classifies IP addresses by their network. Guards every connection that foreign DNS records can
 // direct (MX hosts, webhooks), and matches the ranges of API keys. Only this file uses ipaddr.js.
 // Opens no connection itself.
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
@@ -35,6 +35,11 @@ export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed === null || parsed.range() !== 'unicast') return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
+}
+
+/** Returns whether a host of the configuration, a name or an address, is loopback. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /**

@@ -54,7 +54,8 @@ export interface IdSpace {
 
 export type IdKind = keyof typeof idPrefixes | IdSpace;
 
-function prefixOf(kind: IdKind): string {
+/** Returns the prefix of ids of this kind. */
+export function prefixOf(kind: IdKind): string {
   return typeof kind === 'string' ? idPrefixes[kind] : kind.prefix;
 }
 

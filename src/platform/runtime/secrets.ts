@@ -115,7 +115,9 @@ function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buf
   const there = findKey(path);
   if (there) return there;
   if (mustExist) {
-    const text = `There is a store, but its secret is missing: ${path} does not exist`;
+    const text =
+      `There is a store, but its secret is missing: ${path} does not exist. Copy it there from ` +
+      'the machine that made the store';
     throw new NoStoreError(text, 'secret');
   }
   try {

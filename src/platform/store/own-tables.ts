@@ -5,6 +5,7 @@ import { adderOf } from './adder.ts';
 import { bulkInsert, columnsOf, type RowClass } from './bulk-insert.ts';
 import { type ChangeCounter, changeCounter } from './change-counter.ts';
 import type { Db } from './db.ts';
+import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { type Locked, lockerOf } from './locks.ts';
 import { type OwnedRow, rowsOf } from './rows.ts';
 import { type Build, compiledOnce } from './statement.ts';
@@ -103,6 +104,13 @@ class OwnTables<Tables> {
   /** Declares the common queries of a resource's table; `kind` is the noun of its 404. */
   rowsOf<Name extends Column<Tables>>(table: Name & Having<OwnedRow, Tables, Name>, kind: string) {
     return rowsOf<Extract<Tables[Name], OwnedRow>>(table, kind);
+  }
+
+  /** Declares the search of ids by their ending, for a table without `rowsOf`. */
+  idsEnding<Name extends Column<Tables>>(
+    table: Name & Having<{ id: string; organization_id: string | null }, Tables, Name>,
+  ): IdsEnding {
+    return idsEndingIn(table);
   }
 
   /** Declares a lock on rows, by their id and in its order unless `columns` names other columns. */

@@ -3,6 +3,7 @@
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../errors.ts';
 import { type Db, tables, type Untyped } from './db.ts';
+import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { compiledOnce } from './statement.ts';
 
 export interface OwnedRow {
@@ -36,6 +37,7 @@ interface PageOfRows {
 }
 
 class Rows<Row extends OwnedRow> {
+  readonly idsEnding: IdsEnding;
   readonly #table: string;
   readonly #kind: string;
   readonly #byId;
@@ -43,6 +45,7 @@ class Rows<Row extends OwnedRow> {
   constructor(table: string, kind: string) {
     this.#table = table;
     this.#kind = kind;
+    this.idsEnding = idsEndingIn(table);
     this.#byId = compiledOnce<Untyped, [organizationId: string, id: string], unknown>(
       (db, organizationId, id) =>
         db

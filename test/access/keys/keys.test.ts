@@ -6,6 +6,7 @@ import {
   listKeys,
   revokeKey,
   rotateKey,
+  standingFor,
   updateKey,
 } from '../../../src/access/keys/keys.ts';
 import type { ApiKey, CreateKey } from '../../../src/access/keys/schema.ts';
@@ -159,6 +160,44 @@ describe.each(stores)('API keys on %s', (store) => {
   });
 
   describe('rotation', () => {
+    it('keeps the old key valid for the grace period', async () => {
+      const old = await make({ name: 'shop', role: 'sender' });
+      const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      expect(fresh.expiresAt).toBeNull();
+      expect((await callerOf(old)).keyId).toBe(old.id);
+      expect((await callerOf(fresh)).keyId).toBe(fresh.id);
+      expect(await getKey(test.app, test.caller, old.id)).toMatchObject({
+        isActive: true,
+        expiresAt: '2026-01-05T13:00:00.000Z',
+      });
+      await test.clock.advance(3_600_000);
+      await expect(callerOf(old)).rejects.toThrow('the key was refused');
+      expect((await callerOf(fresh)).keyId).toBe(fresh.id);
+    });
+
+    it('never prolongs the old key by a grace period', async () => {
+      const expiresAt = '2026-01-05T12:10:00.000Z';
+      const old = await make({ name: 'short', expiresAt });
+      await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      expect(await getKey(test.app, test.caller, old.id)).toMatchObject({ expiresAt });
+    });
+
+    it('refuses a second replacement of a key in its grace period', async () => {
+      const old = await make({ name: 'shop' });
+      const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      await expect(rotateKey(test.app, test.caller, old.id)).rejects.toThrow(
+        `API key ${old.id} was replaced by ${fresh.id}: rotate that one`,
+      );
+    });
+
+    it('lets scheduled mail follow the replacement alone', async () => {
+      const old = await make({ name: 'shop' });
+      const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      expect((await standingFor(test.app.store.db, old.id))?.keyId).toBe(fresh.id);
+      await revokeKey(test.app, test.caller, fresh.id);
+      expect(await standingFor(test.app.store.db, old.id)).toBeNull();
+    });
+
     it('makes a key with the same owner, name, permissions and expiry, and deactivates the old one', async () => {
       const old = await make({
         name: 'ci',

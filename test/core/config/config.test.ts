@@ -272,9 +272,11 @@ describe('contradicting values', () => {
 });
 
 describe('the warning about an unreachable return path', () => {
-  const direct = { SVC_DELIVERY_MODE: 'direct', SVC_DELIVERY_HOSTNAME: 'mail.example.com' };
-  const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test' };
-  const routed = { SVC_DELIVERY_ROUTES: '[{"match":"a.test","via":"direct"}]' };
+  const linked = { SVC_HTTP_PUBLIC_URL: 'https://mail.example.com' };
+  const named = { SVC_DELIVERY_HOSTNAME: 'mail.example.com', ...linked };
+  const direct = { SVC_DELIVERY_MODE: 'direct', ...named };
+  const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test', ...linked };
+  const routed = { SVC_DELIVERY_ROUTES: '[{"match":"a.test","via":"direct"}]', ...linked };
 
   it.each([
     ['mode direct', direct],
@@ -462,6 +464,18 @@ describe('plans', () => {
 });
 
 describe('warnings', () => {
+  it.each([
+    { SVC_DELIVERY_MODE: 'direct', SVC_DELIVERY_HOSTNAME: 'mail.example.com' },
+    { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: '127.0.0.1' },
+  ])('are given for links that recipients cannot open, with %j', (mode) => {
+    const env = { ...mode, SVC_SMTP_INBOUND_HOST: '0.0.0.0' };
+    const text = /^http\.publicUrl is not set: .* is refused\. A relay on this machine gets it/;
+    expect(load(env).warnings).toEqual([expect.stringMatching(text)]);
+    const url = 'https://mail.example.com';
+    expect(load({ ...env, SVC_HTTP_PUBLIC_URL: url }).warnings).toEqual([]);
+    expect(load({ ...env, SVC_TRACKING_PUBLIC_URL: url }).warnings).toEqual([]);
+  });
+
   it('are given for submission that only this machine could use', () => {
     write('config.yaml', "smtp: {submission: {enabled: true, host: '0.0.0.0'}}");
     expect(load().warnings).toEqual([
@@ -493,7 +507,7 @@ describe('warnings', () => {
     write(
       'config.yaml',
       'delivery: {mode: direct, relay: {host: a.test, username: u, password: p}}\n' +
-        'smtp: {inbound: {host: 0.0.0.0}}',
+        'smtp: {inbound: {host: 0.0.0.0}}\nhttp: {publicUrl: https://mail.example.com}',
     );
     expect(load().warnings).toEqual([
       'delivery.hostname is localhost: in direct mode many servers refuse that name',

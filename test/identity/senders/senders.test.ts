@@ -36,6 +36,7 @@ describe.each(stores)('the choice of a sender on %s', (store) => {
       email: 'anyone@acme.example',
       name: 'Any One',
       domainId: domain.id,
+      isLocal: false,
       replyToEmails: null,
     });
     await expect(resolve({ email: 'a@mail.acme.example' })).rejects.toThrow(ForbiddenError);
@@ -52,6 +53,7 @@ describe.each(stores)('the choice of a sender on %s', (store) => {
       email: 'news@acme.example',
       name: 'Acme News',
       domainId: domain.id,
+      isLocal: false,
       replyToEmails: ['help@acme.example'],
     });
     expect(await resolve({ email: 'news@acme.example', name: 'Other' })).toMatchObject({

@@ -1,7 +1,9 @@
 // Input and output shapes of the queue: entries, holds, and the requests of an operator.
+
 import { z } from 'zod';
 import { domainName, headerText } from '../../../core/api/address-schema.ts';
 import { pageQuery } from '../../../core/api/pagination.ts';
+import { idKinds, idOf } from '../../../core/api/resource-schema.ts';
 import { idPattern } from '../../../platform/runtime/ids.ts';
 import { type QueueState, queueStates } from '../../deliveries/queue-queries.ts';
 import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
@@ -24,7 +26,8 @@ export const queueId = z
   .refine(
     (id) => idPattern('delivery').test(id) || idPattern('message').test(id),
     'is not a delivery id (dlv_…) or a message id (msg_…)',
-  );
+  )
+  .register(idKinds, { kinds: ['delivery', 'message'] });
 
 export const queueIds = z.array(queueId).min(1).max(mostIds, `at most ${mostIds} at once`);
 
@@ -56,7 +59,7 @@ export type HoldTarget = z.output<typeof holdTarget>;
 
 export const holdNote = headerText(500).min(1).optional();
 
-export const holdId = z.string().regex(idPattern('hold'), 'is not a hold id (hold_…)');
+export const holdId = idOf('hold', 'is not a hold id (hold_…)');
 
 /** An entry of the queue, present or past: its delivery, seen from the queue. */
 export interface QueueEntry {

@@ -1,9 +1,10 @@
 // Shapes of groups of contacts, in and out.
+
 import { z } from 'zod';
 import { headerText } from '../../../core/api/address-schema.ts';
 import { noun } from '../../../core/api/noun.ts';
 import { pageQuery } from '../../../core/api/pagination.ts';
-import { idPattern } from '../../../platform/runtime/ids.ts';
+import { idOf } from '../../../core/api/resource-schema.ts';
 import { contactNoun } from '../schema.ts';
 
 export const contactGroupNoun = noun('contact-group', 'grp');
@@ -23,7 +24,7 @@ export const updateContactGroupInput = z
   .strictObject({ name: name.optional(), description: description.nullable().optional() })
   .meta({ examples: [{ name: 'Testers' }] });
 
-const contactId = z.string().regex(idPattern(contactNoun), 'is not a contact id');
+const contactId = idOf(contactNoun, 'is not a contact id');
 
 export const membersInput = z
   .strictObject({

@@ -45,8 +45,8 @@ function readEmail(text: string): string | null {
 }
 
 /**
- * Returns the address at the end of a match; null for one whose angle bracket is not closed, as in
- * `<joe@mail.exam…` of a text that was cut.
+ * Returns the address at the end of a match; null if its angle bracket is not closed, as in the text
+ * `<joe@mail.exam…`.
  */
 function emailOf(match: RegExpExecArray | null): string | null {
   const found = match?.at(-1);
@@ -62,7 +62,7 @@ function textOf(mail: ParsedMail): string {
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
 }
 
-/** Faults of a mail whose text may end anywhere. */
+/** Faults after which the text of a mail may end anywhere. */
 const cuts: ReadonlySet<string> = new Set([
   'unclosed-multipart',
   'text-truncated',
@@ -70,7 +70,7 @@ const cuts: ReadonlySet<string> = new Set([
   'part-header-too-large',
 ]);
 
-/** Returns true if the text ends within its last line for all that the mail shows. */
+/** Returns true if the text may end within a line, perhaps within an address. */
 function mayBeCut(mail: ParsedMail, text: string): boolean {
   if (text.endsWith('\n')) return false;
   // The line end before a delimiter belongs to the delimiter, so the text of a part ends without one.

@@ -7,7 +7,7 @@ import { classifyReply, replyRules } from '../../../../../src/mail/smtp/replies/
 import { readReplyLine } from '../../../smtp/reply-line.ts';
 import { bounceClasses } from './classes.ts';
 import { inWords } from './fixture.ts';
-import { cutAddresses, dragonfly, languages, olderSystems } from './other-systems.ts';
+import { cutAddresses, dragonfly, languages, olderSystems, parcels } from './other-systems.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const numRuns = Number(process.env.TEST_RUNS ?? 500);
@@ -23,6 +23,7 @@ const classes = {
   'of a system with words of its own': olderSystems,
   'in the words of a language': languages,
   'with an address that is cut': cutAddresses,
+  'only in appearance': parcels,
 };
 
 describe.each(Object.entries(classes))('%s', (_class, cases) => {

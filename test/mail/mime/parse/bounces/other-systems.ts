@@ -297,3 +297,35 @@ export const cutAddresses: BounceCase[] = [
     words: ['somebody failed soft invalid-recipient'],
   },
 ];
+
+const shop = 'Shop <no-reply@shop.example.net>';
+
+export const parcels: BounceCase[] = [
+  {
+    name: 'a parcel that could not be brought',
+    raw: form({
+      from: shop,
+      subject: 'Your delivery failed',
+      text: 'We had trouble delivering your parcel to joe@example.net.\nDid not receive this message? Call us.',
+    }),
+    words: [],
+  },
+  {
+    name: 'a parcel, in Danish',
+    raw: form({
+      from: shop,
+      subject: 'Delivery problem with your order',
+      text: 'Levering mislykkedes, vi kunne ikke levere pakken. Skriv til joe@example.net.',
+    }),
+    words: [],
+  },
+  {
+    name: 'a person who quotes a bounce of dma',
+    raw: form({
+      from: 'Ada <ada@example.net>',
+      subject: 'Re: Mail delivery failed',
+      text: 'There was an error delivering your mail to <joe@example.net>. Can you look?',
+    }),
+    words: [],
+  },
+];

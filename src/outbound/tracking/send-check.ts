@@ -1,0 +1,42 @@
+// Refuses mail that leaves the machine with links that only this machine can open: to unsubscribe, and to
+// track opens and clicks.
+import type { SendCheck } from '../../core/api/send-check.ts';
+import { firstOutward } from '../../identity/senders/outward.ts';
+import type { ResolvedSender } from '../../identity/senders/resolve.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import { hasPublicBase } from './base-url.ts';
+import type { Tracking } from './content.ts';
+import { refreshActiveHosts } from './custom/active-hosts.ts';
+
+interface Linked {
+  addresses: readonly string[];
+  unsubscribeGroupId: string | null;
+  tracking: Tracking;
+  sender: ResolvedSender | null;
+}
+
+const refusal = () =>
+  ValidationError.of(
+    'http.publicUrl',
+    'is not set in the configuration: recipients could not open the links of this mail (to unsubscribe, ' +
+      'or to track opens and clicks). Set it to the address at which others reach this service, such as ' +
+      'https://mail.example.com',
+  );
+
+function needsLink({ unsubscribeGroupId, tracking }: Linked): boolean {
+  return unsubscribeGroupId !== null || tracking.opens || tracking.clicks;
+}
+
+export const publicLinkCheck: SendCheck<'accepting', Linked> = {
+  name: 'public-link',
+  asked: 'accepting',
+  async prepare(app, _trx, sends) {
+    const isLost = (send: Linked) =>
+      needsLink(send) &&
+      !hasPublicBase(app, send.sender?.domainId ?? null) &&
+      firstOutward(app, send.addresses) !== undefined;
+    // Commands do not watch the tracking hosts: a link on one of them is as good.
+    if (sends.some(isLost)) await refreshActiveHosts(app);
+    return (send) => (isLost(send) ? refusal() : null);
+  },
+};
