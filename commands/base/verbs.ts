@@ -65,7 +65,7 @@ export function idArg(description: string) {
 }
 
 /** Returns the typed values by field; `fields` maps the name of a flag or argument to its field. */
-function valuesOf(
+export function valuesOf(
   typed: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
