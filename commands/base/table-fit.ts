@@ -129,9 +129,9 @@ export function isInstant(value: unknown): boolean {
   return typeof value === 'string' && instant.test(value);
 }
 
-/** An instant of the API by the clock of this machine, to the second; other text as it is. */
-export function localTime(text: string): string {
+/** An instant of the API in `timeZone` (default: this machine's), to the second; other text as it is. */
+export function localTime(text: string, timeZone?: string): string {
   if (!instant.test(text)) return text;
   // Sweden writes ISO 8601 with a space.
-  return new Date(text).toLocaleString('sv-SE');
+  return new Date(text).toLocaleString('sv-SE', { timeZone });
 }

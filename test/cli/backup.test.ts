@@ -95,7 +95,9 @@ it('a backup of a store under writes succeeds, and leaves no partial file', asyn
 
 it('a backup replaces a file only with --overwrite', async () => {
   writeFileSync(backup, 'precious');
-  expect((await cli.run(['backup', 'backup.db'])).code).toBe(5);
+  const refused = await cli.run(['backup', 'backup.db']);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toContain('exists already: --overwrite replaces it\n');
   expect(readFileSync(backup, 'utf8')).toBe('precious');
   expect((await cli.run(['backup', 'backup.db', '--overwrite'])).code).toBe(0);
   expect(statSync(backup).size).toBeGreaterThan(100_000);
