@@ -4,14 +4,21 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 
+function argOf(byDefault: string) {
+  return {
+    mailbox: Args.string({
+      description: `Id, slug or address of the mailbox (default: ${byDefault})`,
+      // Otherwise oclif would read the argument from standard input.
+      ignoreStdin: true,
+    }),
+  };
+}
+
 /** The argument of commands on one mailbox. */
-export const mailboxArg = {
-  mailbox: Args.string({
-    description: 'Id, slug or address of the mailbox (default: the oldest)',
-    // Otherwise oclif would read the argument from standard input.
-    ignoreStdin: true,
-  }),
-};
+export const mailboxArg = argOf('the oldest');
+
+/** The argument of commands on one mailbox or all. */
+export const mailboxOrAllArg = argOf('all mailboxes');
 
 /** @throws ResourceNotFoundError where it names none of the organization. */
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {

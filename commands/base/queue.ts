@@ -19,6 +19,7 @@ export abstract class QueueCommand extends Command {
     config: BaseCommand.baseFlags.config,
     org: Flags.string({
       description: 'Only deliveries of this organization, by id or name (default: all)',
+      aliases: ['organization'],
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),
@@ -31,11 +32,21 @@ export const domainFlag = {
   domain: Flags.string({ description: 'Only deliveries to this domain', helpValue: 'DOMAIN' }),
 };
 
+/** The flags of commands that change all deliveries of a selection. */
+export const selectionFlags = {
+  ...domainFlag,
+  'older-than': Flags.string({
+    description: 'Only deliveries queued that long ago, or before this instant',
+    helpValue: '1h',
+  }),
+  all: Flags.boolean({ description: 'All deliveries, or all of the --org' }),
+  'dry-run': Flags.boolean({ description: 'Print the number of deliveries and change nothing' }),
+};
+
 /** The argument of commands that take deliveries by name. */
 export const idsArg = {
   ids: Args.string({
     description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all their deliveries',
-    required: true,
     multiple: true,
     ignoreStdin: true,
   }),
@@ -126,6 +137,40 @@ export async function walking<T>(
   } finally {
     progress.stop();
   }
+}
+
+/** Parsed flags of `selectionFlags`. */
+interface SelectionTyped {
+  domain?: string | undefined;
+  'older-than'?: string | undefined;
+  all?: boolean;
+  'dry-run'?: boolean;
+}
+
+/** Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is given. */
+export async function selectionFrom(
+  { app, organizationId }: QueueSession,
+  ids: readonly string[],
+  flags: SelectionTyped,
+) {
+  const { domain, all = false } = flags;
+  const { timeFrom } = await import('./since.ts');
+  const before = timeFrom('--older-than', flags['older-than'], app.clock.now());
+  const isPart = domain !== undefined || before !== undefined;
+  if (ids.length > 0 && !isPart && !all && !flags['dry-run']) return null;
+  if (ids.length > 0 || isPart === all) {
+    throw new UsageError('give IDs; or --domain, --older-than or both; or --all');
+  }
+  const { queueSelection } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+  const { parseWith } = await import('../../src/core/api/validate.ts');
+  const { given } = await import('./body.ts');
+  const queuedBefore = before === undefined ? undefined : Date.parse(before);
+  return parseWith(queueSelection, given({ organizationId, domain, queuedBefore }), 'query');
+}
+
+/** `1 delivery`, `3 deliveries`. */
+export function deliveriesWord(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 /** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */

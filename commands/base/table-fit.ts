@@ -107,6 +107,8 @@ const words: Readonly<Record<string, string>> = {
   attemptCount: 'Tries',
   errorMessage: 'Error',
   messageId: 'Message',
+  'identities.identifier': 'Address',
+  unsubscribeGroupId: 'Group',
   organizationId: 'Organization',
   lastWords: 'Said',
   enhancedCode: 'Enhanced',

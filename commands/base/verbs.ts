@@ -65,7 +65,7 @@ export function idArg(description: string) {
 }
 
 /** Returns the typed values by their field; `fields` maps the name of a flag or argument to it. */
-function valuesOf(
+export function valuesOf(
   typed: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, string>>,
 ): Record<string, unknown> {

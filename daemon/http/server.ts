@@ -23,7 +23,7 @@ import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
-import { mountEventStream } from './event-stream.ts';
+import { mountEventStreams } from './event-stream.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
@@ -134,7 +134,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
-  mountEventStream(server, dispatcher);
+  mountEventStreams(server, dispatcher);
 
   return {
     async listen() {
