@@ -231,7 +231,7 @@ const unsound: [string, (file: string) => void, RegExp][] = [
     (file) => {
       copyFileSync(store, file);
       const database = new Database(file);
-      database.exec("update migrations set name = '0001-initial'");
+      database.exec("update migrations set name = '0001-initial' where name = '0001-schema'");
       database.close();
     },
     /before the first release.*use that version/,
@@ -273,5 +273,6 @@ it('backup and restore on PostgreSQL name pg_dump and pg_restore', async () => {
 
 it('migrate status lists the migrations of the store with their times', async () => {
   const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
-  expect(items).toEqual([{ name: '0001-schema', appliedAt: expect.stringMatching(/Z$/) }]);
+  const appliedAt = expect.stringMatching(/Z$/);
+  expect(items).toEqual(migrations.map(({ name }) => ({ name, appliedAt })));
 });
