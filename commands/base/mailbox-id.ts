@@ -1,4 +1,4 @@
-// A mailbox is named by its id or, as people do, by its slug or an address of it.
+// Mailboxes in arguments: by id, or by slug or address as people prefer.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -20,7 +20,10 @@ export const mailboxArg = argOf('the oldest');
 /** The argument of commands on one mailbox or all. */
 export const mailboxOrAllArg = argOf('all mailboxes');
 
-/** @throws ResourceNotFoundError where it names none of the organization. */
+/**
+ * Returns the id of the named mailbox.
+ * @throws ResourceNotFoundError if the organization has no such mailbox.
+ */
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
   const { idPattern } = await import('../../src/platform/runtime/ids.ts');
   if (idPattern('mailbox').test(named)) return named;

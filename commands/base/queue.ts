@@ -1,5 +1,6 @@
-// Shared by the commands on the queue: they see all organizations unless `--org` names one, show entries and
-// counts alike, and report progress of long work. The queue: src/outbound/queue/desk/queue.ts.
+// Shared by the commands on the queue. They see all organizations unless `--org` names one, show
+// entries and counts alike, and report progress of long work. src/outbound/queue/desk/queue.ts has
+// the queue.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import type { QueueCounts } from '../../src/outbound/deliveries/queue-queries.ts';
@@ -10,7 +11,7 @@ import { type TableChoice, tableText } from './output.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
-/** Smallest work that shows its progress; less ends before a person would wonder. */
+/** Number of entries from which a progress bar is shown. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -73,7 +74,10 @@ export function withQueue<T>(
   });
 }
 
-/** `ready 3  waiting 2  in-lane 0  held 0  claimed 1`; a plus where not all were counted. */
+/**
+ * Formats counts: `ready 3  waiting 2  in-lane 0  held 0  claimed 1`. A plus marks a count with a
+ * limit.
+ */
 export function countsLine(counts: QueueCounts, countedUpTo = Number.POSITIVE_INFINITY): string {
   return Object.entries(counts)
     .map(
@@ -121,7 +125,7 @@ export function shortened(text: string, most = longestWords): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** Does work that walks over the queue, with a progress bar where it is long. */
+/** Runs work that walks over the queue, with a progress bar if it is long. */
 export async function walking<T>(
   { app, flags }: QueueSession,
   what: string,

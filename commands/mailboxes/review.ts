@@ -1,4 +1,4 @@
-// `svc mailboxes review`. How it goes through the proposals: commands/base/review/walk.ts.
+// `svc mailboxes review`. commands/base/review/walk.ts goes through the proposals.
 import { canShowAndAsk, chosen, typedLine } from '../base/ask.ts';
 import { BaseCommand } from '../base/command.ts';
 import { editedText } from '../base/editor.ts';

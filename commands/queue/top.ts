@@ -1,4 +1,4 @@
-// `svc queue top`. Reports of the daemons: src/outbound/queue/lanes/lane-report.ts.
+// `svc queue top`. src/outbound/queue/lanes/lane-report.ts has the reports of the daemons.
 import type { QueueSnapshot } from '../../src/outbound/queue/lanes/lane-report.ts';
 import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';

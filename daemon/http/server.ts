@@ -50,7 +50,7 @@ export interface SocketLimits extends ConnectionLimits {
   headersTimeoutMs: number;
   /** Time for the whole request to arrive, such as 40 MB of attachments over a slow line. */
   requestTimeoutMs: number;
-  /** Interval of the checks of both. */
+  /** Interval of the checks of `headersTimeoutMs` and `requestTimeoutMs`. */
   checkEveryMs: number;
   /** Time between an answer and the next request. */
   keepAliveTimeoutMs: number;
