@@ -161,7 +161,7 @@ export const rotateKeyInput = z
       description: 'Seconds for which the old key stays valid beside the new one (default: 0)',
     }),
   })
-  .meta({ examples: [{}, { graceSeconds: 86_400 }] });
+  .meta({ examples: [{ graceSeconds: 86_400 }] });
 
 export const keyOutput = z
   .object({
