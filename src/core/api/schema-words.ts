@@ -114,7 +114,7 @@ export function schemaWords(issue: RawIssue): string | undefined {
 
 /** Unknown fields that get a suggestion: each is compared with every known field. */
 const mostSuggestions = 5;
-/** A longer name is no slip of a known one. */
+/** Longest name that gets a suggestion. */
 const longestGuessed = 40;
 const deepestField = 6;
 
