@@ -33,6 +33,10 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }
 
+const directNote =
+  'Direct sends count here, and are never delayed: allowances are for campaigns, which this\n' +
+  'version does not have yet.';
+
 /** Shows the plan against the sent mail and its outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('./format.ts');
@@ -56,6 +60,7 @@ export async function warmingView(warming: Warming): Promise<string> {
     card(facts, planCard),
     table(windows, ['window', 'state', 'startsAt', 'allowance', 'accepted', 'ramp']),
     table(decisions.slice(-mostWindows), ['createdAt', 'kind', 'actor', 'note']),
+    directNote,
   ].join('\n\n');
 }
 

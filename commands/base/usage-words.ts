@@ -1,12 +1,12 @@
-// Usage errors in words that lead on: the missing argument with an example that works, and the flag that was
-// probably meant.
+// Rewords usage errors so that they name the next step: missing arguments and flags with an example that
+// works, or the flag that was probably meant.
 import { isRequired } from '../../src/core/api/schema-words.ts';
 import { findNearest } from '../../src/core/config/nearest.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 import type { Operation } from './verbs.ts';
 
-/** The declarations of a command that its usage errors draw on. */
+/** The declarations of a command from which its usage errors are worded. */
 interface CommandWords {
   args?: Readonly<Record<string, unknown>>;
   flags?: Readonly<Record<string, unknown>>;
@@ -39,7 +39,10 @@ interface ParserError extends Error {
   };
 }
 
-/** Names all arguments and flags that oclif misses: of its two errors each names one kind only. */
+/**
+ * Names all missing required arguments and flags. Each of oclif's two errors for them names one
+ * kind only.
+ */
 function missingInputs(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const isMissing = error.message.startsWith('Missing ');
@@ -52,7 +55,7 @@ function missingInputs(error: unknown): string[] {
   return [...args.map(({ name = '' }) => `the ${name}`), ...flags.map(([name]) => `--${name}`)];
 }
 
-/** Reads oclif's NonExistentFlagsError. */
+/** Returns the flags that oclif's NonExistentFlagsError reports as unknown. */
 function unknownFlags(error: unknown): string[] | null {
   const { flags } = error as { flags?: string[] };
   return error instanceof Error && error.message.startsWith('Nonexistent flag') && flags

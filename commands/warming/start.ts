@@ -9,11 +9,11 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class WarmingStart extends BaseCommand {
-  static override summary = 'Start warming a domain: its volume grows day by day';
+  static override summary = 'Start warming a domain: an allowance that grows day by day';
 
   static override description =
-    'Allowances limit campaigns: direct sends count in the window of the day and are ' +
-    'never delayed. Each window lasts 24 hours; one that closes safe lets the next one ' +
+    'Direct sends count in the window of the day, and the plan never delays or refuses ' +
+    'them: allowances are for campaigns, which this version does not have yet. Each window lasts 24 hours; one that closes safe lets the next one ' +
     'grow.';
 
   static override examples = [

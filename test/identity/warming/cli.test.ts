@@ -75,6 +75,7 @@ describe('svc warming', () => {
     expect(stdout).toMatch(/^1 +open +\S+Z +50 +30 +█{19}░{12}$/m);
     expect(stdout).toMatch(/^2 +scheduled +\S+Z +65 +0 +░{40}$/m);
     expect(stdout).toMatch(/Z +window-opened +svc +allowance 50$/m);
+    expect(stdout).toMatch(/^Direct sends count here, and are never delayed/m);
     await sendTo(test.app, test.operator, 30);
     const beyond = await cli.run(['warming', 'show', warm]);
     expect(beyond.stdout).toMatch(/^1 +open +\S+Z +50 +60 +█{31}\+$/m);
