@@ -80,7 +80,7 @@ function lackingInputs(error: unknown, command: CommandWords): string[] {
   return inputs.includes(null) ? [] : inputs.filter((input) => input !== null);
 }
 
-/** Rewords a usage error; returns any other error as it is. */
+/** Rewords a usage error; returns any other error unchanged. */
 export function inUsageWords(error: unknown, command: CommandWords): unknown {
   const names = missingInputs(error);
   if (names.length > 0) return new UsageError(missing(names, command), { cause: error });
