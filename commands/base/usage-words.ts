@@ -4,7 +4,6 @@ import { isRequired } from '../../src/core/api/schema-words.ts';
 import { findNearest } from '../../src/core/config/nearest.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
-import type { Operation } from './verbs.ts';
 
 /** The declarations of a command from which its usage errors are worded. */
 interface CommandWords {
@@ -12,7 +11,8 @@ interface CommandWords {
   flags?: Readonly<Record<string, unknown>>;
   baseFlags?: Readonly<Record<string, unknown>>;
   examples?: readonly unknown[];
-  operation?: Pick<Operation, 'fields'>;
+  /** `fields`: the field of each derived flag. */
+  operation?: { fields?: Readonly<Record<string, string>> | undefined };
 }
 
 function exampleOf({ examples = [] }: CommandWords): string {
