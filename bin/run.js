@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Start-up and nothing else: turns away a Node that is too old, then hands the words typed to
-// commands/base/start.ts. Nothing newer than Node 16 knows may be imported before the check.
+// Only starts: refuses a Node that is too old, then passes the command line to
+// commands/base/start.ts. Before the check, nothing may be imported that Node 16 does not know.
 import module from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
@@ -10,10 +10,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
   console.error('Run "npm ci" in the clone of svc and start bin/svc: it finds the right one.');
   process.exit(1);
 }
-// All files of the process are readable by their owner alone: the store holds keys and mail.
+// Makes all files of the process readable only by their owner: the store holds keys and mail.
 process.umask(0o077);
-// bin/svc sets the young generation of this thread by a flag, which would overrule the limits that
-// further threads are started with.
+// bin/svc sets the size of this thread's young generation by a flag. Without this reset the flag
+// would overrule the limits of further threads.
 setFlagsFromString('--max-semi-space-size=0');
 module.enableCompileCache();
 const { start } = await import('../commands/base/start.ts');

@@ -11,12 +11,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const installed = join(root, 'node_modules');
 const withTools = process.argv.includes('--dev');
 
-/** The packages of a lock file by their place; npm leaves a copy of it in node_modules. */
+/** Returns the packages of a lock file by path; npm leaves a copy of that file in node_modules. */
 function lockedPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages;
 }
 
-/** Returns the reason for an installation, or null. Packages for other platforms are never installed. */
+/**
+ * Returns the reason for an installation, or null. Packages for other platforms never count as
+ * missing.
+ */
 function reasonToInstall() {
   const copy = join(installed, '.package-lock.json');
   if (!existsSync(copy)) return 'no packages are installed yet';
@@ -33,7 +36,7 @@ function reasonToInstall() {
   return null;
 }
 
-/** Runs npm with the Node that runs npm itself: this step replaces the one in node_modules. */
+/** Runs npm with the Node that runs npm itself: this step may replace the Node in node_modules. */
 function runNpmCi() {
   const { npm_execpath: npm, npm_node_execpath: node = process.execPath, PATH = '' } = process.env;
   const ownTools = join(installed, '.bin');

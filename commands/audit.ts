@@ -6,7 +6,9 @@ import { BaseCommand, tableFlags } from './base/command.ts';
 import { print, type TableChoice, tableText } from './base/output.ts';
 import { callRoute } from './base/route.ts';
 
-/** `plan: free → growth`; a detail without a previous value shows its value alone. */
+/**
+ * Formats details: `plan: free → growth`. A detail without a previous value shows only its value.
+ */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
   const { inWords } = await import('./base/format.ts');
   return Object.entries(details)

@@ -1,4 +1,4 @@
-// `svc backup`. How the copy is made: src/platform/store/restore.ts.
+// `svc backup`. src/platform/store/restore.ts makes the copy.
 import { createReadStream, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -70,7 +70,8 @@ export default class Backup extends BaseCommand {
         'secret',
       );
     }
-    // SQLite copies into a file only, so a backup to standard output first lies beside the store.
+    // SQLite copies only into a file, so a backup to standard output is first written beside the
+    // store.
     const target = toOutput ? `${location.file}.backup-${process.pid}` : resolve(args.file);
     const progress = await startProgress(flags, 'copied');
     const { overwrite } = flags;

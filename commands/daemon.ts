@@ -49,7 +49,7 @@ export default class Daemon extends BaseCommand {
     const pretty = process.stderr.isTTY && !flags.json;
     const log = await createLogger({ level: config.log.level, pretty });
     for (const warning of warnings) log.warn(warning);
-    // An uncaught fault leaves an unknown state: the next start recovers from it.
+    // An uncaught fault leaves an unknown state. The process ends, and the next start recovers.
     process.on('uncaughtException', (error) => {
       logFatal(log, error);
       process.exit(1);
@@ -78,9 +78,9 @@ export default class Daemon extends BaseCommand {
       await app.close();
     }
     log.info('stopped');
-    // Lines are written in the background: one that is still on its way would be overtaken or lost.
+    // Lines are written in the background: without this flush the last ones would be lost.
     await new Promise((resolve) => log.flush(resolve));
-    // Handles that a library still holds must not outlive the stop.
+    // Ends the process even if a library still holds a handle.
     process.exit(0);
   }
 

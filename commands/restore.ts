@@ -1,4 +1,4 @@
-// `svc restore`. Checks, and the kept store: src/platform/store/restore.ts.
+// `svc restore`. src/platform/store/restore.ts checks the backup and keeps the replaced store.
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/platform/errors.ts';

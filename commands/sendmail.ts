@@ -1,5 +1,5 @@
-// `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The one command whose exit
-// codes are those of sysexits.h. Reading the mail is src/outbound/sending/piped-mail.ts.
+// `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The only command
+// with the exit codes of sysexits.h. src/outbound/sending/piped-mail.ts reads the mail.
 import { userInfo } from 'node:os';
 import { Args, Flags } from '@oclif/core';
 import type { Caller } from '../src/core/api/route.ts';

@@ -57,7 +57,7 @@ export default class Stats extends BaseCommand {
   }
 }
 
-/** A table under a line of bars. */
+/** Prints a table below a line of bars. */
 function printSeries(
   flags: CommonFlags & TableChoice,
   series: { items: readonly { emails: number }[] },

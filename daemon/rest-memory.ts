@@ -3,7 +3,7 @@
 import type { Clock } from '../src/platform/runtime/clock.ts';
 
 const lookEveryMs = 10_000;
-/** Idle checks in a row before a collection: a short pause between two bursts is no rest. */
+/** Idle checks in a row before a collection: a short pause between two bursts causes none. */
 const idleLooks = 2;
 /** Growth since the last collection that is worth another one, which takes 0.1 s. */
 const worthBytes = 16_000_000;

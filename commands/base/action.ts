@@ -1,4 +1,5 @@
-// Commands on one action of a mailbox name it alone: the mailbox that the routes want is looked up.
+// Shared by commands on one action of a mailbox: they take only the action's id, and look up the
+// mailbox that the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -18,7 +19,10 @@ export const actionCard = [
   ...['digest', 'editedDigest'],
 ];
 
-/** The parameters of a path to an action. @throws ResourceNotFoundError */
+/**
+ * Returns the parameters of a path to an action.
+ * @throws ResourceNotFoundError
+ */
 export async function actionParams(app: App, { organizationId }: Caller, typed: string) {
   const { wholeId } = await import('./whole-id.ts');
   const actionId = await wholeId(app, organizationId, ['mailboxAction'], typed);

@@ -1,5 +1,5 @@
-// Questions to a person at a terminal, on standard error. A permanent removal asks first; without a terminal
-// it needs `--yes`. Doorway to @inquirer/prompts.
+// Questions to a person at a terminal, on standard error. A permanent removal asks first; without a
+// terminal it needs `--yes`. Only this file imports @inquirer/prompts.
 import { DeclinedError, InterruptedError, UsageError } from './failure.ts';
 
 /** Returns true if standard input and output allow a question. */
@@ -7,7 +7,10 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** The answer. @throws InterruptedError, which says `standing`, when it is Ctrl-C. */
+/**
+ * Returns the answer.
+ * @throws InterruptedError with the text `standing` on Ctrl-C.
+ */
 function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
   return asked.catch((error: unknown) => {
     const isStopped = error instanceof Error && error.name === 'ExitPromptError';
@@ -16,8 +19,8 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 }
 
 /**
- * Returns when the person agrees or `--yes` was given. @throws UsageError without a terminal to ask at;
- * DeclinedError after a refusal; InterruptedError on Ctrl-C.
+ * Returns once the person agrees, or at once with `--yes`.
+ * @throws UsageError without a terminal; DeclinedError after a refusal; InterruptedError on Ctrl-C.
  */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
@@ -36,7 +39,7 @@ export function canShowAndAsk(): boolean {
   return canAsk() && process.stdout.isTTY === true;
 }
 
-/** A letter and its meaning. */
+/** A letter to press, with its meaning. */
 interface Choice<Value> {
   key: 'a' | 'e' | 'q' | 'r' | 's';
   name: string;
@@ -46,7 +49,10 @@ interface Choice<Value> {
 /** Notice after Ctrl-C: earlier answers stay in force. */
 const standing = 'stopped; decisions already made stay';
 
-/** One of these by its letter; Enter alone lists them. @throws InterruptedError. */
+/**
+ * Asks for one of these choices by its letter; Enter alone lists them.
+ * @throws InterruptedError.
+ */
 export async function chosen<const Value>(
   message: string,
   choices: readonly Choice<Value>[],
@@ -55,7 +61,10 @@ export async function chosen<const Value>(
   return answerOf(expand<Value>({ message, choices }, { output: process.stderr }), standing);
 }
 
-/** A line of text, which may be empty. @throws InterruptedError. */
+/**
+ * Asks for a line of text, which may be empty.
+ * @throws InterruptedError.
+ */
 export async function typedLine(message: string): Promise<string> {
   const { input } = await import('@inquirer/prompts');
   return (await answerOf(input({ message }, { output: process.stderr }), standing)).trim();

@@ -1,11 +1,11 @@
-// Bodies from the command line: `--data` (inline, a file, standard input) and the flags laid over it. The
-// schema of the area, the same as for HTTP, validates the body.
+// Bodies from the command line: `--data` (inline, a file, standard input) with flags laid over it.
+// The schema of the area validates the body, as for HTTP.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 
-/** More than the largest request that HTTP takes by default. */
+/** Limit of the input: more than the largest request that HTTP accepts by default. */
 const largestInputBytes = 128 * 1024 * 1024;
 
 /** Reads a file, or standard input for `-`. @throws UsageError where it cannot be read. */
@@ -44,7 +44,10 @@ export async function readJson(data: string): Promise<unknown> {
   }
 }
 
-/** Reads the object given with `--data`; empty without. @throws ValidationError for any other JSON value. */
+/**
+ * Reads the object given with `--data`; returns an empty object without the flag.
+ * @throws ValidationError for any other JSON value.
+ */
 export async function readData(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
   const value = await readJson(data);
@@ -62,7 +65,10 @@ export function given<T extends Record<string, unknown>>(values: T): Partial<Ent
   return Object.fromEntries(entries) as Partial<Entries<T>>;
 }
 
-/** Files to attach, as the API takes them. @throws UsageError for a file that cannot be read. */
+/**
+ * Reads files to attach, in the form of the API.
+ * @throws UsageError for a file that cannot be read.
+ */
 export function attachmentsFrom(
   paths: readonly string[] | undefined,
 ): Promise<{ filename: string; content: string }[]> | undefined {

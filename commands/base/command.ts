@@ -55,7 +55,7 @@ export const pageFlags = {
   limit: Flags.string({ description: 'Items per page, at most 100', helpValue: 'N' }),
 };
 
-/** The flag of commands that take away something for good. */
+/** The flag of commands that delete something for good. */
 export const yesFlag = {
   yes: Flags.boolean({ description: 'Skip the question; required without a terminal' }),
 };

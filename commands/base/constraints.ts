@@ -29,7 +29,10 @@ export const constraintFlags = {
   }),
 };
 
-/** The constraints that the flags name, as a field; nothing without any. */
+/**
+ * Returns the constraints that the flags give, as a field of the body; an empty object without such
+ * flags.
+ */
 export function constraintsGiven(flags: Readonly<Record<string, unknown>>) {
   const constraints = given({
     senders: flags['allow-sender'],

@@ -1,14 +1,14 @@
-// The notice of commands that leave work to a daemon while none runs.
+// The notice of commands that leave work to a daemon if none runs.
 import type { App } from '../../src/core/app.ts';
 
 /**
- * Returns the notice, or null where a daemon runs or cannot be detected: on PostgreSQL it may run on any
- * host. A running daemon is never suspected.
+ * Returns the notice on `queued`; null if a daemon runs, or if that cannot be detected: on
+ * PostgreSQL it may run on any host.
  */
-export async function wordOfNoDaemon({ config }: App): Promise<string | null> {
+export async function wordOfNoDaemon({ config }: App, queued = 'The mail'): Promise<string | null> {
   const { isDaemonRunning, storeLocation } = await import('../../src/platform/store/open.ts');
   const isRunning = isDaemonRunning(storeLocation(config.database.url, config.dataDir));
   return isRunning === false
-    ? 'The mail is queued, but no daemon runs on this store: start "svc daemon"'
+    ? `${queued} is queued, but no daemon runs on this store: start "svc daemon"`
     : null;
 }

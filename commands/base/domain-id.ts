@@ -1,4 +1,4 @@
-// A domain is named by its id or, as people do, by its name.
+// Domains in arguments: by id, or by name as people prefer.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -9,7 +9,11 @@ export const domainArg = {
   domain: Args.string({ description: 'Id (dom_…) or name of the domain', required: true }),
 };
 
-/** @throws ValidationError for neither an id nor a name; ResourceNotFoundError for an unknown name. */
+/**
+ * Returns the id of the named domain.
+ * @throws ValidationError for a text that is neither an id nor a name; ResourceNotFoundError for an
+ * unknown name.
+ */
 export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {
   const { domainPath, readDomainName } = await import('../../src/identity/domains/schema.ts');
   const read = readDomainName(idOrName);

@@ -1,4 +1,4 @@
-// A text in the editor of the person at the terminal, as git opens it: $VISUAL, else $EDITOR, else vi.
+// Opens a text in the person's editor, as git does: $VISUAL, else $EDITOR, else vi.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,8 @@ import { UsageError } from './failure.ts';
 import { beforeInterrupt } from './signals.ts';
 
 /**
- * Returns the text as the person edited it. The file is readable by its owner alone, and deleted afterwards.
+ * Returns the text as the person edited it. The file is readable only by its owner, and deleted
+ * afterwards.
  * @throws UsageError if the editor cannot be started or reports a failure.
  */
 export async function editedText(text: string): Promise<string> {
@@ -20,7 +21,7 @@ export async function editedText(text: string): Promise<string> {
   try {
     const file = join(directory, 'mail.txt');
     writeFileSync(file, text, { mode: 0o600 });
-    // An editor may be words: "code --wait".
+    // $EDITOR may have arguments: "code --wait".
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code !== 0) {

@@ -1,5 +1,5 @@
-// How a command ends on an error: the exit code and the words, as text or as the API's flat error object. The
-// one place of the commands that knows error classes.
+// The end of a command after an error: its exit code, and the message as text or as the flat error
+// object of the API. Only this file of the commands knows the error classes.
 import {
   CapacityError,
   ConfigError,
@@ -9,16 +9,16 @@ import {
 } from '../../src/platform/errors.ts';
 import { jsonText } from './json-text.ts';
 
-/** The command line itself is wrong: exit code 2. */
+/** The command line itself is wrong. Exit code 2. */
 export class UsageError extends Error {}
 
-/** An expected or checked condition did not come true: exit code 8. */
+/** An expected or checked condition is not met. Exit code 8. */
 export class ExpectationError extends Error {}
 
-/** The person was asked and said no: exit code 1. */
+/** The person answered no. Exit code 1. */
 export class DeclinedError extends Error {}
 
-/** Stopped by the person at the terminal: exit code 130. */
+/** The person stopped the command at the terminal. Exit code 130. */
 export class InterruptedError extends Error {}
 
 export const interruptedCode = 130;
@@ -36,7 +36,10 @@ const codeOfStatus = new Map([
   [429, 6],
 ]);
 
-/** Refusals of oclif itself: an unknown flag, a missing argument, a value out of a list. */
+/**
+ * Tells whether an error is oclif's own refusal: an unknown flag, a missing argument, a value
+ * outside a list.
+ */
 function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }
@@ -70,7 +73,7 @@ function errorObject(error: unknown): Record<string, unknown> {
 
 function validationText(error: ValidationError): string {
   const { fieldErrors = {} } = error;
-  // "Invalid body" fits a request; here the person typed flags and arguments.
+  // Removes "Invalid body:", which describes a request: here the person typed flags and arguments.
   const message = error.message.replaceAll(/(^|; )Invalid (?:body|query|path|headers): /g, '$1');
   const lines = Object.entries(fieldErrors).map(
     ([field, texts]) => `  ${field}: ${texts.join(', ')}`,
@@ -82,13 +85,13 @@ function errorText(error: unknown): string {
   if (error instanceof ValidationError) return validationText(error);
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
-  // A report of a fault of ours needs its stack; trouble of the store does not.
+  // A fault of ours is reported with its stack; trouble of the store is not.
   const isKnown = error instanceof CapacityError || error instanceof DeclinedError;
   const isOurs = exitCodeOf(error) === 1 && !isKnown;
   return isOurs ? (error.stack ?? error.message) : error.message;
 }
 
-/** Returns true if the words ask for JSON, even if they could not be parsed. */
+/** Tells whether the command line asks for JSON, even if it cannot be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');

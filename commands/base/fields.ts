@@ -1,5 +1,5 @@
-// The fields of a resource that people see: `…Columns` in lists, `…Card` for one. The names are the API's
-// own, so that people can look them up there; `--json` always shows all.
+// Fields of resources that people see: `…Columns` in lists, `…Card` for one. They have the names of
+// the API, so that people can look them up there. `--json` always shows all fields.
 
 export const organizationColumns = ['id', 'name', 'plan', 'sendingStatus', 'createdAt'];
 export const organizationCard = [
@@ -35,7 +35,10 @@ export const dnsRecordCard = [
   ...['purpose', 'type', 'name', 'value', 'required', 'status', 'found', 'error', 'advice'],
 ];
 
-/** Explains unchecked records: without a look-up, existing records are unknown and therefore not merged. */
+/**
+ * Explains records that were not checked. Without a look-up the domain's existing records are
+ * unknown, so the shown ones are not merged with them.
+ */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';
   return `

@@ -7,7 +7,10 @@ import { ConflictError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 import type { Progress } from './progress.ts';
 
-/** The bytes of a file, or of standard input for `-`; a pipe has no size to measure progress by. */
+/**
+ * Yields the bytes of a file, or of standard input for `-`. A pipe has no size, so its progress has
+ * no end.
+ */
 export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
   try {
     const size = name === '-' ? 0 : (await stat(name)).size;
@@ -22,13 +25,16 @@ export async function* readFile(name: string, progress: Progress): AsyncGenerato
   }
 }
 
-/** @throws ConflictError if the file exists, UsageError if it cannot be written. */
+/**
+ * Writes a file.
+ * @throws ConflictError if the file exists, UsageError if it cannot be written.
+ */
 export async function writeFile(
   texts: AsyncIterable<string>,
   name: string,
   overwrite: boolean,
 ): Promise<void> {
-  // People's addresses: for the owner's eyes.
+  // Readable only by the owner, as the file has addresses of people.
   const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
   await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') {
@@ -39,7 +45,7 @@ export async function writeFile(
   });
 }
 
-/** Writes to standard output; a reader that closes the pipe early (`| head`) causes no error. */
+/** Writes to standard output. A reader that closes the pipe early (`| head`) causes no error. */
 export async function writeOut(texts: AsyncIterable<string>): Promise<void> {
   const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
   const out = new Writable({

@@ -1,5 +1,5 @@
-// Following a message until its work has ended (`messages send --wait`): woken by every commit to
-// the store, the daemon's included. A line for each step of each recipient.
+// Follows a message until sending it has ended (`messages send --wait`). Every commit to the store
+// wakes it, including the daemon's. Prints a line for each step of each recipient.
 import type { App } from '../../src/core/app.ts';
 import { timeInWords } from '../../src/outbound/explain/time-words.ts';
 import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
@@ -7,13 +7,13 @@ import { plainText } from './format.ts';
 import { readUntil } from './keep-alive.ts';
 
 export interface FollowOptions {
-  /** Longest wait in milliseconds; none: for ever. */
+  /** Longest wait in milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
-  /** Called with the message as first read, and whenever it was read again. */
+  /** Called with the message at the first read and at each later one. */
   onRead(message: Message): void;
 }
 
-/** Statuses at which sending is over; later outcomes (a late bounce, an opening) can take weeks. */
+/** Statuses that end sending. Later outcomes (a late bounce, an open) can take weeks. */
 export const settledStatuses: readonly string[] = [
   'sent',
   'delivered',
@@ -23,7 +23,7 @@ export const settledStatuses: readonly string[] = [
   'complained',
 ];
 
-/** Reads the message until it is settled or the time is over; returns it as last seen. */
+/** Reads the message until it is settled or the time is over. Returns the last state. */
 export function followMessage(
   app: App,
   read: () => Promise<Message>,
@@ -40,7 +40,7 @@ export function followMessage(
   });
 }
 
-/** Returns the reply of the last attempt and its server; empty without an answer. */
+/** Returns the reply of the last attempt with its server; empty without an answer. */
 function saidWords({ attempts, errorMessage }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return errorMessage ?? '';
@@ -64,14 +64,17 @@ export function standingOf(delivery: Delivery, now: number): string {
   return `waits: ${waitReason}, until ${timeInWords(Date.parse(dueAt), now)}`;
 }
 
-/** Gives the lines of a message that were not given before: `{address}  {how it stands}`. */
+/**
+ * Returns a function that returns the new lines of a message: `{address}  {state}`. A line that was
+ * returned before is omitted.
+ */
 export function recipientLines(): (message: Message, now: number) => string[] {
   const given = new Map<string, string>();
   return ({ recipients, deliveries }, now) =>
     recipients.flatMap(({ id, email }) => {
       const delivery = deliveries.find(({ recipientId }) => recipientId === id);
       if (!delivery) return [];
-      // "In 4 min" would be another line a minute later.
+      // Excludes the relative time: "in 4 min" would change each minute.
       const key = `${delivery.status} ${delivery.attempts.length} ${delivery.nextRetryAt}`;
       const step = `${key} ${delivery.scheduling?.waitReason}`;
       if (given.get(id) === step) return [];

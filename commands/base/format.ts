@@ -1,5 +1,5 @@
-// How values look to people: tables, cards, colours. Values can come from a stranger's mail, so control
-// characters are made visible before they reach a terminal. Doorway to cli-table3 and ansis.
+// Formats values for people: tables, cards, colours. Values can come from a stranger's mail, so
+// control characters are made visible. Only this file imports cli-table3 and ansis.
 import { Ansis } from 'ansis';
 import Table from 'cli-table3';
 import {
@@ -14,29 +14,29 @@ import {
   shortenedTo,
 } from './table-fit.ts';
 
-/** Colours only on a terminal, and not with NO_COLOR. */
+/** Colours: only on a terminal, and not with NO_COLOR. */
 const colour = new Ansis(process.stdout.isTTY && !process.env.NO_COLOR ? 1 : 0);
 
 const goodWords = ['delivered', 'sent', 'read', 'verified', 'enabled', 'valid'];
 const badWords = ['bounced', 'failed', 'complained', 'rejected', 'missing', 'invalid', 'paused'];
 
-/** Control characters, and those that turn the direction of writing around. */
+/** Control characters, and those that reverse the direction of writing. */
 const steering = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 const steeringButLines = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Text from outside, safe for a terminal; line breaks stay. */
+/** Makes text from outside safe for a terminal; keeps line breaks. */
 export function plainText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(steeringButLines, '\uFFFD');
 }
 
-/** Bold on a terminal. */
+/** Makes a text bold on a terminal. */
 export function emphasize(text: string): string {
   return colour.bold(text);
 }
 
 const nothing = '-';
 
-/** A value as one line of text. */
+/** Formats a value as one line of text. */
 export function inWords(value: unknown): string {
   if (value === null || value === undefined || value === '') return nothing;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -45,7 +45,7 @@ export function inWords(value: unknown): string {
   return String(value).replace(steering, '\uFFFD');
 }
 
-/** `{messages: ['send']}` as `messages:send`, `{order: 7}` as `order:7`. */
+/** Formats `{messages: ['send']}` as `messages:send`, and `{order: 7}` as `order:7`. */
 function mapInWords(value: object): string {
   const entries = Object.entries(value).flatMap(([name, values]) =>
     [values].flat().map((each: unknown) => `${inWords(name)}:${inWords(each)}`),
@@ -53,7 +53,7 @@ function mapInWords(value: object): string {
   return inWords(entries);
 }
 
-/** `{email, name}` the way people write it. */
+/** Formats `{email, name}` as people write it: `Ada <ada@example.com>`. */
 function partyInWords(value: object): string | undefined {
   if (!('email' in value) || typeof value.email !== 'string') return undefined;
   const name = 'name' in value && typeof value.name === 'string' ? inWords(value.name) : nothing;
@@ -61,7 +61,7 @@ function partyInWords(value: object): string | undefined {
   return name === nothing ? email : `${name} <${email}>`;
 }
 
-/** The value at a dotted path; a part that is a list is followed in each of its entries. */
+/** Returns the value at a dotted path. A list on the path is followed into each of its entries. */
 function valueAt(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path;
   if (name === undefined || value === null || typeof value !== 'object') return value;
@@ -128,7 +128,7 @@ interface TableLine {
   cells: string[][];
 }
 
-/** The table for a person whose terminal is `width` columns wide. */
+/** Formats the table for a terminal of `width` columns. */
 export function fittedTable(
   rows: readonly object[],
   fields: readonly string[],
@@ -180,7 +180,7 @@ function layered(lines: readonly TableLine[]): string {
     .join('\n');
 }
 
-/** One line per field that has a value: its name and the value. */
+/** Formats one line for each field with a value: name and value. */
 export function card(resource: object, fields: readonly string[]): string {
   const lines = fields.map((field) => [emphasize(field), cell(resource, field)]);
   return columns(
@@ -189,7 +189,7 @@ export function card(resource: object, fields: readonly string[]): string {
   );
 }
 
-/** A card for each, with a line between them: for values too long for columns. */
+/** Formats a card for each resource, with a line between them: for values too long for columns. */
 export function cards(resources: readonly object[], fields: readonly string[]): string {
   return resources.map((resource) => card(resource, fields)).join('\n\n');
 }

@@ -1,8 +1,8 @@
-// Keeps the process alive while a command waits for events: clock timers alone do not.
+// Keeps the process alive while a command waits for events: timers of the clock alone do not.
 import type { App } from '../../src/core/app.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 
-/** Does `work`, and keeps the process alive until it has ended. */
+/** Runs `work`, and keeps the process alive until it has ended. */
 export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, 60_000);
   try {
@@ -17,11 +17,14 @@ export interface Wait<T> {
   timeoutMs: number;
   /** Longest time between reads in ms, even without a reported commit. */
   longestPauseMs?: number;
-  /** Returns true if the value ends the wait. */
+  /** Tells whether the value ends the wait. */
   isEnough(found: T): boolean;
 }
 
-/** Reads now and after each commit, until `isEnough` or the time is over; returns the last value. */
+/**
+ * Reads now and after each commit, until `isEnough` or until the time is over. Returns the last
+ * value.
+ */
 export async function readUntil<T>(
   { clock, store }: App,
   { timeoutMs, longestPauseMs = Number.POSITIVE_INFINITY, isEnough }: Wait<T>,

@@ -1,4 +1,4 @@
-// The names under which programs write the addresses of this machine's users: `root@HOST`.
+// Host names in the addresses that programs write for this machine's users: `root@HOST`.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -29,8 +29,8 @@ export function namesInHosts(host: string, hosts: string): string[] {
 }
 
 /**
- * Returns the names of this machine under which the organization has no verified domain: there `root@HOST` is
- * no sender but a user of the machine.
+ * Returns the names of this machine, except those with a verified domain of the organization. At a
+ * returned name `root@HOST` is a user of the machine, not a sender.
  */
 export async function findMachineNames(
   app: App,

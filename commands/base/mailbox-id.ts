@@ -1,19 +1,29 @@
-// A mailbox is named by its id or, as people do, by its slug or an address of it.
+// Mailboxes in arguments: by id, or by slug or address as people prefer.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 
-/** The argument of commands on one mailbox. */
-export const mailboxArg = {
-  mailbox: Args.string({
-    description: 'Id, slug or address of the mailbox (default: the oldest)',
-    // Otherwise oclif would read the argument from standard input.
-    ignoreStdin: true,
-  }),
-};
+function argOf(byDefault: string) {
+  return {
+    mailbox: Args.string({
+      description: `Id, slug or address of the mailbox (default: ${byDefault})`,
+      // Otherwise oclif would read the argument from standard input.
+      ignoreStdin: true,
+    }),
+  };
+}
 
-/** @throws ResourceNotFoundError where it names none of the organization. */
+/** The argument of commands on one mailbox. */
+export const mailboxArg = argOf('the oldest');
+
+/** The argument of commands on one mailbox or all. */
+export const mailboxOrAllArg = argOf('all mailboxes');
+
+/**
+ * Returns the id of the named mailbox.
+ * @throws ResourceNotFoundError if the organization has no such mailbox.
+ */
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
   const { idPattern } = await import('../../src/platform/runtime/ids.ts');
   if (idPattern('mailbox').test(named)) return named;

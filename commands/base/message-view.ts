@@ -1,22 +1,28 @@
-// A message as people are shown it: as its fields are, but that mail which was kept on this machine says
-// `captured` in the place of `delivered`, and why.
+// Shows a message to people like its fields, except that mail which stayed on this machine has the
+// status `captured` instead of `delivered`, with the reason.
 import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
 import type { CommonFlags } from './command.ts';
 import { print } from './output.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata'>;
 
-/** Which key of the configuration kept it on this machine; undefined where it was sent, or still may be. */
+/**
+ * Returns the configuration key that kept the mail on this machine; undefined if it was sent, or
+ * may still be.
+ */
 function captorOf({ metadata }: Fate): string | undefined {
   return metadata?.captured.by;
 }
 
-/** Returns the status to display: `captured` in place of `delivered` if the mail stayed on this machine. */
+/**
+ * Returns the status to display: `captured` instead of `delivered` if the mail stayed on this
+ * machine.
+ */
 export function shownStatus(delivery: Fate): string {
   return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
 }
 
-/** The message with shown statuses; `partly captured` where some of it left. */
+/** Returns the message with displayed statuses; `partly captured` if some of it left. */
 export function shownMessage(
   message: Message,
 ): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {
@@ -42,7 +48,7 @@ export function counterpartOf({ direction, from, recipients }: Message): string 
   return `→ ${first?.email ?? ''}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
-/** Explains `captured` where a delivery has this status; otherwise returns the empty text. */
+/** Returns the explanation of `captured` if a delivery has this status; else an empty text. */
 export function capturedNote(deliveries: readonly Fate[]): string {
   const keys = new Set(deliveries.flatMap((one) => captorOf(one) ?? []));
   if (keys.size === 0) return '';
@@ -60,7 +66,7 @@ export async function messageText(
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Prints `messageText`; with `--json` the message as it is. */
+/** Prints `messageText`; with `--json` the message unchanged. */
 export function printMessage(
   flags: CommonFlags,
   message: Message,

@@ -5,7 +5,7 @@ import type { CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
 import { jsonText } from './json-text.ts';
 
-/** Text for people, made only when it is wanted. */
+/** Text for people, made only if it is needed. */
 export type View = () => string | Promise<string>;
 
 export function writeLine(text: string): void {
@@ -28,7 +28,9 @@ export async function writeBytes(bytes: Buffer): Promise<void> {
   writeLine(plainText(bytes.toString()));
 }
 
-/** Writes a warning to standard error, so that scripts find only the object on standard output. */
+/**
+ * Writes a warning to standard error, so that a script finds only the object on standard output.
+ */
 export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
@@ -38,7 +40,7 @@ export function writeNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Writes the state after Ctrl-C to standard error; `more` is for programs. */
+/** Writes the state after Ctrl-C to standard error. `more` has further fields for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };
   process.stderr.write(
@@ -69,13 +71,13 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
-/** Presentation of a list to people, if other than the fields of its items. */
+/** How a list looks to people, if it differs from the fields of its items. */
 export interface Looks {
   /** Rows that represent the items, in their order. */
   rows: readonly object[];
-  /** Said below the table. */
+  /** Text below the table. */
   note: string;
-  /** Columns in place of the usual ones. */
+  /** Columns instead of the usual ones. */
   columns?: readonly string[];
 }
 
@@ -85,7 +87,7 @@ export interface TableChoice {
   columns?: string | undefined;
 }
 
-/** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
+/** Prints a list: a table of `fields`, or the text `whenEmpty` with the way to the first item. */
 export function printList(
   flags: CommonFlags & TableChoice,
   listing: Listing,

@@ -1,5 +1,5 @@
 // Progress of long work, on standard error: a bar on a terminal, a line per quarter elsewhere,
-// nothing with `--json`. Doorway to cli-progress.
+// nothing with `--json`. Only this file imports cli-progress.
 import type { CommonFlags } from './command.ts';
 
 export interface Progress {
@@ -7,7 +7,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** `what` is in each line: "copied". */
+/** Starts a progress display; `what` is in each line, such as "copied". */
 export async function startProgress(flags: CommonFlags, what: string): Promise<Progress> {
   if (flags.json) return { update: () => {}, stop: () => {} };
   if (!process.stderr.isTTY) return inLines(what);

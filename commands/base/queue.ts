@@ -1,5 +1,6 @@
-// Shared by the commands on the queue: they see all organizations unless `--org` names one, show entries and
-// counts alike, and report progress of long work. The queue: src/outbound/queue/desk/queue.ts.
+// Shared by the commands on the queue. They see all organizations unless `--org` names one, show
+// entries and counts alike, and report progress of long work. src/outbound/queue/desk/queue.ts has
+// the queue.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import type { QueueCounts } from '../../src/outbound/deliveries/queue-queries.ts';
@@ -10,7 +11,7 @@ import { type TableChoice, tableText } from './output.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
-/** Smallest work that shows its progress; less ends before a person would wonder. */
+/** Number of entries from which a progress bar is shown. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -19,6 +20,7 @@ export abstract class QueueCommand extends Command {
     config: BaseCommand.baseFlags.config,
     org: Flags.string({
       description: 'Only deliveries of this organization, by id or name (default: all)',
+      aliases: ['organization'],
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),
@@ -31,11 +33,21 @@ export const domainFlag = {
   domain: Flags.string({ description: 'Only deliveries to this domain', helpValue: 'DOMAIN' }),
 };
 
+/** The flags of commands that change all deliveries of a selection. */
+export const selectionFlags = {
+  ...domainFlag,
+  'older-than': Flags.string({
+    description: 'Only deliveries queued that long ago, or before this instant',
+    helpValue: '1h',
+  }),
+  all: Flags.boolean({ description: 'All deliveries, or all of the --org' }),
+  'dry-run': Flags.boolean({ description: 'Print the number of deliveries and change nothing' }),
+};
+
 /** The argument of commands that take deliveries by name. */
 export const idsArg = {
   ids: Args.string({
     description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all their deliveries',
-    required: true,
     multiple: true,
     ignoreStdin: true,
   }),
@@ -62,7 +74,10 @@ export function withQueue<T>(
   });
 }
 
-/** `ready 3  waiting 2  in-lane 0  held 0  claimed 1`; a plus where not all were counted. */
+/**
+ * Formats counts: `ready 3  waiting 2  in-lane 0  held 0  claimed 1`. A plus marks a count with a
+ * limit.
+ */
 export function countsLine(counts: QueueCounts, countedUpTo = Number.POSITIVE_INFINITY): string {
   return Object.entries(counts)
     .map(
@@ -110,7 +125,7 @@ export function shortened(text: string, most = longestWords): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** Does work that walks over the queue, with a progress bar where it is long. */
+/** Runs work that walks over the queue, with a progress bar if it is long. */
 export async function walking<T>(
   { app, flags }: QueueSession,
   what: string,
@@ -126,6 +141,40 @@ export async function walking<T>(
   } finally {
     progress.stop();
   }
+}
+
+/** Parsed flags of `selectionFlags`. */
+interface SelectionTyped {
+  domain?: string | undefined;
+  'older-than'?: string | undefined;
+  all?: boolean;
+  'dry-run'?: boolean;
+}
+
+/** Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is given. */
+export async function selectionFrom(
+  { app, organizationId }: QueueSession,
+  ids: readonly string[],
+  flags: SelectionTyped,
+) {
+  const { domain, all = false } = flags;
+  const { timeFrom } = await import('./since.ts');
+  const before = timeFrom('--older-than', flags['older-than'], app.clock.now());
+  const isPart = domain !== undefined || before !== undefined;
+  if (ids.length > 0 && !isPart && !all && !flags['dry-run']) return null;
+  if (ids.length > 0 || isPart === all) {
+    throw new UsageError('give IDs; or --domain, --older-than or both; or --all');
+  }
+  const { queueSelection } = await import('../../src/outbound/queue/desk/queue-schema.ts');
+  const { parseWith } = await import('../../src/core/api/validate.ts');
+  const { given } = await import('./body.ts');
+  const queuedBefore = before === undefined ? undefined : Date.parse(before);
+  return parseWith(queueSelection, given({ organizationId, domain, queuedBefore }), 'query');
+}
+
+/** `1 delivery`, `3 deliveries`. */
+export function deliveriesWord(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 /** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */

@@ -9,7 +9,7 @@ import { withCaller } from './session.ts';
 /** Loads the route, and with it its area. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
-/** The parts of a request, as typed. */
+/** The parts of a request, as the person typed them. */
 export interface Input {
   params?: object;
   query?: object;

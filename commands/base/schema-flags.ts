@@ -1,5 +1,6 @@
-// Flags of a command from the schema of its operation: one for each field that a single value, or a list of
-// values, can express. Structured fields are left to `--data`. The schema of the route checks the values.
+// Flags of a command, derived from the schema of its operation: one for each field that a value, or
+// a list of values, can express. Structured fields need `--data`. The schema of the route checks
+// the values.
 import { Flags, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import { timeFrom } from './since.ts';
@@ -21,7 +22,7 @@ interface RawSchema extends Omit<FieldSchema, 'type'> {
   anyOf?: readonly RawSchema[];
 }
 
-/** Flag names other than `flagName` derives from the field; null for a field without a flag. */
+/** Flag names that differ from the derived ones; null for a field without a flag. */
 export type FlagNames<Schema extends z.ZodObject> = Readonly<
   Partial<Record<keyof z.input<Schema>, string | null>>
 >;
@@ -45,7 +46,9 @@ function variantsOf(schema: RawSchema): FieldSchema[] {
   return parts.flatMap((part) => [part.type ?? []].flat().map((type) => ({ ...part, type })));
 }
 
-/** Returns the variant of a field that a flag expresses, with the description and default of the field. */
+/**
+ * Returns the variant of a field that a flag can express, with the field's description and default.
+ */
 function flatVariant(schema: RawSchema): FieldSchema | null {
   const variants = variantsOf(schema);
   const order = ['array', 'boolean', 'string', 'integer'];
@@ -57,7 +60,7 @@ function flatVariant(schema: RawSchema): FieldSchema | null {
   return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
 }
 
-/** Longest enum that help shows. */
+/** Largest number of values of an enum that help lists. */
 const mostChoices = 10;
 
 /** Lists the values of an enum: `both (default), rsa or ed25519`. */
@@ -92,7 +95,10 @@ function flagOf(name: string, field: FieldSchema) {
   return field.type === 'array' ? Flags.string({ ...words, multiple: true }) : Flags.string(words);
 }
 
-/** A field with one possible value only, such as a channel, needs no flag. */
+/**
+ * Tells whether a field needs a flag: a field with a single possible value, such as a channel, does
+ * not.
+ */
 function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
   return only === undefined && (values ?? items?.enum)?.length !== 1;
 }
@@ -117,7 +123,7 @@ export function flagsOf<Schema extends z.ZodObject>(
   return { flags, fields };
 }
 
-/** Returns the flags, with the other form of a time in the description of those for `ages`. */
+/** Returns the flags; the descriptions of those in `ages` mention that they also take an age. */
 export function agesAllowed(
   { flags, fields }: SchemaFlags,
   ages: readonly string[],

@@ -4,7 +4,9 @@ import { interruptedCode } from './failure.ts';
 
 const redrawMs = 1_000;
 const ctrlC = '\u0003';
-/** The alternate screen, no cursor, no wrapping of long lines; and back. */
+/**
+ * Enters the alternate screen, hides the cursor and does not wrap long lines; `leave` undoes that.
+ */
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const leave = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 
@@ -25,7 +27,7 @@ export async function liveScreen(draw: () => Promise<string>): Promise<void> {
   };
   let drawing = false;
   const redraw = () => {
-    // A slow store must not pile up questions.
+    // Skips a second while the previous text is not ready: a slow store must not pile up reads.
     if (drawing) return;
     drawing = true;
     draw()

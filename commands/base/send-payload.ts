@@ -1,9 +1,9 @@
-// The send payload (specification 4.2) from the flags of `messages send`, laid over `--data`. The schema that
-// HTTP uses validates it.
+// Builds the send payload (specification 4.2) from the flags of `messages send`, laid over
+// `--data`. The schema of HTTP validates it.
 import { attachmentsFrom, given, textFrom } from './body.ts';
 import { UsageError } from './failure.ts';
 
-/** The flags that say something of the message; names as typed. */
+/** The flags that describe the message, by their names. */
 export interface SendFlags {
   to?: string[] | undefined;
   cc?: string[] | undefined;
@@ -23,7 +23,7 @@ export interface SendFlags {
   'unsubscribe-group'?: string | undefined;
 }
 
-/** `Ada <ada@example.com>` or the address alone. */
+/** Parses `Ada <ada@example.com>`, or an address alone. */
 function party(text: string): { email: string; name?: string } {
   const match = /^\s*"?([^"<]*?)"?\s*<([^<>]*)>\s*$/.exec(text);
   if (!match) return { email: text.trim() };
@@ -31,7 +31,7 @@ function party(text: string): { email: string; name?: string } {
   return name === '' ? { email } : { email, name };
 }
 
-/** `X-Campaign: spring`, `order=7`: the two sides of the first separator. */
+/** Splits `X-Campaign: spring` or `order=7` at its first separator. */
 function pair(text: string, separator: string, flag: string): [string, string] {
   const at = text.indexOf(separator);
   if (at < 1) throw new UsageError(`--${flag} ${text}: expected NAME${separator}VALUE`);

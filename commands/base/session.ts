@@ -1,5 +1,5 @@
 // Opens the service for one command and closes it after: configuration, store, and the operator as
-// the caller in `--org`. Everything heavy is imported here, when a command runs, never before.
+// the caller in `--org`. Large modules are imported here, when a command runs, never before.
 
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -8,7 +8,10 @@ import { CapacityError, ConfigError, UnreachableError } from '../../src/platform
 import type { CommonFlags } from './command.ts';
 import { withConfiguration } from './store-place.ts';
 
-/** The configuration of this invocation, as the daemon reads it. @throws ConfigError */
+/**
+ * Reads the configuration of this invocation as the daemon does.
+ * @throws ConfigError
+ */
 export async function readConfig(
   flags: CommonFlags,
   options: { withoutSecrets?: boolean } = {},
@@ -17,7 +20,10 @@ export async function readConfig(
   return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
 }
 
-/** The same for a command that uses the store alone: secrets may be missing. @throws ConfigError */
+/**
+ * Reads it for a command that uses only the store: secrets may be missing.
+ * @throws ConfigError
+ */
 export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
   return readConfig(flags, { withoutSecrets: true });
 }
@@ -31,7 +37,10 @@ export function asUnreachable(error: unknown): unknown {
   });
 }
 
-/** Opens the service, runs `work`, closes the service. @throws NoStoreError before `svc init`. */
+/**
+ * Opens the service, runs `work`, closes the service.
+ * @throws NoStoreError if no store exists yet (`svc init`).
+ */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
   const loaded = await readStoreConfig(flags);
   const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
@@ -39,7 +48,7 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
     import('../../src/platform/runtime/log.ts'),
     import('../../src/service/first-start.ts'),
   ]);
-  // A command's own words are its output; the log is the daemon's.
+  // No log: a command reports by its own output.
   const log = await createLogger({ level: 'silent', pretty: false });
   const options = { mustExist: true };
   const app = await openService(loaded.config, log, options).catch((error: unknown) => {

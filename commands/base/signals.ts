@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM. A command ends at once with 130: the store loses nothing by that. The daemon
-// ends in order at the first signal and at once at the second.
+// Ctrl-C and SIGTERM. A command ends at once with 130, which loses nothing in the store. The daemon
+// stops in order at the first signal, and at once at the second.
 import { interruptedCode } from './failure.ts';
 
 function exitInterrupted(): void {
@@ -11,7 +11,10 @@ export function exitOnInterrupt(): void {
   process.on('SIGINT', exitInterrupted);
 }
 
-/** Calls `tell` before Ctrl-C or SIGTERM ends the command with 130; the returned function undoes this. */
+/**
+ * Calls `tell` before Ctrl-C or SIGTERM ends the command with 130. The returned function removes
+ * this.
+ */
 export function beforeInterrupt(tell: () => void): () => void {
   const onTerminate = () => {
     tell();
@@ -26,8 +29,8 @@ export function beforeInterrupt(tell: () => void): () => void {
 }
 
 /**
- * Presses within this time count once: npm passes on the Ctrl-C that the terminal has already sent to the
- * whole group, so one press arrives twice within milliseconds.
+ * Signals within this time count once. npm passes on the Ctrl-C that the terminal has already sent
+ * to the whole group, so one press arrives twice within milliseconds.
  */
 const samePressMs = 250;
 

@@ -31,7 +31,7 @@ function durationMs(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
 }
 
-/** Parses a text that looks like ISO 8601: `Date.parse` takes "10" for a month. */
+/** Parses a text only if it looks like ISO 8601: `Date.parse` reads "10" as a month. */
 function instant(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/i.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,8 +1,8 @@
-// Numbers as a line of bars, one character each.
+// Draws numbers as a line of bars, one character each.
 
 const bars = '▁▂▃▄▅▆▇█';
 
-/** The largest is the highest bar, zero the lowest; empty for none. */
+/** Returns the bars: the largest number is the highest, zero the lowest. Empty without numbers. */
 export function sparkline(values: readonly number[]): string {
   const largest = Math.max(...values, Number.MIN_VALUE);
   return values

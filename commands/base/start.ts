@@ -1,6 +1,6 @@
-// From the typed words to a finished command: finds its file, loads that one alone (150 commands loaded for
-// one would cost more than all the rest), and ends with the exit codes of docs/commands.md. Code shared by
-// commands is next to this file.
+// From the command line to a finished command: finds its file and loads only that one (loading all
+// 150 commands would cost more than all the rest), and ends with the exit codes of
+// docs/commands.md. Code shared by commands is next to this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Interfaces } from '@oclif/core';
@@ -18,7 +18,7 @@ function versionLine({ name, version }: Interfaces.PJSON): string {
   return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}`;
 }
 
-/** Returns the files that oclif needs; it would load every command to know its flags. */
+/** Returns the files that oclif needs. It would load every command to learn its flags. */
 function filesFor(typed: Typed): string[] {
   if (typed.kind === 'topic')
     return [typed.id === '' ? '**/*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
@@ -26,7 +26,7 @@ function filesFor(typed: Typed): string[] {
 }
 
 async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
-  // bin/run.js has looked at the version of Node; oclif would load semver to look again.
+  // bin/run.js has checked the version of Node; oclif would load semver to check it again.
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const { Config, loadHelpClass, settings } = await import('@oclif/core');
   // Node runs the sources; oclif would look for tsx and ts-node in NODE_ENV=test or development.

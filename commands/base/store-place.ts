@@ -1,14 +1,14 @@
-// The store and the configuration of a command, in words: for `config show --origin`, and for errors about a
-// missing store.
+// Describes the store and the configuration of a command: for `config show --origin`, and for
+// errors about a missing store.
 import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { NoStoreError } from '../../src/platform/errors.ts';
 
-/** The configuration file in use, or where none was found. */
+/** Returns the configuration file in use, or the places where none was found. */
 export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
   return file ?? `none, using the defaults; looked for ${usualPlaces.join(', ')}`;
 }
 
-/** The place of the store as a person reads it, and whether one is there. */
+/** Describes the place of the store, and whether a store exists there. */
 export async function storeInWords({ config }: LoadedConfig): Promise<string> {
   const { database, dataDir } = config;
   const { describeLocation, isStoreThere, storeLocation } = await import(
@@ -23,8 +23,8 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
 }
 
 /**
- * Says of a missing store which configuration named it, and how to name the daemon's. Anything else
- * passes as it is.
+ * Adds to the error of a missing store which configuration named it, and how to name the daemon's.
+ * Returns any other error unchanged.
  */
 export function withConfiguration(error: unknown, loaded: LoadedConfig): unknown {
   if (!(error instanceof NoStoreError)) return error;

@@ -2,9 +2,9 @@
 // address or a path stay. Ids and times are whole; columns without room move to further lines. Pure.
 import { stripVTControlCharacters } from 'node:util';
 
-/** Between two columns. */
+/** Width between two columns. */
 const gap = 2;
-/** Narrower than this a value says nothing. */
+/** Least width of a column: a narrower value is useless. */
 const leastWidth = 6;
 
 const wide =
@@ -19,14 +19,14 @@ function widthOf(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** Columns that the text takes on a terminal. */
+/** Returns the number of terminal columns that a text takes. */
 export function displayWidth(text: string): number {
   const plain = stripVTControlCharacters(text);
   if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
   return charactersOf(plain).reduce((sum, character) => sum + widthOf(character), 0);
 }
 
-/** Characters of one end that fit, in order. */
+/** Returns the first of these characters that fit into `width`. */
 function taken(characters: readonly string[], width: number): string[] {
   const kept: string[] = [];
   let left = width;
@@ -107,6 +107,8 @@ const words: Readonly<Record<string, string>> = {
   attemptCount: 'Tries',
   errorMessage: 'Error',
   messageId: 'Message',
+  'identities.identifier': 'Address',
+  unsubscribeGroupId: 'Group',
   organizationId: 'Organization',
   lastWords: 'Said',
   enhancedCode: 'Enhanced',
@@ -129,9 +131,12 @@ export function isInstant(value: unknown): boolean {
   return typeof value === 'string' && instant.test(value);
 }
 
-/** An instant of the API by the clock of this machine, to the second; other text as it is. */
+/**
+ * Formats an instant of the API by the clock of this machine, to the second; returns other text
+ * unchanged.
+ */
 export function localTime(text: string): string {
   if (!instant.test(text)) return text;
-  // Sweden writes ISO 8601 with a space.
+  // The Swedish locale writes ISO 8601 with a space.
   return new Date(text).toLocaleString('sv-SE');
 }

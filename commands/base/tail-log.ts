@@ -1,4 +1,4 @@
-// The commands that show the event log as it grows. How it is followed: src/history/events/follow.ts.
+// Shared by commands that show the event log as it grows. src/history/events/follow.ts follows it.
 import type { App } from '../../src/core/app.ts';
 import type { Following } from '../../src/history/events/follow.ts';
 import type { LogItem } from '../../src/history/events/schema.ts';
@@ -21,7 +21,7 @@ export async function tailLog(
   });
 }
 
-/** Joins words to one line. Words of a remote side must not move the cursor. */
+/** Joins values to one line. Text from a remote side must not move the cursor. */
 export function logLine(words: readonly unknown[]): string {
   return words.join('  ').replace(/\p{C}+/gu, ' ');
 }

@@ -1,4 +1,5 @@
-// Commands on one thread name it alone: the mailbox that the routes want is looked up.
+// Shared by commands on one thread: they take only the thread's id, and look up the mailbox that
+// the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -21,7 +22,10 @@ export const standingCard = [
   ...['id', 'folder', 'read', 'starred', 'priority', 'labels', 'snoozedUntil'],
 ];
 
-/** The parameters of a path to a thread. @throws ResourceNotFoundError */
+/**
+ * Returns the parameters of a path to a thread.
+ * @throws ResourceNotFoundError
+ */
 export async function threadParams(app: App, { organizationId }: Caller, typed: string) {
   const { wholeId } = await import('./whole-id.ts');
   const threadId = await wholeId(app, organizationId, ['thread'], typed);
@@ -31,7 +35,7 @@ export async function threadParams(app: App, { organizationId }: Caller, typed: 
   return { id: row.mailbox_id, threadId };
 }
 
-/** Opens the service, runs a route on the thread, closes the service. */
+/** Opens the service, runs a route on the thread of a mailbox, closes the service. */
 export function callOnThread<Answer>(
   flags: CommonFlags,
   threadId: string,

@@ -1,5 +1,5 @@
-// Matches the typed words to the files under commands/: the meant command, or the nearest one to an unknown
-// name. The path of a file is the words of its command.
+// Matches the command line to the files under commands/: finds the command, or the nearest one to
+// an unknown name. The path of a file is the name of its command.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNearest } from '../../src/core/config/nearest.ts';
@@ -10,12 +10,15 @@ export const commandsFolder = join(import.meta.dirname, '..');
 /** Folder of shared code; everything else under commands/ is a command. */
 const sharedFolder = 'base/';
 
-/** `id` is oclif's form, `keys:create`; a topic's may be empty: the whole program. */
+/**
+ * The meant command. `id` has oclif's form, `keys:create`. The id of a topic may be empty, for the
+ * whole program.
+ */
 export type Typed =
   | { kind: 'command'; id: string; rest: string[]; wantsHelp: boolean }
   | { kind: 'topic'; id: string };
 
-/** The ids of all commands: `daemon`, `keys:create`, … */
+/** Lists the ids of all commands: `daemon`, `keys:create`, … */
 export function listCommandIds(): string[] {
   return readdirSync(commandsFolder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -35,7 +38,7 @@ function wantsHelp(id: string, words: readonly string[]): boolean {
   return id === 'sendmail' ? flags.includes('--help') : flags.some(isHelpFlag);
 }
 
-/** Common flags may stand before the command, where oclif takes none: they are moved behind it. */
+/** Splits off common flags before the command: oclif accepts flags only behind it. */
 function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words: string[] } {
   let end = 0;
   while (argv[end]?.startsWith('-') && argv[end] !== '--') {
@@ -45,8 +48,8 @@ function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words:
 }
 
 /**
- * Finds the command in the words. `help keys create` and `keys create --help` are the same. @throws
- * UsageError naming the nearest command to an unknown one.
+ * Finds the command. `help keys create` and `keys create --help` mean the same.
+ * @throws UsageError naming the nearest command to an unknown one.
  */
 export function interpret(argv: readonly string[], ids: readonly string[]): Typed {
   const split = splitLeadingFlags(argv);

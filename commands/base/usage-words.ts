@@ -1,10 +1,10 @@
-// Usage errors in words that lead on: the missing argument with an example that works, and the flag that was
-// probably meant.
+// Rewords usage errors so that they name the next step: the missing argument with an example that
+// works, or the flag that was probably meant.
 import { findNearest } from '../../src/core/config/nearest.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
 
-/** The declarations of a command that its usage errors draw on. */
+/** The declarations of a command from which its usage errors are worded. */
 interface CommandWords {
   args?: Readonly<Record<string, unknown>>;
   flags?: Readonly<Record<string, unknown>>;
@@ -27,14 +27,14 @@ function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
   return `there is no flag ${flag}${nearest ? `. Did you mean --${nearest}?` : ' ("--help" lists them)'}`;
 }
 
-/** Reads oclif's RequiredArgsError. */
+/** Returns the arguments that oclif's RequiredArgsError reports as missing. */
 function missingArgs(error: unknown): string[] | null {
   const { args } = error as { args?: { name?: string }[] };
   if (!(error instanceof Error) || !error.message.startsWith('Missing ') || !args) return null;
   return args.map(({ name = '' }) => `the ${name}`);
 }
 
-/** Reads oclif's NonExistentFlagsError. */
+/** Returns the flags that oclif's NonExistentFlagsError reports as unknown. */
 function unknownFlags(error: unknown): string[] | null {
   const { flags } = error as { flags?: string[] };
   return error instanceof Error && error.message.startsWith('Nonexistent flag') && flags
@@ -53,7 +53,7 @@ function lackingInput(error: unknown, { args = {}, flags = {} }: CommandWords): 
   return flag in flags ? `--${flag}` : null;
 }
 
-/** Rewords a usage error; returns any other error as it is. */
+/** Rewords a usage error; returns any other error unchanged. */
 export function inUsageWords(error: unknown, command: CommandWords): unknown {
   const names = missingArgs(error);
   if (names) return new UsageError(missing(names, command), { cause: error });

@@ -1,5 +1,5 @@
-// Builds the commands of a noun: list, show, create, update and delete. Each needs help texts, the schema of
-// its flags and the route that it runs. The path of its file is the name of the command.
+// Builds the commands of a noun: list, show, create, update and delete. Each needs help texts, the
+// schema of its flags and the route that it runs. The path of its file is the name of the command.
 import { Args, type Interfaces } from '@oclif/core';
 import type { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
@@ -17,7 +17,7 @@ import { withCaller } from './session.ts';
 interface Words {
   summary: string;
   description?: string;
-  /** Description and command. */
+  /** Description and command of each example. */
   examples: readonly (readonly [string, string])[];
   args?: Interfaces.ArgInput;
   /** Flags that the schema cannot express. They replace derived ones of the same name. */
@@ -37,7 +37,7 @@ export interface Operation {
   body?: z.ZodObject | undefined;
 }
 
-/** Builds a command of these words; errors of `run` end it as all others do. */
+/** Builds a command from these words. Errors of `run` end it like any other command. */
 function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
   const { route, query, body } = words;
   return class extends BaseCommand {
@@ -59,13 +59,13 @@ function command(words: Words & Operation, run: (typed: Typed) => Promise<void>)
   };
 }
 
-/** The argument of commands on one thing. */
+/** Returns the argument of commands on one resource. */
 export function idArg(description: string) {
   return { id: Args.string({ description, required: true }) };
 }
 
-/** Returns the typed values by their field; `fields` maps the name of a flag or argument to it. */
-function valuesOf(
+/** Returns the typed values by field; `fields` maps the name of a flag or argument to its field. */
+export function valuesOf(
   typed: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
@@ -76,9 +76,9 @@ function valuesOf(
 /** Presentation of one resource to people; `fields` as dotted paths. */
 interface Card<Answer> {
   card?: readonly string[];
-  /** Said below the card. */
+  /** Text below the card. */
   note?: string;
-  /** Text in place of the card. */
+  /** Text instead of the card. */
   view?: (answer: Answer, flags: Record<string, unknown>) => string | Promise<string>;
 }
 
@@ -92,7 +92,8 @@ function show<Answer extends object>(
 }
 
 /**
- * Finds the resource that people also name otherwise: its id, or the parameters of its path.
+ * Finds a resource that people may also name by something other than its id. Returns its id, or the
+ * parameters of its path.
  * @throws ResourceNotFoundError
  */
 export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
@@ -135,13 +136,13 @@ function readCommand<Answer, Query extends z.ZodObject>(
 interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer, Query> {
   query: Query;
   columns: readonly string[];
-  /** Says how to get the first item. */
+  /** Text for an empty list, with the way to the first item. */
   whenEmpty: string;
-  /** Presents the page to people, if other than by its items. */
+  /** Presents the page to people, if it differs from its items. */
   looks?: (page: Answer) => Looks;
 }
 
-/** Lists a page; the flags are filters. */
+/** Builds a command that lists a page; its flags are filters. */
 export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   words: ListWords<Answer, Query>,
 ) {
@@ -150,7 +151,7 @@ export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   );
 }
 
-/** Shows the answer of a route; the route may also act on the resource. */
+/** Builds a command that shows the answer of a route, which may also act on the resource. */
 export function showCommand<Answer extends object, Query extends z.ZodObject>(
   words: ReadWords<Answer, Query> & Card<Answer>,
 ) {
@@ -185,7 +186,7 @@ function bodyInput<Body extends z.ZodObject>(
   };
 }
 
-/** Creates something. */
+/** Builds a command that creates a resource. */
 export function createCommand<Answer extends object, Body extends z.ZodObject>(
   words: BodyWords<Answer, Body>,
 ) {
@@ -197,12 +198,12 @@ export function createCommand<Answer extends object, Body extends z.ZodObject>(
 }
 
 interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
-  /** The first names the resource, others are fields of the body. */
+  /** The first argument names the resource; others are fields of the body. */
   args: Interfaces.ArgInput;
   find?: Find;
 }
 
-/** Changes one thing. */
+/** Builds a command that changes a resource. */
 export function updateCommand<Answer extends object, Body extends z.ZodObject>(
   words: UpdateWords<Answer, Body>,
 ) {
@@ -219,17 +220,17 @@ export function updateCommand<Answer extends object, Body extends z.ZodObject>(
 
 interface DeleteWords<Shown> extends Words {
   args: Interfaces.ArgInput;
-  /** Shows the resource before its removal. */
+  /** Reads the resource before its removal, to show it. */
   shows: LoadRoute<Shown>;
   route: LoadRoute<Deleted>;
-  /** Returns the question to the person; null: none is needed. */
+  /** Returns the question to the person; null if no question is needed. */
   question: (shown: Shown) => string | null;
-  /** Returns the closing line, where the answer alone is too short. */
+  /** Returns the last line, if the answer alone is too short. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
 }
 
-/** Takes one thing away for good, once the person agrees. */
+/** Builds a command that deletes a resource for good, once the person agrees. */
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   return command({ ...words, flags: yesFlag }, (typed) =>
     withCaller(typed.flags, async (app, caller) => {

@@ -1,5 +1,6 @@
-// Shared by the commands that create and change a webhook: its events and headers as flags.
+// Shared by the commands on webhooks: events and headers as flags, and the view of a delivery.
 import { Flags } from '@oclif/core';
+import type { WebhookDeliveryWithAttempts } from '../../src/webhooks/schema.ts';
 import { given } from './body.ts';
 import { UsageError } from './failure.ts';
 
@@ -28,4 +29,18 @@ function headerOf(text: string): [string, string] {
 export function settingsOf(flags: Record<string, unknown>): object {
   const headers = flags.header as string[] | undefined;
   return given({ headers: headers && Object.fromEntries(headers.map(headerOf)) });
+}
+
+const deliveryCard = [
+  ...['id', 'eventType', 'status', 'attemptCount', 'nextAttemptAt', 'createdAt', 'eventId'],
+  ...['lastAttemptAt', 'lastError'],
+];
+const attemptColumns = ['at', 'trigger', 'outcome', 'statusCode', 'errorClass', 'durationMs'];
+
+/** Renders a delivery with its attempts. */
+export async function deliveryText(delivery: WebhookDeliveryWithAttempts): Promise<string> {
+  const { card, table } = await import('./format.ts');
+  const shown = card(delivery, deliveryCard);
+  if (delivery.attempts.length === 0) return `${shown}\n\nNo attempts yet.`;
+  return `${shown}\n\n${table(delivery.attempts, attemptColumns)}`;
 }

@@ -1,4 +1,4 @@
-// `svc blocks export`: to standard output or a file; the text is made by src/people/blocks/export.ts.
+// `svc blocks export`: to standard output or a file. src/people/blocks/export.ts makes the text.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

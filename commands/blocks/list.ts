@@ -9,6 +9,6 @@ export default listCommand({
   ],
   query: listBlocksQuery,
   route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.list,
-  columns: ['id', 'address', 'reason', 'createdAt'],
+  columns: ['id', 'address', 'reason', 'unsubscribeGroupId', 'createdAt'],
   whenEmpty: 'No blocks found. Block an address: svc blocks add ada@example.com',
 });

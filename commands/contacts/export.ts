@@ -1,4 +1,5 @@
-// `svc contacts export`: to standard output or a file; the text is made by src/people/contacts/export.ts.
+// `svc contacts export`: to standard output or a file. src/people/contacts/export.ts makes the
+// text.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -45,7 +46,7 @@ export default class ContactsExport extends BaseCommand {
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const options = parseWith(exportQuery, given({ format }), 'query');
       const total = await countOfTag(app.store.db, caller.organizationId);
-      // To standard output a bar would stand between the rows.
+      // Shows a bar only for a file: on a terminal it would stand between the rows.
       const progress = output === undefined ? noProgress : await startProgress(flags, 'written');
       let contacts = 0;
       const texts = async function* () {

@@ -10,6 +10,6 @@ export default listCommand({
   ],
   query: listContactsQuery,
   route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.list,
-  columns: ['id', 'name', 'identities.0.identifier', 'status', 'tags', 'createdAt'],
+  columns: ['id', 'name', 'identities.identifier', 'status', 'tags', 'createdAt'],
   whenEmpty: 'No contacts found. Create one: svc contacts create ada@example.com',
 });

@@ -17,7 +17,7 @@ export const card = [
   ...['isActive', 'createdAt', 'expiresAt', 'lastUsedAt'],
 ];
 
-/** Notes for a key that was just made. */
+/** Notes for a new key. */
 export const shownOnce = {
   card: ['key', ...card],
   note: 'The key is never shown again: store it now.',

@@ -1,20 +1,67 @@
 // `svc mailboxes actions`. Actions: src/inbox/approvals/actions.ts.
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';
-import { mailboxArg as args, mailboxIdFrom as find } from '../base/mailbox-id.ts';
-import { listCommand } from '../base/verbs.ts';
+import { BaseCommand } from '../base/command.ts';
+import { mailboxIdFrom, mailboxOrAllArg } from '../base/mailbox-id.ts';
+import { printList } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
+import { flagsOf } from '../base/schema-flags.ts';
+import { withCaller } from '../base/session.ts';
+import { valuesOf } from '../base/verbs.ts';
 
-export default listCommand({
-  summary: 'List the actions of keys in a mailbox, newest first',
-  examples: [
-    [
-      'List the proposals that wait for a decision',
-      'svc mailboxes actions mbx_06dq2k0qz8h3v5m1r9t4w7xy --state proposed',
-    ],
-  ],
-  args,
-  find,
-  query: listActionsQuery,
-  route: async () => (await import('../../src/inbox/approvals/routes.ts')).mailboxActionRoutes.list,
-  columns: ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summary.subject'],
-  whenEmpty: 'No key has acted in this mailbox yet',
-});
+const { flags: queryFlags, fields } = flagsOf(listActionsQuery);
+const columns = ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summary.subject'];
+const columnsOfAll = columns.toSpliced(2, 0, 'summary.from');
+
+export default class MailboxesActions extends BaseCommand {
+  static override summary = 'List the actions of keys in mailboxes, newest first';
+
+  static override examples = [
+    {
+      description: 'List the proposals in all mailboxes that wait for a decision',
+      command: 'svc mailboxes actions --state proposed',
+    },
+    {
+      description: 'List the actions in one mailbox',
+      command: 'svc mailboxes actions inbox@sandbox.test',
+    },
+  ];
+
+  static override args = mailboxOrAllArg;
+
+  static override flags = queryFlags;
+
+  async run(): Promise<void> {
+    const { args: typed, flags } = await this.parse(MailboxesActions);
+    const query = valuesOf(flags, fields);
+    const isFiltered = Object.keys(query).some((name) => name !== 'limit');
+    const { page, whenEmpty } = await withCaller(flags, async (app, caller) => {
+      const { mailboxActionRoutes: routes } = await import('../../src/inbox/approvals/routes.ts');
+      const page =
+        typed.mailbox === undefined
+          ? await runRoute(app, caller, routes.listAll, { query })
+          : await runRoute(app, caller, routes.list, {
+              params: { id: await mailboxIdFrom(app, caller, typed.mailbox) },
+              query,
+            });
+      return {
+        page,
+        whenEmpty: page.items.length > 0 ? '' : await noneWords(app, caller, isFiltered),
+      };
+    });
+    const shown = typed.mailbox === undefined ? columnsOfAll : columns;
+    await printList(flags, page, shown, whenEmpty);
+  }
+}
+
+/** Explains an empty list, and leads to the proposals that wait elsewhere. */
+async function noneWords(app: App, caller: Caller, isFiltered: boolean): Promise<string> {
+  const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
+  const query = { state: 'proposed', limit: '1' };
+  const waiting = await runRoute(app, caller, mailboxActionRoutes.listAll, { query });
+  if (waiting.items.length > 0) {
+    return 'No such actions here, but proposals wait for a decision: svc mailboxes review';
+  }
+  return isFiltered ? 'No action matches these filters' : 'No key has acted here yet';
+}

@@ -18,7 +18,7 @@ interface HourCount {
   count: number;
 }
 
-/** A line for each hour of the last day with its actions. */
+/** Returns a line for each hour of the last day that has actions. */
 function barsOf(hours: readonly HourCount[], now: number): string[] {
   const counts = new Map(hours.map(({ hour, count }) => [hour, count]));
   const most = Math.max(1, ...counts.values());

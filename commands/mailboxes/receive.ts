@@ -1,4 +1,5 @@
-// `svc mailboxes receive`: takes a mail in as if by SMTP (src/inbox/receiving/receive.ts) and threads it at once.
+// `svc mailboxes receive`: accepts a mail as if by SMTP (src/inbox/receiving/receive.ts) and puts
+// it into its thread at once.
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import { readInput } from '../base/body.ts';
@@ -46,7 +47,7 @@ export default class MailboxesReceive extends BaseCommand {
   }
 }
 
-/** Line ends as the wire has them. */
+/** Returns the mail with the line ends of SMTP. */
 function onTheWire(raw: Buffer): Buffer {
   return Buffer.from(raw.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1');
 }

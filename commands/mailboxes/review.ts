@@ -1,9 +1,9 @@
-// `svc mailboxes review`. How it goes through the proposals: commands/base/review/walk.ts.
+// `svc mailboxes review`. commands/base/review/walk.ts goes through the proposals.
 import { canShowAndAsk, chosen, typedLine } from '../base/ask.ts';
 import { BaseCommand } from '../base/command.ts';
 import { editedText } from '../base/editor.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
-import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
+import { mailboxIdFrom, mailboxOrAllArg } from '../base/mailbox-id.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -26,23 +26,25 @@ export default class MailboxesReview extends BaseCommand {
     'could not be sent.';
 
   static override examples = [
+    { description: 'Review the proposals of all mailboxes', command: 'svc mailboxes review' },
     {
       description: 'Review the proposals of the mailbox inbox@',
       command: 'svc mailboxes review inbox@sandbox.test',
     },
   ];
 
-  static override args = mailboxArg;
+  static override args = mailboxOrAllArg;
 
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(MailboxesReview);
     if (flags.json || !canShowAndAsk()) {
-      const others = 'svc mailboxes actions MAILBOX --state proposed, and approve or reject ACTION';
+      const others = 'svc mailboxes actions --state proposed, and approve or reject ACTION';
       throw new UsageError(`a review needs a terminal; elsewhere use ${others}`);
     }
     const { failed } = await withCaller(flags, async (app, caller) => {
       const { reviewProposals } = await import('../base/review/walk.ts');
-      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
+      const id =
+        typed.mailbox === undefined ? null : await mailboxIdFrom(app, caller, typed.mailbox);
       const reviewed = await reviewProposals(app, caller, id, {
         show: writeLine,
         choose: (question) => chosen(question, choices),

@@ -1,4 +1,4 @@
-// `svc messages batch`: a table of results, and exit code 8 when a message was refused.
+// `svc messages batch`: a table of results, and exit code 8 if a message was refused.
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/outbound/messages/schema.ts';
 import { readJson } from '../base/body.ts';

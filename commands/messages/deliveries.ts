@@ -1,4 +1,5 @@
-// `svc messages deliveries`: those of the message itself, which also names the recipient of each.
+// `svc messages deliveries`: reads the message itself, which also names the recipient of each
+// delivery.
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';

@@ -6,7 +6,7 @@ import type { Message } from '../../src/outbound/messages/schema.ts';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
+import { ExpectationError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
 import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printMessage } from '../base/message-view.ts';
@@ -15,6 +15,7 @@ import { runRoute } from '../base/route.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
+import { timeoutFlag, timeoutFrom } from '../base/timeout.ts';
 
 const several = { multiple: true } as const;
 const scheduledCard = [...messageCard, 'scheduledFor'];
@@ -117,11 +118,7 @@ export default class MessagesSend extends BaseCommand {
       description: 'Idempotency key: a repeat with it returns the first message',
     }),
     wait: Flags.boolean({ description: 'Follow the message until it is sent or has failed' }),
-    timeout: Flags.string({
-      description: 'Longest time for --wait in seconds; 0: no limit',
-      default: '60',
-      helpValue: 'SECONDS',
-    }),
+    timeout: timeoutFlag(60),
     ...dataFlag,
   };
 
@@ -144,13 +141,6 @@ export default class MessagesSend extends BaseCommand {
       else await printMessage(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
     });
   }
-}
-
-function timeoutFrom(text: string): number | undefined {
-  const seconds = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text))
-    throw new UsageError(`--timeout ${text}: expected a number of seconds`);
-  return seconds === 0 ? undefined : seconds * 1000;
 }
 
 async function follow(

@@ -1,4 +1,4 @@
-// `svc messages show`: a message, its content, or the bytes of its mail, which no operation gives.
+// `svc messages show`: a message, its content, or the bytes of its mail.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

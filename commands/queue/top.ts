@@ -1,4 +1,4 @@
-// `svc queue top`. Reports of the daemons: src/outbound/queue/lanes/lane-report.ts.
+// `svc queue top`. src/outbound/queue/lanes/lane-report.ts has the reports of the daemons.
 import type { QueueSnapshot } from '../../src/outbound/queue/lanes/lane-report.ts';
 import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';
@@ -20,8 +20,10 @@ const longestLane = 44;
 
 async function snapshotText(snapshot: QueueSnapshot): Promise<string> {
   const { emphasize, table } = await import('../base/format.ts');
-  const { at, workers, takenPerSecond, pace, counts, countedUpTo, lanes } = snapshot;
-  const daemons = `${workers} daemon${workers === 1 ? '' : 's'} at work`;
+  const { at, workers, idleWorkers, takenPerSecond, pace, counts, countedUpTo, lanes } = snapshot;
+  const working = workers - idleWorkers;
+  const idle = idleWorkers === 0 ? '' : `, ${idleWorkers} idle`;
+  const daemons = `${working} daemon${working === 1 ? '' : 's'} at work${idle}`;
   const head = [
     `${emphasize('svc queue')}  ${at}  ${daemons}  ${takenPerSecond}/s ${sparkline(pace)}`,
     countsLine(counts, countedUpTo),

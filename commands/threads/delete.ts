@@ -1,4 +1,4 @@
-// `svc threads delete`: to trash without a question, from there for good.
+// `svc threads delete`: to trash without a question; from there for good.
 import { threadArg as args, threadParams as find } from '../base/thread.ts';
 import { deleteCommand } from '../base/verbs.ts';
 

@@ -5,10 +5,11 @@ import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { print, printList } from '../base/output.ts';
 import { callRoute } from '../base/route.ts';
 import { timeFrom } from '../base/since.ts';
+import { deliveryText } from '../base/webhook.ts';
 
-const columns = ['id', 'eventType', 'status', 'attemptCount', 'nextAttemptAt', 'createdAt'];
-const card = [...columns, 'eventId', 'lastAttemptAt'];
-const attemptColumns = ['at', 'trigger', 'outcome', 'statusCode', 'errorClass', 'durationMs'];
+const columns = [
+  ...['id', 'eventType', 'status', 'attemptCount', 'lastError', 'nextAttemptAt', 'createdAt'],
+];
 
 export default class WebhooksDeliveries extends BaseCommand {
   static override summary = 'List the deliveries of a webhook, or show one of them';
@@ -52,12 +53,7 @@ export default class WebhooksDeliveries extends BaseCommand {
         async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.delivery,
         { params: { id, deliveryId: delivery } },
       );
-      return print(flags, one, async () => {
-        const format = await import('../base/format.ts');
-        const shown = format.card(one, card);
-        if (one.attempts.length === 0) return `${shown}\n\nNo attempts yet.`;
-        return `${shown}\n\n${format.table(one.attempts, attemptColumns)}`;
-      });
+      return print(flags, one, () => deliveryText(one));
     }
     const { status, event: eventType, page, limit } = flags;
     const since = timeFrom('--since', flags.since, Date.now());

@@ -7,7 +7,7 @@ export const card = [
   ...['createdAt', 'updatedAt'],
 ];
 
-/** Notes for an endpoint whose secret was just made. */
+/** Notes for an endpoint with a new secret. */
 export const shownOnce = {
   card: ['secret', ...card],
   note: 'The secret is never shown again: store it now, to verify posts.',

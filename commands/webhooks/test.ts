@@ -1,19 +1,75 @@
-import { testWebhookInput } from '../../src/webhooks/schema.ts';
-import { updateCommand } from '../base/verbs.ts';
+// `svc webhooks test`. The test event: src/webhooks/deliveries.ts.
+import { Flags } from '@oclif/core';
+import { readData } from '../base/body.ts';
+import { BaseCommand, dataFlag } from '../base/command.ts';
+import { wordOfNoDaemon } from '../base/daemon-word.ts';
+import { ExpectationError } from '../base/failure.ts';
+import { readUntil } from '../base/keep-alive.ts';
+import { print, printCard, writeWarning } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
+import { timeoutFlag, timeoutFrom } from '../base/timeout.ts';
+import { deliveryText } from '../base/webhook.ts';
 import { args } from './show.ts';
 
-export default updateCommand({
-  summary: 'Post a test event to a webhook',
-  description: 'Publishes a webhook.test event, which the daemon delivers like any other.',
-  examples: [
-    ['Test whether an endpoint answers', 'svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy'],
-    [
-      'Post data of your own',
-      `svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy --data '{"data":{"order":7}}'`,
-    ],
-  ],
-  args,
-  body: testWebhookInput,
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.test,
-  card: ['accepted', 'eventId', 'deliveryId'],
-});
+const waitSeconds = 30;
+
+export default class WebhooksTest extends BaseCommand {
+  static override summary = 'Post a test event to a webhook, and wait for the result';
+
+  static override description =
+    'Publishes a webhook.test event, which the daemon posts like any other, and waits for ' +
+    'the first attempt. Ends with exit code 8 if the post fails or is not made in time.';
+
+  static override examples = [
+    {
+      description: 'Test whether an endpoint answers',
+      command: 'svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'Post data of your own',
+      command: `svc webhooks test wep_06dq2k0qz8h3v5m1r9t4w7xy --data '{"data":{"order":7}}'`,
+    },
+  ];
+
+  static override args = args;
+
+  static override flags = {
+    wait: Flags.boolean({
+      description: 'Wait for the first attempt',
+      allowNo: true,
+      default: true,
+    }),
+    timeout: timeoutFlag(waitSeconds),
+    ...dataFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args: typed, flags } = await this.parse(WebhooksTest);
+    const timeoutMs = timeoutFrom(flags.timeout) ?? Number.POSITIVE_INFINITY;
+    const { id } = typed;
+    const body = await readData(flags.data);
+    await withCaller(flags, async (app, caller) => {
+      const { webhookRoutes: routes } = await import('../../src/webhooks/routes.ts');
+      const test = await runRoute(app, caller, routes.test, { params: { id }, body });
+      if (!flags.wait) return printCard(flags, test, ['accepted', 'eventId', 'deliveryId']);
+      const word = await wordOfNoDaemon(app, 'The event');
+      if (word) writeWarning(word);
+      const params = { id, deliveryId: test.deliveryId };
+      const delivery = await readUntil(
+        app,
+        {
+          timeoutMs,
+          isEnough: ({ status, attempts }) => status !== 'pending' || attempts.length > 0,
+        },
+        () => runRoute(app, caller, routes.delivery, { params }),
+      );
+      await print(flags, test, () => deliveryText(delivery));
+      if (delivery.status === 'delivered') return;
+      const what = delivery.lastError ?? `not posted yet: it is ${delivery.status}`;
+      throw new ExpectationError(
+        `${what}. See later attempts: svc webhooks deliveries ${id} ${delivery.id}`,
+      );
+    });
+  }
+}

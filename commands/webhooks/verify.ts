@@ -1,11 +1,11 @@
-// `svc webhooks verify`: checks that a received request is ours. Needs no store.
+// `svc webhooks verify`: checks that this service sent a received request. Needs no store.
 import { Flags } from '@oclif/core';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 
-/** A line `name: value` for each header; others are not looked at. */
+/** Reads a line `name: value` for each header; skips other lines. */
 function readHeaders(text: string): Record<string, string> {
   const lines = text.split(/\r?\n/).flatMap((line) => {
     const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];

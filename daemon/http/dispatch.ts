@@ -54,7 +54,7 @@ const longestKey = 256;
 const knownPermissions: ReadonlySet<string> = new Set(everyPermission());
 
 /** Returns the path in the router's form: `/v1/messages/:id`. */
-function routerPath(path: string): string {
+export function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
@@ -214,13 +214,13 @@ async function letIn(
 }
 
 /**
- * Returns the caller after the checks of key, client address, reach and permission. A key of single mailboxes
- * reaches nothing without a `place`.
+ * Returns the caller after the checks of key, client address, reach and permission, which may depend on the
+ * caller. A key of single mailboxes reaches nothing without a `place`.
  * @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
   { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
-  permission: Permission,
+  permission: Permission | ((caller: Caller) => Permission),
   request: FastifyRequest,
   place?: Place,
 ): Promise<Caller> {
@@ -229,7 +229,8 @@ export async function authorize(
     if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
     throw error;
   });
-  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, permission, place);
+  const needed = typeof permission === 'string' ? permission : permission(caller);
+  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, needed, place);
   if (refusal) throw refusal;
   if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, place?.id);
   return caller;

@@ -1,31 +1,39 @@
-// `GET /v1/events/stream`: an organization's events as they happen, as server-sent events.
-// src/history/events/follow.ts selects and orders them. Not a route, because its answer has no end.
+// `GET /v1/events/stream` and `GET /v1/mailboxes/{id}/events/stream`: the events of an organization or a
+// mailbox as they happen, as server-sent events. src/history/events/follow.ts selects and orders them. Not
+// routes, because their answers have no end. A key bound to mailboxes sees the events of its own alone.
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
 //   open     15 s                                                      a comment; the key is checked again
-//   open     the key is revoked or lost its right, the daemon stops    ended
+//   open     the key is revoked, lost its right or reaches other       ended
+//            mailboxes; the daemon stops
 //   open     1 MB waits for a reader that does not take it             cut
 //   open     a new stream while all are in use: the largest holder's,  ended
 //            or that of a reader that takes nothing
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isBound } from '../../src/access/keys/constraints.ts';
+import { allows, type Permission } from '../../src/core/api/permission.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import { parseParts } from '../../src/core/api/validate.ts';
 import type { App } from '../../src/core/app.ts';
 import { followLog } from '../../src/history/events/follow.ts';
 import { type LogEntry, presentEntry } from '../../src/history/events/log.ts';
 import {
+  mailboxStreamQuery,
   type StreamHeaders,
   type StreamLog,
   streamHeaders,
   streamQuery,
 } from '../../src/history/events/schema.ts';
+import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
+import { getMailboxRow } from '../../src/identity/mailboxes/mailboxes.ts';
+import { mailboxPath } from '../../src/identity/mailboxes/schema.ts';
 import { CapacityError } from '../../src/platform/errors.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
-import { authorize, type Dispatcher } from './dispatch.ts';
+import { authorize, type Dispatcher, routerPath } from './dispatch.ts';
 
 const mostStreams = 100;
 const retryAfterSeconds = 30;
@@ -36,26 +44,69 @@ const patienceMs = 5_000;
 /** Time after which a disconnected client should reconnect. */
 const comeBackMs = 2_000;
 
-/** Mounts the stream; open streams end when the server closes. */
-export function mountEventStream(
-  server: FastifyInstance,
-  { app, authenticate, workload }: Dispatcher,
-): void {
+/** A stream by its path, with the permission that it needs. */
+interface StreamPath {
+  path: string;
+  permission: (caller: Caller) => Permission;
+  readFilter: (request: FastifyRequest) => StreamFilter;
+}
+
+/** Parsed filters of a stream; `mailboxId` is the mailbox of the path. */
+type StreamFilter = StreamLog & { after?: string | undefined; mailboxId?: string };
+
+const streamPaths: readonly StreamPath[] = [
+  {
+    path: '/v1/events/stream',
+    // The events of its mailboxes are no more than `GET /v1/mailboxes/{id}/events` lists.
+    permission: ({ constraints, permissions }) =>
+      isBound(constraints) && allows(permissions, 'mailboxes:read')
+        ? 'mailboxes:read'
+        : 'webhooks:read',
+    readFilter: (request) => readFilter(request, streamQuery),
+  },
+  {
+    path: '/v1/mailboxes/{id}/events/stream',
+    permission: () => 'mailboxes:read',
+    readFilter: (request) => {
+      const path = { schema: mailboxPath, value: request.params };
+      const { id } = parseParts({ path }).path as { id: string };
+      return { ...readFilter(request, mailboxStreamQuery), subject: id, mailboxId: id };
+    },
+  },
+];
+
+/** Mounts the streams, which share their places; open streams end when the server closes. */
+export function mountEventStreams(server: FastifyInstance, dispatcher: Dispatcher): void {
   const open = new Set<AbortController>();
   const pool = new SharedPool(mostStreams);
   server.addHook('preClose', async () => {
     for (const ending of open) ending.abort();
   });
+  for (const stream of streamPaths) mountStream(server, dispatcher, stream, open, pool);
+}
+
+function mountStream(
+  server: FastifyInstance,
+  { app, authenticate, workload }: Dispatcher,
+  { path, permission, readFilter }: StreamPath,
+  open: Set<AbortController>,
+  pool: SharedPool,
+): void {
   server.route({
     method: 'GET',
-    url: '/v1/events/stream',
+    url: routerPath(path),
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const letIn = () => authorize({ app, authenticate }, 'webhooks:read', request);
+      const { id } = request.params as { id?: string };
+      const at = { method: 'GET', path, id } as const;
+      const letIn = () => authorize({ app, authenticate }, permission, request, at);
       const ending = new AbortController();
       const { log, caller, leave } = await workload.begin(async () => {
         const caller = await letIn();
-        const input = readInput(request);
+        const filter = readFilter(request);
+        if (filter.mailboxId !== undefined) {
+          await getMailboxRow(app.store.db, caller.organizationId, filter.mailboxId);
+        }
         const place = pool.enter({
           holder: caller.organizationId,
           pace: () => (reply.raw.writableLength > 0 ? 0 : Number.POSITIVE_INFINITY),
@@ -67,7 +118,7 @@ export function mountEventStream(
           open.delete(ending);
           place.leave();
         };
-        const log = await follow(app, caller, input, ending.signal).catch((error: unknown) => {
+        const log = await follow(app, caller, filter, ending.signal).catch((error: unknown) => {
           leave();
           throw error;
         });
@@ -75,7 +126,7 @@ export function mountEventStream(
       });
       const { raw } = begin(reply);
       raw.on('close', () => ending.abort());
-      const isStillLetIn = async () => (await letIn()).organizationId === caller.organizationId;
+      const isStillLetIn = async () => hasSameReach(await letIn(), caller);
       const stopBeating = keepAlive(app, raw, ending, isStillLetIn);
       try {
         await tell(app, raw, log, ending.signal);
@@ -98,11 +149,22 @@ function crowded(): CapacityError {
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
-function readInput({ query, headers }: FastifyRequest) {
+/** Returns whether a key still reads the events that it read when the stream began. */
+function hasSameReach(now: Caller, before: Caller): boolean {
+  return (
+    now.organizationId === before.organizationId &&
+    JSON.stringify(now.constraints) === JSON.stringify(before.constraints)
+  );
+}
+
+function readFilter(
+  { query, headers }: FastifyRequest,
+  schema: typeof streamQuery | typeof mailboxStreamQuery,
+) {
   // A client that has no event id yet may send an empty one.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
-    query: { schema: streamQuery, value: query },
+    query: { schema, value: query },
     headers: { schema: streamHeaders, value },
   });
   const filter = parsed.query as StreamLog;
@@ -116,12 +178,13 @@ function pickId(id: unknown): object {
 
 function follow(
   app: App,
-  { organizationId }: Caller,
-  { since, ...input }: ReturnType<typeof readInput>,
+  caller: Caller,
+  { since, type, subject, after }: StreamFilter,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogEntry>> {
   const from = since === undefined ? undefined : Date.parse(since);
-  return followLog(app, organizationId, { ...input, since: from }, signal);
+  const following = { type, subject, after, since: from, reach: eventReachOf(app, caller) };
+  return followLog(app, caller.organizationId, following, signal);
 }
 
 /** Sends the head of the answer. From here on this file writes to the socket, not fastify. */

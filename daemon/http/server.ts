@@ -23,7 +23,7 @@ import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
-import { mountEventStream } from './event-stream.ts';
+import { mountEventStreams } from './event-stream.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
@@ -50,7 +50,7 @@ export interface SocketLimits extends ConnectionLimits {
   headersTimeoutMs: number;
   /** Time for the whole request to arrive, such as 40 MB of attachments over a slow line. */
   requestTimeoutMs: number;
-  /** Interval of the checks of both. */
+  /** Interval of the checks of `headersTimeoutMs` and `requestTimeoutMs`. */
   checkEveryMs: number;
   /** Time between an answer and the next request. */
   keepAliveTimeoutMs: number;
@@ -134,7 +134,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
-  mountEventStream(server, dispatcher);
+  mountEventStreams(server, dispatcher);
 
   return {
     async listen() {

@@ -39,7 +39,7 @@ export function createMailMemory(bytes: number, largestMessage: number): SharedP
 export interface CollectorOptions {
   clock: Clock;
   memory: SharedPool;
-  /** The organization or site that the message counts for. */
+  /** Holder of the memory that the message uses: an organization, or the site of the client. */
   holder: string;
   maxBytes: number;
 }

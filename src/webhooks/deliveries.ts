@@ -15,6 +15,7 @@ import {
   findDelivery,
   pageDeliveries,
   selectAttempts,
+  selectLatestAttempts,
 } from './list-queries.ts';
 import { toAttempt, toDelivery } from './present.ts';
 import { endpoints, holdActive } from './queries.ts';
@@ -45,7 +46,16 @@ export async function listDeliveries(
     pageDeliveries(db, endpointId, filter, query),
     totalOf(db, endpointId, filter),
   ]);
-  return toPage(rows.map(toDelivery), total, query);
+  const attempts = await selectLatestAttempts(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const latest = new Map(attempts.map((attempt) => [attempt.delivery_id, attempt]));
+  return toPage(
+    rows.map((row) => toDelivery(row, latest.get(row.id))),
+    total,
+    query,
+  );
 }
 
 /** Returns the total of a list; without other filters than status, from the counters (counters.ts). */
@@ -71,7 +81,7 @@ export async function getDelivery(
   const row = await findDelivery(db, organizationId, endpointId, id);
   if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
   const attempts = await selectAttempts(db, id, mostAttempts);
-  return { ...toDelivery(row), attempts: attempts.map(toAttempt) };
+  return { ...toDelivery(row, attempts.at(-1)), attempts: attempts.map(toAttempt) };
 }
 
 /**

@@ -1,5 +1,5 @@
-// Queues of claimed deliveries by endpoint, with the endpoint's pace, origin and opened secrets. Idle queues
-// are evicted, unless their pace is worth keeping.
+// Queues of claimed deliveries, one for each endpoint, with its pace, origin and decrypted secrets.
+// An idle queue is evicted, unless this daemon has learned the pace of its endpoint.
 import type { App } from '../core/app.ts';
 import type { Claimed } from './claim.ts';
 import type { Holder } from './held-places.ts';
@@ -8,7 +8,7 @@ import { Pace } from './pace.ts';
 import { type OpenedEndpoint, openEndpoint } from './post-attempt.ts';
 import type { EndpointRow } from './rows.ts';
 
-/** Limit of idle endpoints whose pace is remembered. */
+/** Number of idle endpoints for which the pace stays in memory. */
 const mostRemembered = 10_000;
 
 export interface Task {

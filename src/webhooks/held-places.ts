@@ -5,7 +5,7 @@ import { FairShare } from '../platform/runtime/fair-share.ts';
 const mostHeld = 456;
 const mostReluctant = 100;
 
-/** Holder of a place. */
+/** Holder of a place: the organization of a claimed delivery. */
 export interface Holder {
   organizationId: string;
   /** The endpoint was slow or failing when the delivery was claimed. */

@@ -7,7 +7,7 @@
 //   since               | a bound on `id` of these: it begins with a time |
 import { type RawBuilder, sql } from 'kysely';
 import { firstIdAt } from '../platform/runtime/ids.ts';
-import { type Db, tables } from '../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../platform/store/db.ts';
 import { mergedRanges } from '../platform/store/merged-ranges.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 import {
@@ -114,5 +114,23 @@ export function selectAttempts(db: Db, deliveryId: string, limit: number): Promi
     .where('delivery_id', '=', deliveryId)
     .orderBy('id')
     .limit(limit)
+    .execute();
+}
+
+/** Returns the latest attempt of each of these deliveries that has one. */
+export async function selectLatestAttempts(
+  db: Db,
+  deliveryIds: readonly string[],
+): Promise<AttemptRow[]> {
+  if (deliveryIds.length === 0) return [];
+  const latest = tables<WebhookTables>(db)
+    .selectFrom('webhook_attempts')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('delivery_id', ...isOneOf(db, deliveryIds))
+    .groupBy('delivery_id');
+  return tables<WebhookTables>(db)
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('id', 'in', latest)
     .execute();
 }

@@ -33,7 +33,21 @@ export function toWebhook(
   };
 }
 
-export function toDelivery(row: DeliveryRow): WebhookDelivery {
+/** Longest error that a delivery shows; its attempts have the whole response. */
+const longestError = 200;
+
+/** Returns the error of an attempt, such as `status 500: no database`; null if it succeeded. */
+function errorOf({ outcome, status_code, error_class, response }: AttemptRow): string | null {
+  if (outcome === 'succeeded') return null;
+  const words = status_code === null ? error_class : `status ${status_code}`;
+  return [words, response]
+    .filter((part) => part !== null && part !== '')
+    .join(': ')
+    .slice(0, longestError);
+}
+
+/** `latest`: its latest attempt, if it has one. */
+export function toDelivery(row: DeliveryRow, latest: AttemptRow | undefined): WebhookDelivery {
   return {
     id: row.id,
     endpointId: row.endpoint_id,
@@ -44,6 +58,7 @@ export function toDelivery(row: DeliveryRow): WebhookDelivery {
     // During an attempt `due_at` is the end of the lease instead.
     nextAttemptAt: row.claimed_by === null ? isoTime(row.due_at) : null,
     lastAttemptAt: isoTime(row.last_attempt_at),
+    lastError: latest ? errorOf(latest) : null,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -155,6 +155,10 @@ const delivery = {
   attemptCount: z.number().meta({ description: 'Automatic attempts' }),
   nextAttemptAt: z.string().nullable(),
   lastAttemptAt: z.string().nullable(),
+  lastError: z
+    .string()
+    .nullable()
+    .meta({ description: 'Error of the latest attempt, by hand too; null if it succeeded' }),
   createdAt: z.string(),
   updatedAt: z.string(),
 };

@@ -10,6 +10,11 @@ const longestUrl = 2048;
 const deniedPorts: ReadonlySet<number> = new Set([0, 25, 465, 587, 3306, 5432, 6379]);
 const portOf: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
+/** Advice to register no private address, for the answer to a developer. */
+const localAdvice =
+  ': follow the events on this machine with "svc webhooks listen --forward-to URL", or set ' +
+  'webhooks.allowPrivateAddresses in the configuration';
+
 /** Destination of a connection. */
 export interface Target {
   isSecure: boolean;
@@ -55,12 +60,18 @@ export async function urlProblem(app: Surroundings, text: string): Promise<strin
   const parsed = parseEndpointUrl(text);
   if ('problem' in parsed) return parsed.problem;
   const target = targetOf(parsed.url);
+  const { allowPrivateAddresses } = app.config.webhooks;
   const problem = hostProblem(app, target);
+  if (problem !== null && !allowPrivateAddresses && isLocalName(target.host)) {
+    return `${problem}${localAdvice}`;
+  }
   if (problem !== null) return problem;
-  const isAnyAllowed = app.config.webhooks.allowPrivateAddresses && !isOwnPort(app, target.port);
+  const isAnyAllowed = allowPrivateAddresses && !isOwnPort(app, target.port);
   if (isAnyAllowed) return null;
   const addresses = await addressesOf(app, target.host).catch(() => []);
-  return addressProblem(app, target, addresses);
+  const refused = addressProblem(app, target, addresses);
+  const isPrivate = !(allowPrivateAddresses || addresses.every(isPublicAddress));
+  return refused !== null && isPrivate ? `${refused}${localAdvice}` : refused;
 }
 
 /** Returns the reason to refuse a target that needs no look-up of addresses. */

@@ -124,7 +124,10 @@ const changes: Readonly<Record<string, Change>> = {
   'webhooks create': { args: () => ['--url', 'https://hooks.example.com/', '--event', '*'] },
   'webhooks update': { args: (idOf) => [idOf('webhooks create'), '--name', 'shop'] },
   'webhooks rotate-secret': { args: (idOf) => [idOf('webhooks create')] },
-  'webhooks test': { args: (idOf) => [idOf('webhooks create')], recordedIn: 'resource_events' },
+  'webhooks test': {
+    args: (idOf) => [idOf('webhooks create'), '--no-wait'],
+    recordedIn: 'resource_events',
+  },
   'webhooks delete': { args: (idOf) => [idOf('webhooks create'), '--yes'] },
   'messages send': {
     args: () => ['--to', 'a@simulator.test', '--subject', 'a', '--text', 'b'],

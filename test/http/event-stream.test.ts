@@ -1,12 +1,17 @@
-// `GET /v1/events/stream` over real sockets: permissions, events, heartbeats, the end; and its bounds.
+// The streams of events over real sockets: permissions, events, mailboxes of bound keys, heartbeats, the end; and
+// their bounds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
-import { createKey, revokeKey } from '../../src/access/keys/keys.ts';
+import { createKey, revokeKey, updateKey } from '../../src/access/keys/keys.ts';
+import type { CreateKey } from '../../src/access/keys/schema.ts';
 import type { MessagePresenter } from '../../src/core/app.ts';
 import { recordTimeline } from '../../src/history/events/record.ts';
 import type { LogItem } from '../../src/history/events/schema.ts';
+import { createMailbox, updateMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
+import { createNamespace } from '../../src/identity/mailboxes/namespaces.ts';
+import type { Mailbox } from '../../src/identity/mailboxes/schema.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
@@ -37,11 +42,17 @@ describe.each(stores)('the stream of events on %s', (store) => {
     await http.close(0);
   });
 
-  const connect = (query = '', headers: Record<string, string> = {}, key = test.apiKey) => {
+  const all = '/v1/events/stream';
+  const connect = (
+    query = '',
+    headers: Record<string, string> = {},
+    key = test.apiKey,
+    path = all,
+  ) => {
     const fields = Object.entries({ 'x-api-key': key, ...headers }).map((field) =>
       field.join(': '),
     );
-    const head = ['GET /v1/events/stream'.concat(query, ' HTTP/1.1'), 'host: svc', ...fields];
+    const head = [`GET ${path}${query} HTTP/1.1`, 'host: svc', ...fields];
     const connection = rawConnection(url, `${head.join('\r\n')}\r\n\r\n`);
     open.push(connection);
     return connection;
@@ -110,6 +121,101 @@ describe.each(stores)('the stream of events on %s', (store) => {
     expect(await refusal('?type=message.nope')).toBe(422);
     expect(await refusal('?limit=1')).toBe(422);
     expect(await refusal('', { 'last-event-id': 'x' })).toBe(422);
+  });
+
+  describe('of a key bound to mailboxes', () => {
+    let desk: Mailbox;
+    let other: Mailbox;
+    let agents: string;
+    beforeEach(async () => {
+      const { app, operator } = test;
+      agents = (await createNamespace(app, operator, { name: 'agents' })).id;
+      desk = await createMailbox(app, operator, { slug: 'desk', namespaceId: agents });
+      other = await createMailbox(app, operator, { slug: 'other' });
+    });
+    const make = (constraints: CreateKey['constraints'], resource = 'mailboxes') =>
+      createKey(test.app, test.operator, { permissions: { [resource]: ['read'] }, constraints });
+    const rename = ({ id }: Mailbox, displayName: string) =>
+      updateMailbox(test.app, test.operator, id, { displayName });
+    const namesIn = (text: string) => eventsIn(text).map(({ data }) => data.displayName);
+
+    it.each([
+      ['mailboxIds', () => ({ mailboxIds: [desk.id] })],
+      ['a namespace', () => ({ namespaceId: agents })],
+    ])('shows the events of its own alone, with %s', async (_kind, constraints) => {
+      const { key } = await make(constraints());
+      const stream = await opened('', {}, key ?? '');
+      await rename(other, 'hidden');
+      await happen('msg_1');
+      await rename(desk, 'shown');
+      expect(namesIn(await received(stream, 'shown'))).toEqual(['shown']);
+      const past = await opened('?since=2026-01-01T00:00:00Z', {}, key ?? '');
+      expect(namesIn(await received(past, 'shown'))).toEqual([null, 'shown']);
+    });
+
+    it('shows a mailbox that joins its namespace later', async () => {
+      const { key } = await make({ namespaceId: agents });
+      const stream = await opened('', {}, key ?? '');
+      const { app, operator } = test;
+      const later = await createMailbox(app, operator, { slug: 'later', namespaceId: agents });
+      expect(eventsIn(await received(stream, later.id))[0]).toMatchObject({
+        type: 'mailbox.created',
+        data: { id: later.id },
+      });
+    });
+
+    it('opens with mailboxes:read or webhooks:read, and with no other permission', async () => {
+      const bound = { mailboxIds: [desk.id] };
+      await opened('', {}, (await make(bound, 'webhooks')).key ?? '');
+      expect(await refusal('', {}, (await make(bound, 'messages')).key ?? '')).toBe(403);
+    });
+
+    it('ends when the key is bound to other mailboxes', async () => {
+      const { id, key } = await make({ mailboxIds: [desk.id] });
+      const stream = await opened('', {}, key ?? '');
+      const constraints = { mailboxIds: [other.id] };
+      await updateKey(test.app, test.operator, id, { constraints });
+      await test.clock.advance(15_000);
+      await passingTime(test.clock, stream.untilReceived('0\r\n\r\n'), 1_000);
+    });
+
+    describe('of one mailbox', () => {
+      const pathOf = ({ id }: { id: string }) => `/v1/mailboxes/${id}/events/stream`;
+
+      it('shows the events of the mailbox in the path alone', async () => {
+        const stream = await opened('', {}, test.apiKey, pathOf(desk));
+        await rename(other, 'hidden');
+        await rename(desk, 'shown');
+        expect(namesIn(await received(stream, 'shown'))).toEqual(['shown']);
+      });
+
+      it('continues after the last event of the client', async () => {
+        const { key } = await make({ mailboxIds: [desk.id] });
+        const stream = await opened('', {}, key ?? '', pathOf(desk));
+        await rename(desk, 'first');
+        const [first] = eventsIn(await received(stream, 'first'));
+        stream.socket.destroy();
+        await rename(desk, 'second');
+        const last = { 'last-event-id': first?.id ?? '' };
+        const again = await opened('', last, key ?? '', pathOf(desk));
+        expect(namesIn(await received(again, 'second'))).toEqual(['second']);
+      });
+
+      it('refuses other keys, unknown mailboxes and a subject', async () => {
+        const { key } = await make({ mailboxIds: [desk.id] });
+        const unknown = { id: test.app.newId('mailbox') };
+        const reader = await createKey(test.app, test.operator, {
+          permissions: { webhooks: ['read'] },
+        });
+        expect(await refusal('', {}, '', pathOf(desk))).toBe(401);
+        expect(await refusal('', {}, reader.key ?? '', pathOf(desk))).toBe(403);
+        expect(await refusal('', {}, key ?? '', pathOf(other))).toBe(403);
+        expect(await refusal('', {}, key ?? '', pathOf(unknown))).toBe(403);
+        expect(await refusal('', {}, test.apiKey, pathOf(unknown))).toBe(404);
+        expect(await refusal('', {}, test.apiKey, pathOf({ id: 'x' }))).toBe(422);
+        expect(await refusal('?subject=msg_1', {}, test.apiKey, pathOf(desk))).toBe(422);
+      });
+    });
   });
 
   it('sends a heartbeat each 15 seconds, and ends when its key is revoked', async () => {

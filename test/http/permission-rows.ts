@@ -642,6 +642,7 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'proposingMailbox',
     query: '?limit=100',
   },
+  'GET /v1/mailbox-actions': { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`GET ${mailboxes}/{id}/actions/{actionId}`]: {
     may: readsMailboxes,
     gives: 200,

@@ -426,8 +426,12 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await expect(redeliver()).rejects.toMatchObject({ _tag: 'CapacityError' });
     const { id: organizationId } = await createOrganization(app, { name: 'Other', plan: 'free' });
     const other = { ...test, caller: { ...test.caller, organizationId } };
-    const theirs = await makeEndpoint(other, to.url);
-    const [their = ''] = await makeDeliveries(other, theirs, 1);
+    // Disabled and exhausted, like the first: else the loop posts it as well.
+    const theirs = await makeEndpoint(other, to.url, { status: 'disabled' });
+    const [their = ''] = await makeDeliveries(other, theirs, 1, {
+      status: 'exhausted',
+      due_at: null,
+    });
     const redelivered = redeliverNow(app, other.caller, theirs, their);
     await until(() => held.length === 37);
     for (const answer of held) answer();

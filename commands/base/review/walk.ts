@@ -1,4 +1,4 @@
-// A walk through the open proposals of a mailbox, the oldest first: each is shown and decided on, or left
+// A walk through the open proposals of a mailbox or of all, the oldest first: each is shown and decided on, or left
 // as it is. Proposals that arrive meanwhile join it; decisions of others meanwhile are reported.
 //
 //   answer    the proposal
@@ -10,6 +10,7 @@
 
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
+import type { ActionPage } from '../../../src/inbox/approvals/actions.ts';
 import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
@@ -22,7 +23,7 @@ import { runRoute } from '../route.ts';
 import { type Edits, editableText, editsFrom, type ProposedMail, withEdits } from './mail-text.ts';
 import { proposalShown, threadBefore } from './view.ts';
 
-const mostOpen = 100;
+const proposalsAtOnce = 100;
 const messagesShown = 5;
 
 export type Answer = 'approve' | 'edit' | 'reject' | 'skip' | 'quit';
@@ -48,26 +49,44 @@ export interface Reviewed {
 
 type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
-/** The mailbox of a walk and its reviewer. */
+/** The mailbox of a walk, null for all, and its reviewer. */
 interface Walk {
   app: App;
   caller: Caller;
-  mailboxId: string;
+  mailboxId: string | null;
   reviewer: Reviewer;
 }
 
+type Place = Pick<MailboxAction, 'id' | 'mailboxId'>;
+
 /** Reads the open proposals, the oldest first. */
-async function openProposals({ app, caller, mailboxId }: Walk): Promise<MailboxAction[]> {
-  const params = { id: mailboxId };
-  const query = { state: 'proposed', limit: String(mostOpen) };
-  const page = await runRoute(app, caller, mailboxActionRoutes.list, { params, query });
+async function openProposals({ app, caller, mailboxId }: Walk): Promise<Place[]> {
+  const open: Place[] = [];
   const now = app.clock.now();
-  return page.items.filter(({ expiresAt }) => Date.parse(expiresAt ?? '') > now).toReversed();
+  let cursor: string | null = null;
+  do {
+    const state = 'proposed';
+    const query: object = { state, limit: String(proposalsAtOnce), ...(cursor && { cursor }) };
+    const page: ActionPage =
+      mailboxId === null
+        ? await runRoute(app, caller, mailboxActionRoutes.listAll, { query })
+        : await runRoute(app, caller, mailboxActionRoutes.list, {
+            params: { id: mailboxId },
+            query,
+          });
+    const waiting = page.items.filter(({ expiresAt }) => Date.parse(expiresAt ?? '') > now);
+    open.push(...waiting.map(({ id, mailboxId }) => ({ id, mailboxId })));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return open.reverse();
 }
 
-function read({ app, caller, mailboxId }: Walk, actionId: string): Promise<ShownAction> {
-  const params = { id: mailboxId, actionId };
-  return runRoute(app, caller, mailboxActionRoutes.get, { params });
+function paramsOf({ id, mailboxId }: Place) {
+  return { id: mailboxId, actionId: id };
+}
+
+function read({ app, caller }: Walk, place: Place): Promise<ShownAction> {
+  return runRoute(app, caller, mailboxActionRoutes.get, { params: paramsOf(place) });
 }
 
 function mailOf({ summary, content }: ShownAction): ProposedMail {
@@ -77,7 +96,7 @@ function mailOf({ summary, content }: ShownAction): ProposedMail {
 }
 
 /** Reads the end of the thread; empty for a new thread or a deleted one. */
-async function threadOf({ app, caller, mailboxId }: Walk, threadId: string | null) {
+async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAction) {
   if (threadId === null) return [];
   try {
     return await latestThreadMessages(app, caller, mailboxId, threadId, messagesShown);
@@ -104,17 +123,17 @@ function saidOf(action: MailboxAction): string {
   return `Sent as ${action.messageId}.${left && ` Left out: ${left}.`}`;
 }
 
-async function approve(walk: Walk, actionId: string, edits: Edits): Promise<Outcome> {
-  const params = { id: walk.mailboxId, actionId };
+async function approve(walk: Walk, place: Place, edits: Edits): Promise<Outcome> {
+  const params = paramsOf(place);
   const body = given({ edits: Object.keys(edits).length > 0 ? edits : undefined });
   const action = await runRoute(walk.app, walk.caller, answeringRoutes.approve, { params, body });
   walk.reviewer.show(saidOf(action));
   return action.failure ? 'failed' : 'approved';
 }
 
-async function reject(walk: Walk, actionId: string): Promise<Outcome> {
+async function reject(walk: Walk, place: Place): Promise<Outcome> {
   const note = await walk.reviewer.why();
-  const params = { id: walk.mailboxId, actionId };
+  const params = paramsOf(place);
   const body = given({ note: note === '' ? undefined : note });
   await runRoute(walk.app, walk.caller, mailboxActionRoutes.reject, { params, body });
   walk.reviewer.show('Rejected.');
@@ -138,9 +157,8 @@ function isRefusal(error: unknown): boolean {
 async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
   const { reviewer } = walk;
   const proposed = mailOf(first);
-  const { id } = first;
   let edits: Edits = {};
-  reviewer.show(threadBefore(await threadOf(walk, first.threadId), first.threadId));
+  reviewer.show(threadBefore(await threadOf(walk, first), first.threadId));
   for (let isNews = true; ; ) {
     if (isNews) reviewer.show(proposalShown(first, proposed, withEdits(proposed, edits)));
     isNews = false;
@@ -148,26 +166,38 @@ async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
     if (answer === 'quit') return 'quit';
     if (answer === 'skip') return 'skipped';
     try {
-      if (answer === 'approve') return await approve(walk, id, edits);
-      if (answer === 'reject') return await reject(walk, id);
+      if (answer === 'approve') return await approve(walk, first, edits);
+      if (answer === 'reject') return await reject(walk, first);
       edits = await edit(walk, proposed, edits);
       isNews = true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       reviewer.show(describeError(error, []));
-      if (!stillWaits(walk, await read(walk, id))) return 'elsewhere';
+      if (!stillWaits(walk, await read(walk, first))) return 'elsewhere';
     }
   }
 }
 
+/** Asks about a proposal that may be gone meanwhile. A walk of one mailbox ends with its mailbox. */
+async function visit(walk: Walk, place: Place): Promise<Outcome> {
+  try {
+    const action = await read(walk, place);
+    return stillWaits(walk, action) ? await decideOn(walk, action) : 'elsewhere';
+  } catch (error) {
+    if (walk.mailboxId !== null || !(error instanceof ResourceNotFoundError)) throw error;
+    walk.reviewer.show(describeError(error, []));
+    return 'elsewhere';
+  }
+}
+
 /**
- * Asks about each open proposal until none is left or the person quits.
+ * Asks about each open proposal, of one mailbox or of all (null), until none is left or the person quits.
  * @throws ResourceNotFoundError (mailbox), InterruptedError.
  */
 export async function reviewProposals(
   app: App,
   caller: Caller,
-  mailboxId: string,
+  mailboxId: string | null,
   reviewer: Reviewer,
 ): Promise<Reviewed> {
   const walk: Walk = { app, caller, mailboxId, reviewer };
@@ -176,12 +206,12 @@ export async function reviewProposals(
   for (;;) {
     const left = (await openProposals(walk)).filter(({ id }) => !seen.has(id));
     const [next] = left;
-    if (!next && seen.size === 0) reviewer.show('No proposal waits for a decision here.');
+    const where = mailboxId === null ? '' : ' here';
+    if (!next && seen.size === 0) reviewer.show(`No proposal waits for a decision${where}.`);
     if (!next) return reviewed;
     seen.add(next.id);
-    const action = await read(walk, next.id);
     reviewer.show(`\n${next.id}: ${seen.size} of ${seen.size + left.length - 1}\n`);
-    const outcome = stillWaits(walk, action) ? await decideOn(walk, action) : 'elsewhere';
+    const outcome = await visit(walk, next);
     if (outcome === 'quit') return reviewed;
     if (outcome !== 'elsewhere') reviewed[outcome] += 1;
   }

@@ -1,4 +1,5 @@
-// `svc domains catch-all enable`. Precedence over a catch-all: src/inbox/receiving/resolve.ts.
+// `svc domains catch-all enable`. Addresses of mailboxes take precedence over a catch-all
+// (src/inbox/receiving/resolve.ts).
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/domain-id.ts';

@@ -10,7 +10,7 @@ import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay }
 import { findUsage } from './queries.ts';
 import { pausedText } from './quota.ts';
 
-/** One cap of a day. */
+/** A daily cap on the emails of an organization, and its end. */
 export interface CapState {
   reason: DailyCap['reason'];
   emails: number;

@@ -47,6 +47,9 @@ export interface Place {
 
 const mailboxesPath = '/v1/mailboxes';
 
+/** Paths that show a bound key its own mailboxes alone, or their actions and events. */
+const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
+
 /** Returns whether a key is bound to single mailboxes. */
 export function isBound(constraints: KeyConstraints | null): boolean {
   return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
@@ -65,7 +68,7 @@ function outsideMailboxes(
 ): ForbiddenError | null {
   if (!isBound(constraints)) return null;
   const { method, path = '', id = '' } = place ?? {};
-  if (path === mailboxesPath && method === 'GET') return null;
+  if (method === 'GET' && cutPaths.includes(path)) return null;
   const isUnderOne = path === `${mailboxesPath}/{id}` || path.startsWith(`${mailboxesPath}/{id}/`);
   const isIts = constraints?.namespaceId !== undefined || constraints?.mailboxIds?.includes(id);
   return isUnderOne && isIts ? null : beyondMailboxes();

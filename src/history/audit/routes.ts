@@ -1,5 +1,5 @@
-// The HTTP operation on the audit: an addition to the specification. Nouns are declared by later
-// rooms, so daemon/http/routes.ts passes them in.
+// The HTTP operation on the audit: an addition to the specification. daemon/http/routes.ts passes
+// in the nouns, as later rooms declare them and this room cannot import those.
 import { area } from '../../core/api/area.ts';
 import type { Noun } from '../../core/api/noun.ts';
 import { listAudit } from './audit.ts';

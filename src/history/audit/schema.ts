@@ -62,7 +62,7 @@ const otherActions = [
 
 export type AuditAction = (typeof otherActions)[number] | NounAction;
 
-/** Returns all audited changes of a service with these nouns, sorted by name. */
+/** Returns the names of all audited actions, including those of `nouns`, sorted. */
 export function auditActions(nouns: readonly Noun[]): AuditAction[] {
   const ofNouns = nouns.flatMap(({ created, updated, deleted }) => [created, updated, deleted]);
   return [...new Set([...otherActions, ...ofNouns])].sort();

@@ -49,7 +49,11 @@ export interface Following {
   since?: number | undefined;
   type?: string | undefined;
   subject?: string | undefined;
+  /** Restricts the events to some resources: returns those of these ids. */
+  reach?: Reach | undefined;
 }
+
+export type Reach = (subjects: readonly string[]) => Promise<ReadonlySet<string>>;
 
 type Position = Pick<LogPlace, 'id' | 'xid'>;
 
@@ -65,6 +69,7 @@ interface Reader {
   /** Last event that a reconnecting reader received: events up to it are not published again. */
   from: Position | null;
   isWanted: (head: LogHead) => boolean;
+  reach: Reach | undefined;
 }
 
 /** Compares places by transaction, then by id. */
@@ -88,9 +93,17 @@ interface Read {
   rows: number;
 }
 
+/** Returns the places whose events the reader wants and may see. */
+async function wantedOf({ isWanted, reach }: Reader, page: LogPlace[]): Promise<LogPlace[]> {
+  const wanted = page.filter(isWanted);
+  if (!reach || wanted.length === 0) return wanted;
+  const reached = await reach([...new Set(wanted.map(({ subject }) => subject))]);
+  return wanted.filter(({ subject }) => reached.has(subject));
+}
+
 /** Reads on from the floor, until the end or until an event can be published. */
 async function read(reader: Reader): Promise<Read> {
-  const { app, organizationId, floor, base, isWanted } = reader;
+  const { app, organizationId, floor, base } = reader;
   const now = app.clock.now();
   const oldest = await selectOldestRunning(app.store.db);
   const running = oldest === null ? null : numbered(oldest, base);
@@ -101,8 +114,8 @@ async function read(reader: Reader): Promise<Read> {
     await turnOf(app)();
     const found = await selectLogPlaces(app.store.db, organizationId, after, placesAtOnce);
     const page = found.slice(0, placesAtOnce);
-    for (const place of page) {
-      if (isWanted(place)) places.push({ ...place, xid: numbered(place.xid, base) });
+    for (const place of await wantedOf(reader, page)) {
+      places.push({ ...place, xid: numbered(place.xid, base) });
     }
     rows += page.length;
     const last = page.at(-1);
@@ -146,7 +159,7 @@ async function takeFresh(reader: Reader): Promise<Fresh> {
 async function startReader(
   app: App,
   organizationId: string,
-  { after, since, type, subject }: Following,
+  { after, since, type, subject, reach }: Following,
 ): Promise<Reader> {
   const overlap = overlapMs[app.store.kind];
   const start = after === undefined ? (since ?? app.clock.now()) : timeOfId(after);
@@ -157,7 +170,7 @@ async function startReader(
   const filter = { types: type === undefined ? undefined : [type], subject, since };
   const isWanted = (head: LogHead) => fitsFilter(head, filter);
   const place = { overlapMs: overlap, floor, told, base, from: null };
-  const reader = { app, organizationId, ...place, isWanted };
+  const reader = { app, organizationId, ...place, isWanted, reach };
   if (after !== undefined) return { ...reader, from: await placeOf(reader, after) };
   // Without a start the reader skips all past events.
   if (since === undefined) {

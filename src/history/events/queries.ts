@@ -357,7 +357,10 @@ function within(
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
-/** Creates the statement that reads rows of a table by their ids; `logOf` types the table. */
+/**
+ * Creates the statement that reads rows of a table of the log by their ids. The table is a
+ * parameter, so `logOf` gives its type.
+ */
 const rowsOfLog = (table: LogTable) =>
   ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
     logOf(db, table, organizationId)

@@ -21,7 +21,8 @@ export function eventRoutes(kinds: readonly EventKind[]) {
         'with the same filters, sends events as they happen, as server-sent events: `id` is ' +
         'the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` ' +
         'header continues behind that event; `since` begins in the past. A comment is sent ' +
-        'every 15 seconds.',
+        'every 15 seconds. A key bound to mailboxes gets the events of its own there, with ' +
+        '`mailboxes:read`; `GET /v1/mailboxes/{id}/events/stream` sends those of one mailbox.',
       query: listLogQuery,
       output: logPage,
       run: (app, { caller, query }) => listLog(app, caller, query),

@@ -37,6 +37,8 @@ export const listLogQuery = z.strictObject({
 
 export const streamQuery = z.strictObject(logFilter);
 
+export const mailboxStreamQuery = streamQuery.omit({ subject: true });
+
 const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
 
 /** Query of the command line, which has no headers. */

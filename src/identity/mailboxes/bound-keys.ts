@@ -1,9 +1,11 @@
-// Checks of keys limited to a namespace, and the mailboxes that the list shows to keys with limits.
-// src/access/keys/constraints.ts has refused everything else before.
+// Checks of keys limited to a namespace; the mailboxes, and the events of mailboxes, that lists and streams
+// show to keys with limits. src/access/keys/constraints.ts has refused everything else before.
 
-import { beyondMailboxes } from '../../access/keys/constraints.ts';
+import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import type { Reach } from '../../history/events/follow.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
 import * as queries from './queries.ts';
 
 /**
@@ -26,4 +28,22 @@ export function reachOf(app: App, { constraints }: Caller) {
   return mailboxIds || namespaceId
     ? queries.notDeletedOf(app.store.db, { mailboxIds, namespaceId })
     : queries.notDeleted;
+}
+
+/**
+ * Returns the test by which the log of events is cut to the mailboxes of this key; undefined for a key that
+ * is not bound. A mailbox that joins the namespace later is reached too.
+ */
+export function eventReachOf(
+  { store }: App,
+  { organizationId, constraints }: Caller,
+): Reach | undefined {
+  if (!isBound(constraints)) return undefined;
+  const { mailboxIds, namespaceId = '' } = constraints ?? {};
+  return async (subjects) => {
+    const ids = subjects.filter((id) => idPattern('mailbox').test(id));
+    if (mailboxIds) return new Set(ids.filter((id) => mailboxIds.includes(id)));
+    if (ids.length === 0) return new Set();
+    return new Set(await queries.selectInNamespace(store.db, organizationId, namespaceId, ids));
+  };
 }

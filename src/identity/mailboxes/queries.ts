@@ -91,6 +91,29 @@ export function notDeletedOf(
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
+/** Checks that the mailbox whose id is in `column` fits `where`, a filter of this table. */
+export function ofMailboxThat(column: string, where: RawBuilder<boolean>): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select 1 from mailboxes where mailboxes.id = ${sql.ref(column)} and ${where})`;
+}
+
+/** Returns those of these mailboxes that are in a namespace, deleted ones too. */
+export async function selectInNamespace(
+  db: Db,
+  organizationId: string,
+  namespaceId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('namespace_id', '=', namespaceId)
+    .where('id', ...isOneOf(db, ids))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** A mailbox, with the address that matched, or the domain if it matched as catch-all. */
 export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
   matched: string;

@@ -23,8 +23,9 @@ export interface DomainEvidence {
 }
 
 /**
- * Returns the results of mail from `domain` since the hour of `from`. Leaves out hours that began before
- * `since`, or before the last review of the domain or its organization. All in ms since 1970.
+ * Returns the hourly results of mail from `domain`, from the hour of `from` on. Mail counts as zero
+ * in hours that began before `since`, or before the last review of the domain or its organization.
+ * Times are in ms since 1970.
  */
 export async function domainEvidence(
   app: App,

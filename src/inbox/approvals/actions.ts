@@ -18,7 +18,9 @@ import type { Details } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
 import { record, told } from '../../history/events/record.ts';
+import { reachOf } from '../../identity/mailboxes/bound-keys.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
@@ -152,29 +154,52 @@ export async function getActionRow(
   return row;
 }
 
-/** Returns a page of actions, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/** A page of actions; `nextCursor` is null on the last one. */
+export interface ActionPage {
+  items: MailboxAction[];
+  nextCursor: string | null;
+}
+
+async function pageOfActions(
+  { store: { db } }: App,
+  { limit, cursor, ...filter }: ListActions,
+  scope: queries.ActionScope,
+): Promise<ActionPage> {
+  const place = 'mailboxId' in scope ? scope.mailboxId : scope.organizationId;
+  const list = ['actions', place, filter.state, filter.type, filter.actor];
+  const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
+  const rows = await queries.selectActions(db, scope, filter, before, limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
+  const nextCursor = last && cursorAfter(list, { at: timeOfId(last), id: last });
+  return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
+}
+
+/**
+ * Returns a page of the actions in a mailbox, newest first.
+ * @throws ResourceNotFoundError, ValidationError (cursor).
+ */
 export async function listActions(
   app: App,
   { organizationId }: Caller,
   mailboxId: string,
-  { limit, cursor, ...filter }: ListActions,
-): Promise<{ items: MailboxAction[]; nextCursor: string | null }> {
-  const { db } = app.store;
-  await getMailboxRow(db, organizationId, mailboxId);
-  const scope = ['actions', mailboxId, filter.state, filter.type, filter.actor];
-  const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const rows = await queries.selectActions(
-    db,
-    organizationId,
-    mailboxId,
-    filter,
-    before,
-    limit + 1,
-  );
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
-  const nextCursor = last && cursorAfter(scope, { at: timeOfId(last), id: last });
-  return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
+  query: ListActions,
+): Promise<ActionPage> {
+  await getMailboxRow(app.store.db, organizationId, mailboxId);
+  return pageOfActions(app, query, { organizationId, mailboxId });
+}
+
+/**
+ * Returns a page of the actions in all mailboxes that the caller reaches, newest first. Leaves out deleted
+ * mailboxes. @throws ValidationError (cursor).
+ */
+export async function listAllActions(
+  app: App,
+  caller: Caller,
+  query: ListActions,
+): Promise<ActionPage> {
+  const where = ofMailboxThat('mailbox_id', reachOf(app, caller));
+  return pageOfActions(app, query, { organizationId: caller.organizationId, where });
 }
 
 function deciderOf({ keyId, keyName }: Caller): ActionActor {

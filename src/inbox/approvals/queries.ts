@@ -1,5 +1,6 @@
 // All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also updates
 // the counts of its hour.
+import type { Expression, SqlBool } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteAction } from './hour-queries.ts';
@@ -91,20 +92,32 @@ export interface ActionFilter {
   actor?: string | undefined;
 }
 
+/** A mailbox of an organization, or the rows of an organization that fit a condition. */
+export type ActionScope = { organizationId: string } & (
+  | { mailboxId: string }
+  | { where: Expression<SqlBool> }
+);
+
 /** Returns actions older than the id `before`, newest first. */
 export function selectActions(
   db: Db,
-  organizationId: string,
-  mailboxId: string,
+  scope: ActionScope,
   { state, type, actor }: ActionFilter,
   before: string | undefined,
   limit: number,
 ): Promise<ActionRow[]> {
+  const isFiltered = [state, type, actor].some((value) => value !== undefined);
+  // With the organization, SQLite would take its index for a filter of one mailbox.
+  const isOrganizationNamed = !('mailboxId' in scope && isFiltered);
   return tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
     .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('mailbox_id', '=', mailboxId)
+    .$if(isOrganizationNamed, (query) => query.where('organization_id', '=', scope.organizationId))
+    .$call((query) =>
+      'mailboxId' in scope
+        ? query.where('mailbox_id', '=', scope.mailboxId)
+        : query.where(scope.where),
+    )
     .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
     .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))

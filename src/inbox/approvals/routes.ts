@@ -4,7 +4,7 @@ import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { mailboxPath } from '../../identity/mailboxes/schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
-import { listActions, rejectAction } from './actions.ts';
+import { listActions, listAllActions, rejectAction } from './actions.ts';
 import { agentActivity } from './activity.ts';
 import { getAction, readProposedFile, readProposedMime } from './proposals.ts';
 import {
@@ -38,6 +38,16 @@ export const mailboxActionRoutes = {
     query: listActionsQuery,
     output: actionPage,
     run: (app, { caller, params: { id }, query }) => listActions(app, caller, id, query),
+  }),
+  listAll: at.get('/v1/mailbox-actions', {
+    name: 'listAllMailboxActions',
+    summary: 'List the actions of keys in all mailboxes, newest first',
+    description:
+      'A key bound to mailboxes sees the actions in its own. `state=proposed` lists the ' +
+      'proposals that wait for a decision.',
+    query: listActionsQuery,
+    output: actionPage,
+    run: (app, { caller, query }) => listAllActions(app, caller, query),
   }),
   get: at.get(`${path}/actions/{actionId}`, {
     name: 'getMailboxAction',

@@ -45,7 +45,10 @@ export interface DmarcCheck {
     identifiers: Identifiers,
     arc?: ARCResult | null,
   ): Promise<DMARCResult | false>;
-  /** Starts the time of the alignment, after the policy is read or has failed. */
+  /**
+   * Starts the time limit of the alignment look-ups. Call it once the policy look-up has ended or
+   * failed.
+   */
   align(): void;
 }
 

@@ -199,7 +199,7 @@ export async function getDraft(app: App, { organizationId }: Caller, at: At): Pr
   return present(db, row, await listDraftFiles(db, [row.id]));
 }
 
-/** Returns the initial fields of an answer. */
+/** Returns the initial recipients, subject and thread of a draft that answers a message. */
 async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: string) {
   const found = await findAnswered(app, caller, { mailboxId, messageId });
   const { to, cc, subject, threadId } = await answerTo(app, found, false);

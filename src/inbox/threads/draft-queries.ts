@@ -177,7 +177,7 @@ export async function deleteAnswering(trx: Db, threadId: string, messageId: stri
     .execute();
 }
 
-/** Deletes the drafts of a mailbox. The caller holds the mailbox. */
+/** Deletes the drafts of a mailbox. The caller has locked the mailbox. */
 export async function deleteDraftsOf(trx: Db, mailboxId: string): Promise<void> {
   await tables<DraftTables>(trx).deleteFrom('drafts').where('mailbox_id', '=', mailboxId).execute();
 }

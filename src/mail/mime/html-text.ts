@@ -1,5 +1,5 @@
-// Makes the text of an HTML mail that comes without one, for readers without HTML. Runs on the accept path,
-// so it reads the HTML once, in linear time (html-to-text takes 14 s for a megabyte of nested <div>).
+// Makes the plain text of a mail that has only HTML. Runs while a send is accepted, so it reads the
+// HTML once, in linear time (html-to-text takes 14 s for a megabyte of nested <div>).
 import { attributeOf, decodeEntities, readHtml } from './html-tags.ts';
 
 /** Longest link text compared with the address of its link. */

@@ -109,7 +109,7 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
     socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
     const { reply, kind } = refuse(messageOf(error), '4.4.1');
-    // A reset after the connection was accepted differs from a server that cannot be reached.
+    // Marks a reset: the server had accepted the connection, so it can be reached.
     throw new SmtpFault(kind, reply, codeOf(error) === 'ECONNRESET');
   }
   socket.setNoDelay(true);

@@ -197,7 +197,7 @@ export class MailTransaction {
 
   /**
    * Returns all answers.
-   * @throws Error if a recipient has no answer, which no path may leave behind
+   * @throws Error if a recipient has no answer, which is a mistake in our code
    */
   answers(): RecipientAnswer[] {
     return this.#answers.map((answer) => {

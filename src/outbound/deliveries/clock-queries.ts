@@ -28,8 +28,8 @@ function fromFuture(db: Db, { now, latest }: Moment) {
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),
       claimed_at: atMost('claimed_at'),
-      // Without an attempt `touchedAt` is this column. Once it is set to now, the entry is not
-      // moved again.
+      // For an entry without an attempt, `touchedAt` is `queued_at`. Setting `queued_at` to now
+      // keeps the entry from being moved again.
       queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
     })
     .where('due_at', 'is not', null)

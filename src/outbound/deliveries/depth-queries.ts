@@ -24,7 +24,10 @@ export interface PageStart {
   skip: number;
 }
 
-/** Returns the next unclaimed entries of a half. */
+/**
+ * Returns the next unclaimed deliveries of one half of the queue: the ready ones by turn, or the
+ * others by due time.
+ */
 export function selectWaitingFrom(
   db: Db,
   half: QueueHalf,

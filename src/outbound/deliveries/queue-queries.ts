@@ -19,6 +19,8 @@ export interface QueueFilter {
   domain?: string | undefined;
   waitReason?: WaitReason | undefined;
   lane?: string | undefined;
+  /** Only entries queued before this time. */
+  queuedBefore?: number | undefined;
 }
 
 /** The two halves in which the queue is read, each in the order of its index: by turn, then by time. */
@@ -40,12 +42,15 @@ function entriesOf(db: Db, half: QueueHalf) {
 }
 
 function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
-  const { organizationId, domain, waitReason, lane } = filter;
+  const { organizationId, domain, waitReason, lane, queuedBefore } = filter;
   return entriesOf(db, half)
     .$if(organizationId !== undefined, (q) => q.where('organization_id', '=', organizationId ?? ''))
     .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
     .$if(waitReason !== undefined, (q) => q.where('wait_reason', '=', waitReason ?? 'retry'))
-    .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''));
+    .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''))
+    .$if(queuedBefore !== undefined, (q) =>
+      q.where(({ fn }) => fn.coalesce('queued_at', 'created_at'), '<', queuedBefore ?? 0),
+    );
 }
 
 function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilter) {
@@ -164,21 +169,36 @@ export interface Walk {
   until: number;
 }
 
-/** Returns the next unclaimed entries of a walk over a half of the queue. */
-export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
-  const { half, filter, exceptStops, withScheduled, after, until } = walk;
-  const order = half === 'ready' ? 'turn' : 'due_at';
+/** The unclaimed entries that a walk changes. */
+export type WalkScope = Pick<Walk, 'half' | 'filter' | 'exceptStops' | 'withScheduled'>;
+
+function unclaimed(db: Db, { half, filter, exceptStops, withScheduled }: WalkScope) {
   const excepted = amongOf(db, 'lane', exceptStops);
-  const rows = await filtered(db, half, filter)
-    .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
-    .select('status')
-    .select(`${order} as at`)
+  return filtered(db, half, filter)
     .where('claimed_by', 'is', null)
-    .where(order, '<=', until)
     .$if(exceptStops.length > 0, (q) =>
       q.where((where) => where.or([where('lane', 'is', null), sql<SqlBool>`not ${excepted}`])),
     )
-    .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'))
+    .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'));
+}
+
+/** Counts the entries that a walk would meet now. */
+export async function countWalk(db: Db, scope: WalkScope): Promise<number> {
+  const { count } = await unclaimed(db, scope)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Returns the next unclaimed entries of a walk over a half of the queue. */
+export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
+  const { half, after, until } = walk;
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const rows = await unclaimed(db, walk)
+    .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
+    .select('status')
+    .select(`${order} as at`)
+    .where(order, '<=', until)
     .$if(after !== null, (q) =>
       q
         .where(order, '>=', after?.at ?? 0)
@@ -188,7 +208,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    // Written into the SQL: PostgreSQL plans an unknown limit as a tenth of the table.
+    // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
     .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));

@@ -82,14 +82,14 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   'daily-quota': {
     because: 'Its organization has sent the daily limit of its plan.',
     next: 'It is sent when the quota has room again, {due}, or at once with a higher plan.',
-    help: { purpose: 'To see the limit that binds', command: 'svc plan show --org {organization}' },
+    help: { purpose: 'To see the limit that binds', command: 'svc plan show' },
   },
   'domain-health': {
     because: 'Mail from {senderDomain} is held back: too much of it bounced or was reported.',
     next: 'It is sent once the domain is reviewed and resumed; the next check is {due}.',
     help: {
       purpose: 'To resume the domain',
-      command: 'svc domains resume {senderDomain} --org {organization}',
+      command: 'svc domains resume {senderDomain}',
     },
   },
   'tenant-health': {
@@ -110,7 +110,7 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   'campaign-paused': {
     because: 'Its campaign run is paused.',
     next: 'It is sent once the run is resumed; the next check is {due}.',
-    help: { purpose: 'To drop it from the queue', command: 'svc queue drop {delivery}' },
+    help: { purpose: 'To see its place', command: 'svc queue show {delivery}' },
   },
 };
 
@@ -138,7 +138,7 @@ export const stateWords = {
   paced: {
     because: 'Its time has come, but its organization already sends at the rate of its plan.',
     next: 'It is sent as soon as the rate has room; the next check is {due}.',
-    help: { purpose: 'To see the plan', command: 'svc plan show --org {organization}' },
+    help: { purpose: 'To see the plan', command: 'svc plan show' },
   },
   shared: {
     because: 'Its organization already uses its share, and its attempts end slowly.',
@@ -173,25 +173,29 @@ export interface ErrorWords {
 
 const seeDialogue: Help = { purpose: 'To read the dialogue', command: 'svc queue show {delivery}' };
 const checkDomain: Help = {
-  purpose: 'To check SPF, DKIM and DMARC',
-  command: 'svc domains verify {senderDomain}',
+  purpose: 'To see the records for SPF, DKIM and DMARC',
+  command: 'svc domains dns {senderDomain}',
+};
+const seeBlocks: Help = {
+  purpose: 'To see whether it is blocked now',
+  command: 'svc blocks list --address {email}',
 };
 
 export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   'invalid-recipient': {
     means: 'there is no such mailbox',
     advice: 'Correct the address; mail to addresses that do not exist harms your reputation.',
-    help: { purpose: 'To see whether it is blocked now', command: 'svc blocks show {email}' },
+    help: seeBlocks,
   },
   'invalid-domain': {
     means: '{domain} does not exist or accepts no mail',
     advice: 'Correct the domain of the address.',
-    help: { purpose: 'To see whether it is blocked now', command: 'svc blocks show {email}' },
+    help: seeBlocks,
   },
   'mailbox-full': {
     means: 'the mailbox is full',
     advice: 'Only the recipient can make room. Send it again later.',
-    help: { purpose: 'To send again', command: 'svc messages send --to {email}' },
+    help: { purpose: 'To see the message', command: 'svc messages show {message}' },
   },
   blocked: {
     means: 'our address or domain is on a block list',
@@ -226,7 +230,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   suppressed: {
     means: '{email} is blocked',
     advice: 'Nothing is sent to it until the block is lifted; then send it again.',
-    help: { purpose: 'To lift the block', command: 'svc blocks delete {email}' },
+    help: seeBlocks,
   },
   connection: {
     means: 'no server of {domain} could be used',
@@ -249,3 +253,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: seeDialogue,
   },
 };
+
+/** Advice to respect the recipient, in place of that for `suppressed`. */
+export const decidedByRecipient =
+  'The recipient wants no more of this mail, and only the recipient can change that.';

@@ -1,10 +1,14 @@
 // Explains the state of a message in sentences: for each recipient the last event, the next one and its time,
 // the command that helps, and the server's own words. The sentences themselves are in explain-words.ts.
 
+import { defaultOrganization } from '../../access/organizations/organizations.ts';
+import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import type { BlockReason } from '../../people/blocks/schema.ts';
+import { isRecipientsWish } from '../../people/blocks/suppression.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { fromJson } from '../../platform/store/db.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
 import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
@@ -16,6 +20,7 @@ import type { QueueEntry } from '../queue/desk/queue-schema.ts';
 import type { HoldRow } from '../queue/hold-queries.ts';
 import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/stops.ts';
 import {
+  decidedByRecipient,
   type ErrorWords,
   errorWords,
   type Facts,
@@ -86,8 +91,9 @@ export async function explainMessage(
   const rows = await findDeliveries(db, [id]);
   const kinds = new Map((await findRecipients(db, [id])).map((row) => [row.id, row.kind]));
   const recipients: RecipientExplanation[] = [];
+  const organization = await nameForCommands(db, caller.organizationId);
   for (const row of rows) {
-    const explained = await explainDelivery(app, row);
+    const explained = await explainDelivery(app, row, organization);
     recipients.push({ ...explained, kind: kinds.get(row.recipient_id) ?? null });
   }
   return {
@@ -108,7 +114,17 @@ function summaryOf(direction: 'inbound' | 'outbound', rows: readonly DeliveryRow
   return `${rows.length} recipient${rows.length === 1 ? '' : 's'}: ${counts.join(', ')}.`;
 }
 
-async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExplanation> {
+/** Returns the name for `--org`; null for the default organization, which needs none. */
+async function nameForCommands(db: Db, organizationId: string): Promise<string | null> {
+  const { name = organizationId } = (await findOrganization(db, organizationId)) ?? {};
+  return name === defaultOrganization ? null : name;
+}
+
+async function explainDelivery(
+  app: App,
+  row: DeliveryRow,
+  organization: string | null,
+): Promise<RecipientExplanation> {
   const now = app.clock.now();
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
   const last = attempts.at(-1);
@@ -130,7 +146,10 @@ async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExp
     because: plan.because && fill(plan.because, known),
     next: plan.next && fill(plan.next, known),
     nextAt: isoTime(nextAtMs),
-    help: plan.help && { purpose: plan.help.purpose, command: fillCommand(plan.help, known) },
+    help: plan.help && {
+      purpose: plan.help.purpose,
+      command: fillCommand(plan.help, known, organization),
+    },
     said: saidOf(row, last),
     errorCode: row.error_code,
     attemptCount: row.attempt_count,
@@ -211,7 +230,9 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
     if (isUnconfirmed(row)) return { ...done, ...stateWords.unconfirmed };
     const words = row.status === 'failed' || row.status === 'bounced' ? row.error_code : null;
     const error = errorWordsOf(words);
-    return error ? { ...done, next: error.advice, help: error.help } : done;
+    if (!error) return done;
+    const next = isByRecipient(row) ? decidedByRecipient : error.advice;
+    return { ...done, next, help: error.help };
   }
   if (row.claimed_by !== null) return { ...done, ...stateWords.claimed };
   if (hold) return { ...done, ...stateWords.held };
@@ -222,6 +243,13 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];
   return { ...done, ...(isScheduled ? stateWords.scheduled : stateWords.waiting) };
+}
+
+/** Returns true if the block that ended the delivery is an unsubscribe or a complaint. */
+function isByRecipient({ error_code, error_details }: DeliveryRow): boolean {
+  if (error_code !== 'suppressed') return false;
+  const { reason } = fromJson<{ reason?: BlockReason }>(error_details) ?? {};
+  return reason !== undefined && isRecipientsWish(reason);
 }
 
 interface Moment {
@@ -270,10 +298,19 @@ function fill(words: string, known: Facts): string {
   return words.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => known[name]);
 }
 
-/** Fills a command. Quotes addresses for the shell, as they come from strangers. */
-function fillCommand({ command }: Help, known: Facts): string {
-  return command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => {
-    const word = known[name];
-    return /^[\w.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  });
+/** Commands on the queue and on organizations serve all organizations. */
+const ofAllOrganizations = /^svc (?:queue|orgs) /;
+
+/**
+ * Fills a command, and names the organization where it is not the default one. Quotes addresses for the shell,
+ * as they come from strangers.
+ */
+function fillCommand({ command }: Help, known: Facts, organization: string | null): string {
+  const filled = command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => quoted(known[name]));
+  if (organization === null || ofAllOrganizations.test(command)) return filled;
+  return `${filled} --org ${quoted(organization)}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -38,7 +38,10 @@ export const addDayCounts = own.adderOf(
   ['count'],
 );
 
-/** Hot. Adds to the rows, sorted as for `addDayCounts`. */
+/**
+ * Adds to the message counts of ten-second slots. Hot. The caller sorts the rows, so that two
+ * transactions cannot deadlock.
+ */
 export const addSlotCounts = own.adderOf(
   'message_slots',
   ['organization_id', 'direction', 'slot'],

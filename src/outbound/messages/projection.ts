@@ -93,7 +93,7 @@ export function foundRowOf(mail: ParsedMail): Reading {
   };
 }
 
-/** Row of a message without raw mail. */
+/** The empty result, for a message without raw mail. */
 const foundNothing: Reading = {
   is_auto_reply: 0,
   auto_reply_reason: null,
@@ -152,7 +152,7 @@ interface Kept {
   id: string;
   /** The row to store; null if it is stored already. */
   row: Reading | null;
-  /** Marks the row as done. */
+  /** Whether the mail's row is marked as done. */
   closes: boolean;
 }
 

@@ -1,6 +1,7 @@
 // All SQL on `messages` and `recipients` except lists (list-queries.ts). Contents and blobs are in
-// content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions. Each statement that
-// adds, deletes or moves messages also notes it for the counts.
+// content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions.
+// Each statement that inserts or deletes messages, or changes their status, also records that for
+// the message counts.
 import { sql } from 'kysely';
 import { countLost } from '../../people/conversations/queries.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';

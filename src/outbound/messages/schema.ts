@@ -294,8 +294,18 @@ export const emailProjection = z
     inReplyTo: z.string().nullable(),
     references: z.array(z.string()).nullable(),
     threadPosition: z.int().min(0).nullable(),
-    newContent: z.string().nullable(),
-    quotedContent: z.string().nullable(),
+    newContent: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "The sender's own words as plain text, without quotations and signatures. Of a mail " +
+          'forwarded without a word, its text',
+      }),
+    quotedContent: z.string().nullable().meta({
+      description:
+        'Quotations with the lines that introduce them, and forwarded mail, as plain text',
+    }),
     hasQuotedContent: z.boolean(),
     dkimVerdict: verdict,
     spfVerdict: verdict,

@@ -96,7 +96,7 @@ class Pace {
   readonly #surroundings: Surroundings;
   /** Time of the next run by `elapsed`. Null until a commit wakes the filler. */
   #lookAt: number | null = null;
-  /** Start of the present wait, by `elapsed`. */
+  /** Time by `elapsed` at which the current wait for the end of a burst began. */
   #waitsSince = 0;
   #isBehind = true;
 

@@ -173,7 +173,7 @@ export function isSearch({ recipient, sender, subject, tag }: SearchTerms): bool
   return [recipient, sender, subject, tag].some((term) => term !== undefined);
 }
 
-/** Other filters of a list of messages. */
+/** Filters of a message list that are not search terms. */
 interface Others {
   organizationId: string;
   direction?: string | undefined;

@@ -404,7 +404,9 @@ function captured(app: App, { by }: CaptureRoute): Ending {
   return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
 }
 
-/** Defers after an unexpected fault of ours, with an error that differs from any reply of a server. */
+/**
+ * Returns the ending after an unexpected fault of ours: deferred, with a text that no server sends.
+ */
 function ourFault(app: App, routeKind: string): Ending {
   const outcome: Outcome = {
     kind: 'deferred',

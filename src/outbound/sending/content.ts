@@ -27,8 +27,8 @@ export interface SendContent {
     data: Buffer;
   }[];
   /**
-   * Set for a mail that is sent as existing MIME. If it was submitted, it is the whole content. If
-   * it was frozen, the other fields are for display and search.
+   * Set for a mail that is sent as existing MIME. For a submitted mail it is the whole content. For
+   * a mail that an approval has frozen, the other fields serve only display and search.
    */
   raw: RawContent | null;
   tracking: Tracking;

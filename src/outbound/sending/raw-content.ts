@@ -149,7 +149,10 @@ function readFrom(block: HeaderBlock): { email: string; name: string | null } {
 /** Fields beside From that name an author or a sender (RFC 5322 3.6.2 and 3.6.6). */
 const originFields = ['Sender', 'Resent-From', 'Resent-Sender'];
 
-/** Returns every address of these fields. A field that cannot be read whole adds one without an address. */
+/**
+ * Returns every address in Sender, Resent-From and Resent-Sender. A field that cannot be read whole
+ * also adds an origin without an address.
+ */
 function originsIn(block: HeaderBlock): ClaimedOrigin[] {
   return originFields.flatMap((field) =>
     block.all(field.toLowerCase()).flatMap((value) => {

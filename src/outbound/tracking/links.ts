@@ -27,7 +27,9 @@ export interface FoundLinks {
   urls: readonly string[];
   /** Number of links in the text that was read. Links after the first 1,000 are not tracked. */
   found: number;
-  /** Tells whether only the beginning was read. Then the pixel has no place. */
+  /**
+   * Whether only the beginning of the HTML was read. It then gets no pixel, as its end is unknown.
+   */
   isCut: boolean;
 }
 

@@ -35,7 +35,8 @@ export const publicLinkCheck: SendCheck<'accepting', Linked> = {
       needsLink(send) &&
       !hasPublicBase(app, send.sender?.domainId ?? null) &&
       firstOutward(app, send.addresses) !== undefined;
-    // Commands do not watch the tracking hosts: a link on one of them is as good.
+    // Loads the tracking hosts before a refusal, as a command does not keep them in memory: a link
+    // on such a host needs no public URL of the service.
     if (sends.some(isLost)) await refreshActiveHosts(app);
     return (send) => (isLost(send) ? refusal() : null);
   },

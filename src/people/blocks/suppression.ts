@@ -195,6 +195,11 @@ export async function blockAddresses(
   for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }
 
+/** Returns true if the recipient chose the block: nobody else may undo it. */
+export function isRecipientsWish(reason: BlockReason): boolean {
+  return reason === 'unsubscribe' || reason === 'complaint';
+}
+
 /** Returns the columns of a delivery that a block ended at `now`, before any attempt. */
 export function suppressedBy(block: ActiveBlock, email: string, now: number) {
   const since = isoTime(block.createdAt);
@@ -205,10 +210,11 @@ export function suppressedBy(block: ActiveBlock, email: string, now: number) {
     failed_at: now,
     terminal_at: now,
     error_code: 'suppressed',
-    error_message:
-      `${email} is blocked (${block.reason}) since ${since}, so nothing was sent. If ` +
-      'the address can receive mail again, lift the block: `svc blocks delete ' +
-      `${block.id}\``,
+    error_message: `${email} is blocked (${block.reason}) since ${since}, so nothing was sent. ${
+      isRecipientsWish(block.reason)
+        ? 'Only the recipient can change that'
+        : `If the address can receive mail again, lift the block: \`svc blocks delete ${block.id}\``
+    }`,
     error_details: toJson({ blockId: block.id, reason: block.reason, blockedSince: since }),
   };
 }

@@ -106,7 +106,7 @@ function wayOfIds(db: Db, ids: readonly string[]): Way {
   return { ...byId(listed), answers: ['ids'] };
 }
 
-/** Selects by the most selective filter. */
+/** Chooses the select for a list: by the most selective filter that is set. */
 function wayFor(db: Db, filter: ContactFilter): Way {
   const { organizationId, foldedEmail, externalId, ids, tag, status, updatedSince } = filter;
   if (ids) return wayOfIds(db, ids);

@@ -144,7 +144,7 @@ const verifyOne = own.all((db, organizationId: string, address: string, now: num
     .returning('contact_id'),
 );
 
-/** Verifies identities of one organization and returns the changed contacts. */
+/** Marks identities of one organization as verified. Returns the changed contacts. */
 export async function verifyIdentities(
   db: Db,
   identities: readonly IdentityRow[],

@@ -41,7 +41,10 @@ const shortTagBytes = 10;
 export const shortTagCharacters = 16;
 const longestPayload = 512;
 const longestToken = 1024;
-/** The alphabet of ids (specification 2.1): safe in URLs, and in mail addresses in upper and lower case. */
+/**
+ * Alphabet of ids (specification 2.1): safe in URLs, and in mail addresses, in which other systems
+ * may change the case.
+ */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export type Twin = keyof typeof halves;

@@ -109,9 +109,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Waits while the event loop is busy, as more writes may come, for `gatherMs` at most. Uses no
- * timer of the clock: a command may end while only such timers run, although its writes still wait
- * here.
+ * Waits up to `gatherMs` while the event loop is busy, so that more writes join the transaction.
+ * Uses no timer of `Clock`: such a timer does not keep the process alive, so a command could exit
+ * before its writes are stored.
  */
 async function gather(): Promise<void> {
   for (let leftMs = gatherMs; leftMs > 0; leftMs--) {

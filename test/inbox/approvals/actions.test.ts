@@ -2,8 +2,10 @@
 // of an expected answer. Mail sent by an approval is test/inbox/replies.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
+import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { createMailbox, deleteMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { createNamespace } from '../../../src/identity/mailboxes/namespaces.ts';
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { expireActions } from '../../../src/inbox/approvals/actions.ts';
 import { storeProposal } from '../../../src/inbox/approvals/proposals.ts';
@@ -259,5 +261,53 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     ]) {
       expect([query, (await api.get(path(query))).status]).toEqual([query, 422]);
     }
+  });
+
+  describe('over all mailboxes', () => {
+    let second: Mailbox;
+    beforeEach(async () => {
+      second = await createMailbox(test.app, test.operator, { slug: 'second' });
+    });
+    const all = async (query = '', by = api) =>
+      (await by.get<List>(`/v1/mailbox-actions${query}`)).body;
+    const idsOf = ({ items }: List) => items.map(({ id }) => id);
+
+    it('are listed newest first, by pages and with the filters of one mailbox', async () => {
+      const first = await act(test.app, agent, mailbox.id);
+      await test.clock.advance(1_000);
+      const { id } = await propose(test.app, second.id, agent);
+      expect(idsOf(await all())).toEqual([id, first]);
+      const page = await all('?limit=1');
+      expect(idsOf(page)).toEqual([id]);
+      const { nextCursor } = page;
+      expect(idsOf(await all(`?limit=1&cursor=${nextCursor}`))).toEqual([first]);
+      expect(idsOf(await all('?state=proposed'))).toEqual([id]);
+      expect(idsOf(await all('?type=label'))).toEqual([first]);
+      expect(await all('?actor=key_0123456789abcdefghjk')).toEqual({ items: [], nextCursor: null });
+    });
+
+    it('leave out deleted mailboxes and other organizations', async () => {
+      await propose(test.app, second.id, agent);
+      await deleteMailbox(test.app, test.operator, second.id);
+      const foreign = await createOrganization(test.app, { name: 'foreign', plan: 'self-hosted' });
+      const elsewhere = { ...test.operator, organizationId: foreign.id };
+      const theirs = await createMailbox(test.app, elsewhere, { slug: 'theirs' });
+      await propose(test.app, theirs.id, await callerOf(test.app, elsewhere, { role: 'owner' }));
+      const { id } = await proposed();
+      expect(idsOf(await all())).toEqual([id]);
+    });
+
+    it.each([
+      ['mailboxIds', () => ({ mailboxIds: [second.id] })],
+      ['a namespace', () => ({ namespaceId: second.namespaceId })],
+    ])('show a key bound with %s its own alone', async (_kind, constraints) => {
+      const { id: namespaceId } = await createNamespace(test.app, test.operator, { name: 'x' });
+      const apart = await createMailbox(test.app, test.operator, { slug: 'apart', namespaceId });
+      await propose(test.app, apart.id, agent);
+      const { id } = await propose(test.app, second.id, agent);
+      const bound = { role: 'viewer', constraints: constraints() } as const;
+      const { key } = await createKey(test.app, test.operator, bound);
+      expect(idsOf(await all('', api.as(key ?? '')))).toEqual([id]);
+    });
   });
 });

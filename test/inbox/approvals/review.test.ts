@@ -460,7 +460,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
     const id = await proposed();
     const piped = await cli.run(['mailboxes', 'review', desk.address], { input: 'a\r' });
     expect(piped).toMatchObject({ code: 2, stdout: '' });
-    expect(piped.stderr).toContain('svc mailboxes actions MAILBOX --state proposed');
+    expect(piped.stderr).toContain('svc mailboxes actions --state proposed');
     expect(piped.stderr).toMatch(/approve or reject ACTION/);
     const json = await onTerminal(cli, `mailboxes review ${desk.address} --json`);
     expect([json.code, JSON.parse(json.output)]).toEqual([

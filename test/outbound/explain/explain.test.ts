@@ -6,6 +6,7 @@ import type { WaitReason } from '../../../src/outbound/deliveries/status.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import {
+  decidedByRecipient,
   errorWords,
   facts,
   outcomeWords,
@@ -198,7 +199,7 @@ describe.each(stores)('explain on %s', (store) => {
       because: null,
       next: expect.stringContaining('Correct the address'),
       nextAt: null,
-      help: { command: 'svc blocks show ada@a.example' },
+      help: { command: 'svc blocks list --address ada@a.example' },
     });
   });
 
@@ -253,7 +254,7 @@ describe.each(stores)('explain on %s', (store) => {
     expect(explanation.happened).toBe(
       `It was given up after ${explanation.attemptCount} attempts: the mailbox is full.`,
     );
-    expect(explanation.help?.command).toBe('svc messages send --to ada@a.example');
+    expect(explanation.help?.command).toBe(`svc messages show ${id}`);
   });
 
   it('reports captured mail as kept on this machine', async () => {
@@ -269,13 +270,19 @@ describe.each(stores)('explain on %s', (store) => {
     }
   });
 
-  it('names the command that lifts the block of an address', async () => {
+  it.each([
+    ['manual', 'Nothing is sent to it until the block is lifted; then send it again.'],
+    ['bounce', 'Nothing is sent to it until the block is lifted; then send it again.'],
+    ['complaint', decidedByRecipient],
+    ['unsubscribe', decidedByRecipient],
+  ] as const)('names the block of an address for the reason %s', async (reason, next) => {
     const { app, caller } = service;
-    await createBlock(app, caller, { address: 'ada@a.example', reason: 'manual' });
+    await createBlock(app, caller, { address: 'ada@a.example', reason });
     const { id } = await send(app, caller, 'ada@a.example');
     expect(await explained(id)).toMatchObject({
       happened: 'It was not sent: ada@a.example is blocked.',
-      help: { purpose: 'To lift the block', command: 'svc blocks delete ada@a.example' },
+      next,
+      help: { command: 'svc blocks list --address ada@a.example' },
     });
   });
 
@@ -322,7 +329,9 @@ describe.each(stores)('explain on %s', (store) => {
     const address = "a'$x|b@a.example";
     await createBlock(app, caller, { address, reason: 'manual' });
     const { id } = await send(app, caller, address);
-    expect((await explained(id)).help?.command).toBe(`svc blocks delete 'a'\\''$x|b@a.example'`);
+    expect((await explained(id)).help?.command).toBe(
+      `svc blocks list --address 'a'\\''$x|b@a.example'`,
+    );
   });
 
   it('finds no message of another organization', async () => {

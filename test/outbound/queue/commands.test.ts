@@ -122,6 +122,31 @@ describe('the queue commands without a daemon', () => {
     expect(await cli.json(['queue', 'show', id])).toMatchObject({ items: [{ messageId: id }] });
   });
 
+  it('drop --domain --dry-run prints the number and changes nothing', async () => {
+    await sendTo(cli, 'dan@d.example');
+    const args = ['queue', 'drop', '--domain', 'd.example'];
+    expect(await cli.json([...args, '--dry-run'])).toEqual({ selected: 1 });
+    expect(await cli.json([...args, '--older-than', '1h', '--dry-run'])).toEqual({ selected: 0 });
+    expect((await list('--domain', 'd.example')).pagination.total).toBe(1);
+  });
+
+  it('drop --domain needs --yes, and says how many it would drop', async () => {
+    const refused = await cli.run(['queue', 'drop', '--domain', 'd.example']);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('1 delivery')]);
+    const args = ['queue', 'drop', '--domain', 'd.example', '--organization', 'default', '--yes'];
+    expect(await cli.json(args)).toEqual({ dropped: 1 });
+  });
+
+  it('drop and retry need ids, or a selection', async () => {
+    for (const verb of ['drop', 'retry']) {
+      expect((await cli.run(['queue', verb, '--dry-run'])).code).toBe(2);
+      expect((await cli.run(['queue', verb, ada, '--all'])).code).toBe(2);
+      expect((await cli.run(['queue', verb, '--all', '--domain', 'a.example'])).code).toBe(2);
+    }
+    expect(await cli.json(['queue', 'retry', '--all', '--dry-run'])).toEqual({ selected: 0 });
+    expect(await cli.json(['queue', 'retry', '--all'])).toEqual({ retried: 0 });
+  });
+
   it('top in a pipe prints one snapshot and ends', async () => {
     const { code, stdout } = await cli.run(['queue', 'top']);
     expect(code).toBe(0);

@@ -34,6 +34,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   /** Advances by a second, after which every daemon has reported. */
   async function passSecond(): Promise<void> {
     const { app, clock } = service;
+    for (const settled of settling) await settled();
     await clock.advance(1_000);
     for (const settled of settling) await settled();
     const { rows } = await sql<{ n: number }>`select count(*) as n from lane_states
@@ -71,6 +72,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
       counts: { ready: 0, waiting: 0, 'in-lane': 1, held: 0, claimed: 0 },
       countedUpTo: 100_000,
       workers: 1,
+      idleWorkers: 0,
       takenPerSecond: 7,
       pace: [0, 7],
       lanes: [
@@ -118,10 +120,22 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     expect((await snapshot()).lanes).toMatchObject([{ closedUntil: closed }]);
   });
 
-  it('writes nothing while idle, and drops a quiet lane', async () => {
+  it('counts an idle daemon, which reports every 30 seconds', async () => {
+    daemon();
+    await passSecond();
+    const reportedAt = service.clock.now();
+    await service.clock.advance(29_000);
+    const { rows } = await sql<{ at: number }>`select reported_at as at from lane_states`.execute(
+      service.app.store.db,
+    );
+    expect(rows).toEqual([{ at: reportedAt }]);
+    expect(await snapshot()).toMatchObject({ workers: 1, idleWorkers: 1, lanes: [] });
+    await passSecond();
+  });
+
+  it('drops a quiet lane', async () => {
     const lanes = daemon();
-    await service.clock.advance(5_000);
-    expect(await reports()).toBe(0);
+    await passSecond();
     take(lanes, 'domain a.example', 2);
     await passSecond();
     expect((await snapshot()).lanes).toHaveLength(1);
@@ -148,7 +162,9 @@ describe.each(stores)('the report of lanes on %s', (store) => {
     lanes.begun('google', 'dlv_x');
     await passSecond();
     await passSecond();
-    expect((await snapshot()).lanes).toMatchObject([{ lane: 'google' }]);
+    expect(await snapshot()).toMatchObject({ workers: 1, lanes: [{ lane: 'google' }] });
+    await service.clock.advance(75_000);
+    await passSecond();
     expect(await reports()).toBe(1);
   });
 

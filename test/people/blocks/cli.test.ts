@@ -239,3 +239,8 @@ it('an import of one page of an SES list warns that there are more', async () =>
     expect(JSON.parse(stdout)).not.toHaveProperty('isPartial');
   }
 });
+
+it('a list shows the unsubscribe group of a block', async () => {
+  const { stdout } = await cli.run(['blocks', 'list']);
+  expect(stdout.split('\n')[0]).toMatch(/unsubscribeGroupId/);
+});

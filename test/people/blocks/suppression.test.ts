@@ -53,7 +53,7 @@ describe.each(stores)('a blocked address on %s', (store) => {
         errorCode: 'suppressed',
         errorMessage:
           'ADA@example.com is blocked (complaint) since 2026-01-05T12:00:00.000Z, so nothing was ' +
-          `sent. If the address can receive mail again, lift the block: \`svc blocks delete ${blockId}\``,
+          'sent. Only the recipient can change that',
         errorDetails: { blockId, reason: 'complaint', blockedSince: '2026-01-05T12:00:00.000Z' },
         scheduling: null,
         attempts: [],

@@ -133,3 +133,8 @@ describe.skipIf(!hasTerminal)('an import on a terminal', () => {
     expect([again.code, again.output]).toEqual([0, expect.not.stringContaining('(y/N)')]);
   });
 });
+
+it('a list shows the addresses of contacts', async () => {
+  const { stdout } = await cli.run(['contacts', 'list']);
+  expect(stdout).toContain('ada@example.com');
+});

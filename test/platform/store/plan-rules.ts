@@ -58,6 +58,9 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mailbox_id', 'state'],
     ['mailbox_id', 'type'],
     ['mailbox_id', 'actor_id'],
+    ['organization_id', 'state'],
+    ['organization_id', 'type'],
+    ['organization_id', 'actor_id'],
     ['message_id'],
     ['mailbox_id', 'decided_at'],
   ],
@@ -73,8 +76,8 @@ const queueIndexes = [
   'email_projections_due',
 ];
 
-/** Indexes of few rows, all of them wanted. */
-const fewIndexes = ['contacts_archived'];
+/** Indexes of few rows, nearly all of them wanted. */
+const fewIndexes = ['contacts_archived', 'mailbox_actions_open'];
 
 /** Tables that are read in full for one owner, page by page. */
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
@@ -86,6 +89,9 @@ const listIndexes = [
   'conversations_of_organization',
   'conversations_by_status',
   'threads_snoozed',
+  'mailbox_actions_of_all',
+  // PostgreSQL takes it for an organization that has nearly all actions, as its statistics say here.
+  'mailbox_actions_pkey',
 ];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 

@@ -52,6 +52,26 @@ function nextOf(list: 'threads' | 'messages' | 'notes'): Sample {
   };
 }
 
+/** Samples of a list of actions at this path. */
+function samplesOfActions(listOf: (own: Side) => string): Record<string, Sample> {
+  return {
+    state: 'proposed',
+    type: 'reply',
+    async actor(own) {
+      const url = listOf(own);
+      const { body } = await own.api.get<{ items: { actor: { id: string } }[] }>(url);
+      return body.items[0]?.actor.id ?? '';
+    },
+    limit: '1',
+    async cursor(own, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const { body } = await own.api.get<{ nextCursor: string }>(`${listOf(own)}?${first}`);
+      return body.nextCursor;
+    },
+  };
+}
+
 /** A value of each query parameter of each route. */
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ...Object.fromEntries(
@@ -60,7 +80,11 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       { ...page, ...own },
     ]),
   ),
-  'GET /v1/messages/{id}/email': { includeStorageUrls: 'true', urlExpiresIn: '60' },
+  'GET /v1/messages/{id}/email': {
+    includeStorageUrls: 'true',
+    urlExpiresIn: '60',
+    recipient: 'inbox@sandbox.test',
+  },
   'GET /v1/email/domains/{id}/dmarc-reports': { ...page, days: '7' },
   'GET /v1/webhooks/{id}/stats': { period: '7' },
   'GET /v1/webhooks/{id}/deliveries': {
@@ -82,30 +106,17 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/contacts/export': { format: 'ndjson' },
-  'POST /v1/contacts/import': { dryRun: 'true' },
+  'POST /v1/contacts/import': { dryRun: 'true', map: 'opt=ignore' },
   'GET /v1/contact-groups/{id}/members': page,
   'GET /v1/mailbox-namespaces': page,
   'GET /v1/mailboxes/{id}/agent-activity': {
     after: '2026-01-05T10:30:00Z',
     before: '2026-01-05T12:30:00Z',
   },
-  'GET /v1/mailboxes/{id}/actions': {
-    state: 'proposed',
-    type: 'reply',
-    async actor({ api, shared }) {
-      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions`;
-      const { body } = await api.get<{ items: { actor: { id: string } }[] }>(url);
-      return body.items[0]?.actor.id ?? '';
-    },
-    limit: '1',
-    async cursor({ api, shared }, others) {
-      const first = new URLSearchParams(others);
-      first.set('limit', '1');
-      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions?${first}`;
-      const { body } = await api.get<{ nextCursor: string }>(url);
-      return body.nextCursor;
-    },
-  },
+  'GET /v1/mailboxes/{id}/actions': samplesOfActions(
+    ({ shared }) => `/v1/mailboxes/${shared.proposingMailbox}/actions`,
+  ),
+  'GET /v1/mailbox-actions': samplesOfActions(() => '/v1/mailbox-actions'),
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',
     since: '2026-01-01T00:00:00Z',

@@ -27,6 +27,7 @@ export interface AttachmentEvent {
 const maxFilenameCharacters = 255;
 const contentTypeForm = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/;
 const embeddedMessages = new Set(['message/rfc822', 'message/global']);
+export const isEmbeddedMessage = (contentType: string) => embeddedMessages.has(contentType);
 const reportTypes = new Set([
   ...embeddedMessages,
   'message/delivery-status',
@@ -94,7 +95,7 @@ export class AttachmentCollector {
 
   private keepReport({ contentType, partNumber }: MailAttachment, content: Buffer): void {
     if (this.reports.length === parseLimits.reports) return;
-    const isMessage = embeddedMessages.has(contentType);
+    const isMessage = isEmbeddedMessage(contentType);
     const bytes = isMessage ? content.subarray(0, findBodyStart(content, 0)) : content;
     if (bytes.length > parseLimits.reportBytes) {
       const message = `${contentType} is longer than ${parseLimits.reportBytes} bytes: cut`;

@@ -2,6 +2,8 @@
 // `On 4 Mar 2025, Alice <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with
 // `<mailto:…>` inside, undated. Pure and linear: looks at no more than four lines of 400 characters together.
 
+import { plainLine } from './header-block.ts';
+
 const maxLines = 4;
 const maxCharacters = 400;
 const maxBlankLines = 2;
@@ -17,30 +19,44 @@ const isBlank = (line: string | undefined) => line === undefined || blankLine.te
 const verbs = [
   'wrote|writes|said|schrieb|schreibt|(?:folgendes )?geschrieben|(?:volgende )?geschreven|écrit|ecrit',
   'escribió|escribio|scritto|escreveu|skrev|kirjoitti|pisze|napisał(?:\\(a\\)|a)?|napsal\\(?a?\\)?',
-  'пишет|писал(?:\\(а\\)|а)?|написал(?:\\(а\\)|а)?|yazdı|şunu yazdı|írta|έγραψε',
+  'пишет|писал(?:\\(а\\)|а)?|написал(?:\\(а\\)|а)?|пише|написав|написала|написа|yazdı|şunu yazdı|írta',
+  'έγραψε|napísal\\(?a?\\)?|a scris|đã viết|viết|napisao|napisala|kirjutas|rakstīja|rašė|va escriure',
+  'menulis|skrifaði|idatzi du|كتب|كتبت|כתב|כתבה|כתב/ה|نوشت|ने लिखा|เขียนว่า|เขียน',
 ];
 const japaneseVerbs =
   '(?:さん)?(?:は|が)?(?:書きました|wrote)|(?:さん)?の(?:メール|メッセージ)|写道|寫道|(?:님이|님의)? ?(?:작성|메시지)';
-const verbAtEnd = new RegExp(
-  `(?:(?<!\\p{L})(?:${verbs.join('|')})|${japaneseVerbs})\\s{0,3}[:：]$`,
-  'iu',
-);
+const anyVerb = `(?:(?<!\\p{L})(?:${verbs.join('|')})|${japaneseVerbs})`;
+const verbAtEnd = new RegExp(`${anyVerb},?\\s{0,3}[:：]$`, 'iu');
+/** A verb before the date: `Alice wrote on 04.03.2025 10:12:`. */
+const verbBeforeDate = new RegExp(`${anyVerb}(?!\\p{L})[^\\n]{1,40}?\\d[^\\n]{0,60}[:：]$`, 'iu');
+/** An attribution with the quoted text on the same line, as Yahoo's app writes it. */
+const verbWithin = new RegExp(`^[^\\n]{10,300}?${anyVerb}\\s{0,3}[:：](?=\\s{1,8}\\S)`, 'iu');
 const verbBeforeName =
   /(?<!\p{L})(?:schrieb|schreef|skrev|quoting|zitat von|citando a?|citazione|quoted? from|en réponse à)\s[^\n]{1,200}[:：]$/iu;
 const colonAtEnd = /[:：]$/;
+/** `[Alice, 04.03.2025 10:12]` */
+const bracketed = /^\[[^\n[\]]{3,200}\]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
+/** End of a line that names date and author; its verb wrapped into the next. */
+const addressAndTime =
+  /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
 /** Returns true if a line has a colon. Checked first: every attribution needs one, and few lines have it. */
-export const hasColon = (line: string) => line.includes(':') || line.includes('：');
+const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** Beginning of a dated attribution. */
 const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
 
-/** Removes marks of emphasis around the text, and the links that Outlook adds after an address. */
+/**
+ * Removes marks of emphasis and rules around the text, and the links that Outlook adds after an address. The
+ * rule at the end of `---- On Tue, Alice wrote ----` stands for its colon.
+ */
 function bare(text: string): string {
-  return text
+  return plainLine(text)
     .replace(/<mailto:[^<>\s]{1,320}>/gi, '')
+    .replace(/^-{2,20}\s/, '')
+    .replace(/\s{1,3}-{3,20}$/, ':')
     .replace(/^[\s*_]{1,4}|[\s*_]{1,4}$/g, '')
     .replace(/[*_]{1,2}(?=[:：]$)/, '');
 }
@@ -49,9 +65,10 @@ const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(te
 
 /**
  * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or time, an
- * address, or a verb.
+ * address, or a verb; or it is a date with time in brackets.
  */
 function introducesMarks(text: string): boolean {
+  if (bracketed.test(text)) return dateAndTime.test(text);
   return colonAtEnd.test(text) && (text.includes('@') || numbers.test(text) || hasVerb(text));
 }
 
@@ -69,14 +86,17 @@ function introducesAll(text: string): boolean {
  * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for other
  * things too.
  */
-const introducesBars = (text: string) => colonAtEnd.test(text) && hasVerb(text);
+const introducesBars = (text: string) =>
+  colonAtEnd.test(text) && (hasVerb(text) || verbBeforeDate.test(text));
 
 const tests = { marks: introducesMarks, all: introducesAll, bars: introducesBars };
 
 /** Returns true if the line may wrap into the next one. */
 function isWrapped(line: string): boolean {
-  return line.length > wrappedLineCharacters && !/[.!?。:：]\s*$/.test(line);
+  return line.length > wrappedLineCharacters && !endsSentence(line);
 }
+
+const endsSentence = (line: string) => /[.!?。:：]\s*$/.test(line);
 
 /**
  * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines above up to a
@@ -92,12 +112,14 @@ function findStart(
   let fewest: number | null = null;
   for (let at = end; at > end - maxLines && at >= 0; at -= 1) {
     const line = lines[at] ?? '';
-    if (isBlank(line) || isQuoted(at) || (at < end && fewest !== null && !isWrapped(line))) break;
+    if (isBlank(line) || isQuoted(at)) break;
+    const isAfresh = at < end && fewest !== null && !isWrapped(line);
     text = `${line.trim()} ${text}`.trim();
-    if (text.length > maxCharacters) break;
+    if (text.length > maxCharacters || (isAfresh && endsSentence(line))) break;
     const words = bare(text);
     if (!tests[follows](words)) continue;
     if (opening.test(words)) return at;
+    if (isAfresh) break;
     fewest ??= at;
   }
   return fewest === null ? null : withWrappedName(lines, fewest, end);
@@ -112,8 +134,9 @@ function withWrappedName(lines: readonly string[], start: number, end: number): 
   if (isBlank(above) || start < end - 1) return start;
   const text = lines.slice(start, end + 1).join(' ');
   const isCut = /[<,]\s*$/.test(above);
-  const isUndated = !/\d/.test(text.replace(/<?\S+@\S+/g, '')) && !hasVerb(bare(text));
-  return (isCut || isUndated) && isWrapped(above) && /\d/.test(above) ? start - 1 : start;
+  const isUndated = !/\d/.test(text.replace(/<?\S+@\S+/g, ''));
+  const isRest = isUndated && (!hasVerb(bare(text)) || addressAndTime.test(above));
+  return (isCut || isRest) && isWrapped(above) && /\d/.test(above) ? start - 1 : start;
 }
 
 /** Returns the first line of the attribution above the marked block that starts at `first`, or null. */
@@ -128,6 +151,15 @@ export function findAttribution(
   return end < 0 || isQuoted(end) ? null : findStart(lines, end, isQuoted, mark);
 }
 
+/** Returns true if a dated attribution with an address begins the line and quoted text follows in it. */
+function holdsAttribution(line: string): boolean {
+  if (!line.includes('@')) return false;
+  const words = bare(line.slice(0, maxCharacters).trim());
+  if (!opening.test(words) || !words.includes('@')) return false;
+  const found = verbWithin.exec(words)?.[0];
+  return found !== undefined && introducesAll(found);
+}
+
 /**
  * Returns the first line of the first attribution before `limit` that no marked line follows, or null. All
  * text below it is quoted.
@@ -139,7 +171,9 @@ export function findBareAttribution(
 ): number | null {
   for (let end = 0; end < limit; end += 1) {
     const line = lines[end] ?? '';
-    if (line.length > maxCharacters || !hasColon(line) || isQuoted(end)) continue;
+    if (!hasColon(line) || isQuoted(end)) continue;
+    if (holdsAttribution(line)) return end;
+    if (line.length > maxCharacters) continue;
     if (!colonAtEnd.test(bare(line))) continue;
     const start = findStart(lines, end, isQuoted, 'all');
     if (start === null) continue;

@@ -4,11 +4,11 @@ import type { ParsedMail } from './parsed-mail.ts';
 
 /** Reads the words of subject, author and text, and whether a file is attached. */
 export function wordsOfMail(mail: ParsedMail): DocumentWords {
-  const { subject, from, text, newContent, quotedContent, attachments } = mail;
+  const { subject, from, text, newContent, quotedContent, signature, attachments } = mail;
   return wordsOfDocument({
     subject: subject ?? '',
     from: [from?.email, from?.name].filter((one) => typeof one === 'string'),
-    text: text ?? [newContent, quotedContent].join('\n'),
+    text: text ?? [newContent, quotedContent, signature].join('\n'),
     // Readers do not see an image within the HTML as an attachment.
     hasAttachment: attachments.some(({ related }) => !related),
   });

@@ -3,11 +3,14 @@
 // mail takes, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts gives the verdicts
 // of SPF, DKIM and DMARC.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readAttachmentBytes } from './attachment-bytes.ts';
+import { isEmbeddedMessage } from './attachment-collector.ts';
 import { readMimeBody } from './body.ts';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
+import { htmlToText } from './html-reply.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from './parsed-mail.ts';
 import { parseHeaderOnly, projectHeader } from './read-header.ts';
-import { htmlToText, splitReply } from './reply-split.ts';
+import { splitReply, wholeText } from './reply-split.ts';
 import type { ReadablePiece } from './text.ts';
 
 async function readBody(raw: Buffer, block: HeaderBlock) {
@@ -22,11 +25,10 @@ function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
   return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
 }
 
-/** Splits the pieces, in reading order, into new and quoted content. */
-async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
-  const limit = parseLimits.splitCharacters;
+/** Joins the pieces, up to the limit of the split. */
+function joinPieces(pieces: readonly ReadablePiece[]): { text: string; isCut: boolean } {
   const texts: string[] = [];
-  let left: number = limit;
+  let left: number = parseLimits.splitCharacters;
   let isCut = false;
   for (const { kind, content } of pieces) {
     isCut ||= content.length > left;
@@ -34,15 +36,35 @@ async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<P
     left -= taken.length;
     texts.push(kind === 'html' ? htmlToText(taken) : taken);
   }
-  const text = texts.join('\n').replaceAll('\0', '').toWellFormed();
+  return { text: texts.join('\n').replaceAll('\0', '').toWellFormed(), isCut };
+}
+
+/** Splits the pieces, in reading order, into new and quoted content. */
+async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
+  const { text, isCut } = joinPieces(pieces);
   if (maySplitSlowly(pieces)) await nextTurn();
   const split = { ...mail, ...splitReply(text) };
   if (!isCut) return split;
   return withFault(
     split,
     'split-truncated',
-    `only ${limit} characters were split into new and quoted`,
+    `only ${parseLimits.splitCharacters} characters were split into new and quoted`,
   );
+}
+
+/**
+ * Takes the text of the first attached mail as `newContent` if the mail has no word of its own: it forwards
+ * that mail. Reports keep theirs, because they are not written by their sender.
+ */
+async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
+  const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());
+  const attached = mail.attachments.find(({ contentType }) => isEmbeddedMessage(contentType));
+  if (!isSilent || !attached || mail.reportType !== null) return mail;
+  const bytes = await readAttachmentBytes(raw, attached.partNumber, parseLimits.mailBytes);
+  if (bytes === null) return mail;
+  const { pieces } = await readBody(bytes, readHeaderBlock(bytes));
+  const newContent = wholeText(joinPieces(pieces).text);
+  return newContent === '' ? mail : { ...mail, newContent };
 }
 
 /**
@@ -65,12 +87,12 @@ export async function parseMime(
     const { text, html, attachments, reports, faults, pieces } = await readBody(raw, block);
     const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
-    if (pieces.length === 0) return mail;
+    if (pieces.length === 0) return await withAttachedText(raw, mail);
     if (maySplitSlowly(pieces)) {
       onBody?.(mail);
       await nextTurn();
     }
-    return await splitPieces(mail, pieces);
+    return await withAttachedText(raw, await splitPieces(mail, pieces));
   } catch {
     // A library failed: the mail itself is stored and stays readable.
     const kept = { ...mail, newContent: mail.text };

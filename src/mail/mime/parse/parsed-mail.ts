@@ -112,6 +112,8 @@ export interface ParsedMail extends HeaderSummary {
   newContent: string | null;
   quotedContent: string | null;
   hasQuotedContent: boolean;
+  /** Signatures, which are in neither of the above. */
+  signature: string | null;
   isAutoReply: boolean;
   autoReplyReason: AutoReplyReason | null;
   listUnsubscribeUrl: string | null;

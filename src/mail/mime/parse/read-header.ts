@@ -184,6 +184,7 @@ export function projectHeader(block: HeaderBlock, options: ParseOptions): Parsed
     newContent: null,
     quotedContent: null,
     hasQuotedContent: false,
+    signature: null,
     ...classifyAutoReply({
       header: block,
       contentType: contentType.value,

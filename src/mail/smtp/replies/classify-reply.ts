@@ -75,7 +75,8 @@ function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: str
 export function findReplyRule(reply: RemoteReply): ReplyRule | null {
   const detail = reply.enhancedCode?.slice(2) ?? '';
   const words = plainWords(reply.text);
-  // Servers use X.7 for mailboxes too, so the words decide; a refusal with X.7 is never hard.
+  // Keeps X.7 (policy) as possibly about the recipient: servers use it for mailboxes too, so the
+  // words decide. A refusal with X.7 is never hard.
   const isOfRecipient = recipientVerbs.includes(reply.verb) && !/^(?:1\.[78]$|6\.)/.test(detail);
   const isCandidate = (rule: ReplyRule) => isOfRecipient || !isAboutAddress(rule.errorCode);
   return (

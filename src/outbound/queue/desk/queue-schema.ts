@@ -46,7 +46,13 @@ export const queueScope = z.strictObject({
   organizationId: z.string().optional(),
   domain: recipientDomain.optional(),
 });
-export type QueueScope = z.output<typeof queueScope>;
+
+/** A part of the queue that a person drops or retries at once. */
+export const queueSelection = queueScope.extend({
+  /** Milliseconds since 1970: only deliveries queued before. */
+  queuedBefore: z.int().optional(),
+});
+export type QueueSelection = z.output<typeof queueSelection>;
 
 /** Target of a hold: an organization, a domain, a domain for one organization, a message, a delivery. */
 export const holdTarget = z

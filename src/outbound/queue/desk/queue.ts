@@ -23,14 +23,14 @@ import type { Attempt } from '../../messages/schema.ts';
 import { lockWhole, takeBack, underWay } from '../cancel.ts';
 import { type Holds, holdOfStop, readHolds } from '../stops.ts';
 import { heldStops } from './holds.ts';
-import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
+import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
 /** Limit of counts: on PostgreSQL a million takes a second. */
 const mostCounted = 1_000_000;
 
 /** The `errorMessage` of dropped deliveries. */
-const droppedWords = 'Dropped from the queue by the operator before it was sent';
+export const droppedWords = 'Dropped from the queue by the operator before it was sent';
 
 export function stateOf(row: DeliveryRow): QueueEntry['state'] {
   if (row.due_at === null) return 'ended';
@@ -189,7 +189,7 @@ function retryable(
 }
 
 /** Records one audit entry for each delivery, in its organization. */
-async function tellOperator(
+export async function tellOperator(
   app: App,
   trx: Db,
   rows: readonly DeliveryRow[],
@@ -207,7 +207,7 @@ async function tellOperator(
  */
 export async function flushQueue(
   app: App,
-  scope: QueueScope,
+  scope: QueueSelection,
   onProgress?: OnProgress,
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
@@ -216,7 +216,8 @@ export async function flushQueue(
   // actor.
   await app.store.write(async (trx) => {
     const by = await operatorIn(trx, scope.organizationId ?? null);
-    const details = { domain: scope.domain };
+    const { domain, queuedBefore } = scope;
+    const details = { domain, queuedBefore: isoTime(queuedBefore ?? null) ?? undefined };
     await record(app, trx, by, { subject: null, action: 'queue.flushed', details });
   });
   const flushed = await changeQueue(

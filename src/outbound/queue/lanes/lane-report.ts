@@ -14,8 +14,12 @@ import {
 import type { LaneState, Lanes } from './lanes.ts';
 
 const reportEveryMs = 1_000;
-/** Age above which a report is that of an idle or ended daemon. */
+/** Age above which a report with lanes is that of an ended daemon. */
 const staleMs = 10_000;
+/** Time between reports of an idle daemon. */
+const idleEveryMs = 30_000;
+/** Age above which an empty report is that of an ended daemon. */
+const idleStaleMs = 75_000;
 const mostReported = 100;
 /** Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its pace. */
 const mostLooked = 500;
@@ -46,8 +50,10 @@ export interface QueueSnapshot {
   /** Each counted up to `countedUpTo`: there may be more. */
   counts: QueueCounts;
   countedUpTo: number;
-  /** Daemons that reported within the last seconds. */
+  /** Running daemons, idle ones included. */
   workers: number;
+  /** Daemons without a lane in use. */
+  idleWorkers: number;
   /** Sum over all lanes; as in `LaneView`. */
   takenPerSecond: number;
   pace: number[];
@@ -59,22 +65,25 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
   const measure = paceOf();
   /** Set while the store shows lanes in use: an empty report has to follow. */
   let isShown = false;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   let writing: Promise<void> | null = null;
   const write = async (reported: readonly ReportedLane[]) => {
     const now = app.clock.now();
     const row = { worker, reported_at: now, lanes: JSON.stringify(reported) };
     await app.store.write(async (trx) => {
       await upsertLaneStates(trx, row);
-      await deleteLaneStatesBefore(trx, now - staleMs);
+      await deleteLaneStatesBefore(trx, now - idleStaleMs);
     }, 'quiet');
     isShown = reported.length > 0;
+    writtenAt = app.clock.elapsed();
   };
   const tick = () => {
     cancel = app.clock.after(reportEveryMs, tick);
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
     // Starts no second write at once, as the older one could come last. If a slow store misses a
     // report, the next one has it.
-    if (writing || (reported.length === 0 && !isShown)) return;
+    const isIdle = reported.length === 0 && !isShown;
+    if (writing || (isIdle && app.clock.elapsed() - writtenAt < idleEveryMs)) return;
     writing = write(reported)
       .catch((error: unknown) => app.log.debug({ err: error }, 'the lanes were not reported'))
       .finally(() => {
@@ -126,8 +135,10 @@ function byBusiness(a: ReportedLane, b: ReportedLane): number {
 export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
   const { db } = app.store;
   const now = app.clock.now();
-  const rows = await selectLaneStates(db, now - staleMs);
-  const reported = rows.flatMap((row) => fromJson<ReportedLane[]>(row.lanes));
+  const reports = (await selectLaneStates(db, now - idleStaleMs))
+    .map((row) => ({ at: row.reported_at, lanes: fromJson<ReportedLane[]>(row.lanes) }))
+    .filter(({ at, lanes }) => lanes.length === 0 || at >= now - staleMs);
+  const reported = reports.flatMap((report) => report.lanes);
   const names = [...new Set(reported.map(({ lane }) => lane))];
   const waiting = names.length === 0 ? new Map<string, number>() : await countInLanes(db, names);
   const lanes = [...Map.groupBy(reported, ({ lane }) => lane)].map(([lane, parts]) =>
@@ -138,7 +149,8 @@ export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
     at: isoTime(now),
     counts: await countQueueStates(app, mostCounted),
     countedUpTo: mostCounted,
-    workers: rows.length,
+    workers: reports.length,
+    idleWorkers: reports.filter((report) => report.lanes.length === 0).length,
     takenPerSecond: pace.at(-1) ?? 0,
     pace,
     lanes: lanes.sort((a, b) => b.inFlight - a.inFlight || b.takenPerSecond - a.takenPerSecond),

@@ -83,7 +83,10 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
   return { url: row.url, keyPem: secrets.decrypt(row.private_key, context).toString('utf8') };
 }
 
-/** Parses the result of a step. @throws AuthorityError */
+/**
+ * Runs a step of an order and validates its result with `schema`.
+ * @throws AuthorityError
+ */
 async function readWith<T>(
   schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
   step: () => Promise<unknown>,

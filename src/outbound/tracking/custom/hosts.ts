@@ -224,7 +224,8 @@ async function getEnabledHost(db: Db, organizationId: string, id: string) {
 }
 
 /**
- * Disables the host. New mail has other links at once. Links in sent mail work for a week.
+ * Disables the custom tracking host of a domain. New mail stops using it at once. Links in sent
+ * mail work for another week.
  * @throws ResourceNotFoundError, ConflictError (not enabled).
  */
 export async function disableTracking(

@@ -141,9 +141,9 @@ const thunderbirdBelow: Reply[] = [
   },
   {
     program: 'Thunderbird',
-    form: 'flowed with a signature, which is not joined',
+    form: 'flowed, above a signature',
     raw: flowed('Yes, I am \nhere.\n\n-- \nBob\n\nOn 3/4/25 10:12, Alice wrote:\n> Here?\n'),
-    newContent: 'Yes, I am here.\n\n-- \nBob',
+    newContent: 'Yes, I am here.',
     quotedStart: 'On 3/4/25 10:12, Alice wrote:',
   },
 ];

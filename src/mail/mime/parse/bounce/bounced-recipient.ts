@@ -115,7 +115,8 @@ const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 const quotation =
   /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
 /**
- * Words that show a check of our own address at another server: the quoted answer is then about the sender.
+ * Words of a sender callout: another server checks our return path, so the quoted answer is about
+ * the sender, not about the recipient.
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 

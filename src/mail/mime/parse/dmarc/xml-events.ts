@@ -57,8 +57,9 @@ function readTag(source: string, start: number): { match: RegExpExecArray; end: 
 }
 
 /**
- * Yields the events of one document in its order, names without prefix. Linear in the source.
- * @throws XmlFault at the first malformed construct, a DTD, an unknown entity, or below 32 levels
+ * Yields the events of one document in order, with names without their prefix. Takes linear time.
+ * @throws XmlFault at the first malformed construct, a DTD, an unknown entity, or nesting deeper
+ * than 32 levels
  */
 export function* readXml(source: string): Generator<XmlEvent, void> {
   const open: string[] = [];

@@ -1,0 +1,211 @@
+// Finds the beginning of a mail that is quoted or forwarded as a whole: its header block (`From: …`, `Sent: …`)
+// in many languages, the rule above it (`-----Original Message-----`), and the lines by which help desks ask
+// for answers above them. Pure and linear: looks at no more than twelve lines below a label.
+
+/** Words of labels by field, in the languages of Outlook, Apple Mail, Gmail and Thunderbird. */
+const labels = {
+  from: [
+    'from|von|de|de la|da|van|fra|från|od|z|lähettäjä|kimden|gönderen|feladó|expéditeur|remitente|remetente',
+    'mittente|afzender|avsändare|avsender|afsender|absender|odesílatel|nadawca|saatja|no|nuo|pošiljatelj|šalje',
+    'от|от кого|від|від кого|από|من|מאת|发件人|寄件者|寄件人|差出人|送信者|보낸 사람|보낸사람|từ|người gửi|จาก|dari|desde|nork|frá',
+  ],
+  date: [
+    'sent|date|datum|gesendet|am|envoyé|envoyé le|enviado|enviada|enviado el|enviado em|enviada em|data|fecha',
+    'verzonden|inviato|inviata|sendt|skickat|dato|dags|wysłano|lähetetty|päiväys|päivämäärä|gönderme tarihi|gönderildi|tarih',
+    'elküldve|dátum|odesláno|odoslané|trimis|saadetud|kuupäev|nosūtīts|datums|išsiųsta|poslano|enviat|bidalia',
+    'отправлено|дата|надіслано|изпратено|στάλθηκε|ημερομηνία|تاريخ الإرسال|أُرسلت|التاريخ|נשלח|תאריך',
+    '发送时间|发送日期|日期|時間|时间|寄件日期|傳送時間|送信日時|日付|日時|보낸 날짜|날짜|đã gửi|ngày|ส่ง|วันที่|dikirim|tanggal|received',
+  ],
+  to: [
+    'to|an|à|a|para|pour|aan|til|till|do|naar|destinataire|destinatario|destinatário|empfänger|vastaanottaja|kime|alıcı',
+    'címzett|adressaat|kellele|kam|kuriem|komu|pro|către|za|prima|per|nori|kepada|đến|tới|người nhận|ถึง',
+    'кому|до|προς|إلى|אל|收件人|收件者|宛先|받는 사람|받는사람|viðtakandi',
+  ],
+  subject: [
+    'subject|betreff|objet|sujet|asunto|assunto|onderwerp|oggetto|emne|ämne|temat|aihe|konu|tárgy|předmět|predmet',
+    'subiect|teema|pealkiri|temats|tēma|tema|assumpte|gaia|perihal|subjek|chủ đề|tiêu đề|เรื่อง|efni',
+    'тема|относно|θέμα|الموضوع|נושא|主题|主題|主旨|件名|제목|re',
+  ],
+} as const;
+type Field = keyof typeof labels;
+
+const blankLine = /^\s*$/;
+const maxLabelLine = 400;
+const maxRuleCharacters = 160;
+const maxBlockLines = 12;
+/** Longest text before the colon of a label in any language. */
+const maxLabelCharacters = 30;
+const neededFields = 3;
+/** Lines below a rule in which the attribution of marked lines ends. */
+const mostAttributionLines = 7;
+
+/** Marks of emphasis before a label: text made from HTML may have `*From:*`. */
+const lead = '^[*_ \\t]{0,4}';
+const fieldsByLabel = new Map<string, Set<Field>>();
+for (const [field, words] of Object.entries(labels)) {
+  for (const word of words.flatMap((line) => line.split('|'))) {
+    const fields = fieldsByLabel.get(word) ?? new Set<Field>();
+    fieldsByLabel.set(word, fields.add(field as Field));
+  }
+}
+const knownLabel = new RegExp(
+  `${lead}([^:：]{1,${maxLabelCharacters}}?)[ \\t]{0,8}\\*?[ \\t]{0,4}[:：]`,
+  'u',
+);
+/** A short text before a colon: a label of a language without words here. */
+const anyLabel = new RegExp(
+  `${lead}[\\p{L}\\p{M}][\\p{L}\\p{M} '’.-]{0,${maxLabelCharacters}}\\*?[ \\t]{0,4}[:：](?!//)`,
+  'u',
+);
+const senderOrDate = /[^\s@]@[^\s@]|\d{1,4}[^\n]{1,60}\d{1,2}[:.]\d{2}/;
+
+const ascii = /^[\t\x20-\x7e]*$/;
+/** Removes marks of direction and of zero width, which clients put around names, and hard spaces. */
+export function plainLine(line: string): string {
+  if (ascii.test(line)) return line;
+  return line
+    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
+    .replaceAll('\u00a0', ' ');
+}
+
+const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
+
+const noFields: ReadonlySet<Field> = new Set();
+
+function fieldsOf(line: string): ReadonlySet<Field> {
+  if (!(line.includes(':') || line.includes('：'))) return noFields;
+  const found = knownLabel.exec(plainLine(line.slice(0, maxLabelLine)))?.[1];
+  return (found && fieldsByLabel.get(found.toLowerCase())) || noFields;
+}
+
+/**
+ * Returns true if a header block starts at line `at`: a known label, and with the lines below it three fields
+ * at least, among them the author and the date or subject. Lines without a label continue the one above.
+ */
+export function startsHeaderBlock(lines: readonly string[], at: number): boolean {
+  return startsBlock(lines, at, (line) => fieldsOf(lines[line] ?? ''));
+}
+
+function startsBlock(
+  lines: readonly string[],
+  at: number,
+  fieldsAt: (line: number) => ReadonlySet<Field>,
+): boolean {
+  const found = new Set(fieldsAt(at));
+  if (found.size === 0) return false;
+  let count = 1;
+  for (let next = at + 1; next < at + maxBlockLines && !isBlank(lines[next]); next += 1) {
+    const fields = fieldsAt(next);
+    const size = found.size;
+    for (const field of fields) found.add(field);
+    if (found.size > size) count += 1;
+  }
+  return count >= neededFields && found.has('from') && (found.has('date') || found.has('subject'));
+}
+
+/** Returns true for three lines with labels of any language, one with an address or a time. */
+function startsUnknownBlock(lines: readonly string[], at: number): boolean {
+  const shown = lines
+    .slice(at, at + neededFields)
+    .map((line) => plainLine(line.slice(0, maxLabelLine)));
+  return (
+    shown.length === neededFields &&
+    shown.every((line) => anyLabel.test(line)) &&
+    shown.some((line) => senderOrDate.test(line))
+  );
+}
+
+const plainRule = /^[ \t]{0,4}[-_=*—―]{3,120}[ \t]*$/;
+const wordedRule = /^[ \t]{0,4}[-_=—]{2,40}[ \t]?([^\n]{1,60}?)[ \t]?[-_=—]{2,40}[ \t]*$/;
+/** Words of a rule that needs no header block below it. */
+const ruleWords = new RegExp(
+  [
+    'original (?:message|mail|e-?mail|appointment)|forwarded (?:message|mail)|forwarded by|(?:begin |start )?forward',
+    'ursprüngliche (?:nachricht|mail|e-mail)|originalnachricht|original-?nachricht|weitergeleitete',
+    "message (?:d'origine|d’origine|original|transféré|transmis)|e-mail d'origine|courriel original|message réexpédié",
+    'mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)',
+    'oorspronkelijk bericht|origineel bericht|doorgestuurd bericht',
+    'opprinnelig melding|oprindelig (?:meddelelse|besked)|original(?:t )?meddelande|ursprungligt meddelande',
+    'videresendt|vidarebefordrat|alkuperäinen viesti|välitetty viesti|lähetetty viesti',
+    '(?:wiadomość )?oryginalna|pierwotna wiadomość|wiadomość (?:przekazana|oryginalna)|treść przekazanej',
+    'původní (?:zpráva|e-mail)|pôvodná správa|přeposlaná zpráva|eredeti üzenet|továbbított üzenet|mesaj original',
+    'исходное сообщение|пересылаемое сообщение|пересланное сообщение|переадресован|оригинальное сообщение',
+    'початкове повідомлення|оригинално съобщение|αρχικό μήνυμα|orijinal (?:mesaj|ileti)|özgün ileti|iletilen',
+    '原始邮件|原始郵件|转发邮件|轉寄郵件|转发的邮件|元のメッセージ|転送|원본 메시지|원본 메일|전달된 메시지',
+    'tin nhắn gốc|thư gốc|pesan asli|הודעה מקורית|הודעה שהועברה|الرسالة الأصلية|رسالة معاد توجيهها',
+  ].join('|'),
+  'iu',
+);
+const announcement = new RegExp(
+  `^[ \\t]{0,4}(?:${[
+    'begin forwarded message|start of forwarded message|inline forwarded message',
+    'début du message (?:transféré|réexpédié)|anfang der weitergeleiteten (?:nachricht|e-mail)',
+    'inicio del mensaje reenviado|início da mensagem (?:reencaminhada|encaminhada)|inizio messaggio inoltrato',
+    'begin doorgestuurd bericht|doorgestuurd bericht|vidarebefordrat brev|start på videresendt besked',
+    'videresendt melding|välitetty viesti alkaa|początek przekazywanej wiadomości|začátek přeposlané zprávy',
+    'начало переадресованного сообщения|början på vidarebefordrat|以下是转发的邮件|开始转发的邮件|転送されたメッセージ|전달된 메시지',
+  ].join('|')})\\s{0,3}[:：]?\\s*$`,
+  'iu',
+);
+
+/**
+ * Returns true for `-----Original Message-----`, `________` and `Begin forwarded message:`, which belong to
+ * the quotation below them.
+ */
+export function isForwardRule(line: string): boolean {
+  if (line.length > maxRuleCharacters) return false;
+  return plainRule.test(line) || wordedRule.test(line) || announcement.test(line);
+}
+
+/** Returns true if marked lines follow, between which the sender may answer. */
+const introducesMarks = (lines: readonly string[], at: number) =>
+  lines.slice(at + 1, at + mostAttributionLines).some((line) => /^[ \t]{0,3}[>＞]/.test(line));
+
+/** Returns true if a rule begins a quoted mail at line `at`, by its words or by the labels below it. */
+function opensQuotedMail(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? '';
+  if (line.length > maxRuleCharacters) return false;
+  if (announcement.test(line)) return true;
+  if (!/^[ \t]*[-_=*—―]/.test(line)) return false;
+  const words = wordedRule.exec(line)?.[1];
+  if (words !== undefined && ruleWords.test(words)) return !introducesMarks(lines, at);
+  if (words === undefined && !plainRule.test(line)) return false;
+  let next = at + 1;
+  while (next < at + 3 && isBlank(lines[next])) next += 1;
+  return startsUnknownBlock(lines, next);
+}
+
+const replyAbove = new RegExp(
+  [
+    '^[ \\t]{0,4}#{2,3}-[^\\n]{1,200}-#{2,3}',
+    '(?:reply|write|respond|type your (?:reply|response)|answer) above this line',
+    'antworten sie (?:bitte )?(?:oberhalb|über) dieser (?:linie|zeile)|oberhalb dieser (?:linie|zeile) antworten',
+    'répondre au-dessus de cette ligne|réponse au-dessus de cette ligne|responda por encima de esta línea',
+    'responda acima desta linha|rispondi sopra questa (?:linea|riga)|antwoord boven deze (?:lijn|regel)',
+  ].join('|'),
+  'iu',
+);
+/** The frame that Notes draws around the header of a quoted mail. */
+const notesFrame = /^\|-{6,80}>$/;
+
+const asksAbove = (line: string) =>
+  line.length <= maxLabelLine && (replyAbove.test(line) || notesFrame.test(line));
+
+/**
+ * Returns the first line of a quoted or forwarded mail, from which all text is quoted, with the rules above
+ * it. Returns the number of lines if all text is new.
+ */
+export function findQuotedTail(lines: readonly string[]): number {
+  const fields = lines.map(fieldsOf);
+  const fieldsAt = (line: number) => fields[line] ?? noFields;
+  const at = lines.findIndex(
+    (text, line) =>
+      !isBlank(text) &&
+      (startsBlock(lines, line, fieldsAt) || opensQuotedMail(lines, line) || asksAbove(text)),
+  );
+  if (at < 0) return lines.length;
+  let start = at;
+  while (start > 0 && (isBlank(lines[start - 1]) || isForwardRule(lines[start - 1] ?? '')))
+    start -= 1;
+  return start;
+}
