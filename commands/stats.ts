@@ -1,14 +1,17 @@
 // `svc stats` (specification 2.16). Counters and rates: src/identity/reputation/stats.ts.
 import { Flags } from '@oclif/core';
+import type { Timeseries } from '../src/identity/reputation/schema.ts';
 import { given } from './base/body.ts';
 import { BaseCommand, type CommonFlags, tableFlags } from './base/command.ts';
 import { print, printList, type TableChoice, tableText } from './base/output.ts';
 import { runRoute } from './base/route.ts';
 import { withCaller } from './base/session.ts';
 import { sparkline } from './base/sparkline.ts';
+import { localTime } from './base/table-fit.ts';
 
-const rates = ['email.sent', 'email.deliveryRate', 'email.bounceRate'];
-const engagement = ['email.uniqueMessageOpenRate', 'email.uniqueMessageClickRate'];
+const shown = [
+  ...['sent', 'deliveryRate', 'bounceRate', 'uniqueMessageOpenRate', 'uniqueMessageClickRate'],
+].map((field) => `email.${field}`);
 const counts = ['emails', 'attempted', 'sent', 'delivered', 'bounced', 'failed', 'complained'];
 const nothing = 'No mail was sent in this time.';
 
@@ -40,30 +43,46 @@ export default class Stats extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { usageRoutes } = await import('../src/identity/reputation/routes.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
+      const interval = flags.by === 'domain' ? undefined : flags.by;
+      const series = { ...dates, ...given({ interval }) };
+      const byTime = await runRoute(app, caller, usageRoutes.timeseries, { query: series });
       if (flags.by === 'domain') {
         const found = await runRoute(app, caller, usageRoutes.domains, { query: dates });
-        return printList(flags, found, ['domain', ...counts], nothing);
+        const looks = { rows: found.items, note: periodOf(byTime) };
+        return printList(flags, found, ['domain', ...counts], nothing, looks);
       }
-      const series = { ...dates, ...given({ interval: flags.by }) };
-      const byTime = await runRoute(app, caller, usageRoutes.timeseries, { query: series });
       if (flags.by !== undefined) return printSeries(flags, byTime);
       const stats = await runRoute(app, caller, usageRoutes.channels, { query: dates });
       await print(flags, stats, async () => {
         const { card } = await import('./base/format.ts');
         const line = sparkline(byTime.items.map(({ emails }) => emails));
-        return `${card(stats, [...rates, ...engagement])}\n\n${line}  emails by day`;
+        const rates = card({ email: withPercents(stats.email) }, shown);
+        return `${periodOf(byTime)}\n\n${rates}\n\n${line}  emails by day`;
       });
     });
   }
 }
 
-/** Prints a table below a line of bars. */
-function printSeries(
-  flags: CommonFlags & TableChoice,
-  series: { items: readonly { emails: number }[] },
-): Promise<void> {
+/** Returns the numbers with each rate as a rounded percentage. */
+export function withPercents(numbers: Readonly<Record<string, number>>): Record<string, unknown> {
+  const shownAs = ([name, value]: [string, number]) =>
+    name.endsWith('Rate') ? [name, `${Math.round(value * 1_000) / 10}%`] : [name, value];
+  return Object.fromEntries(Object.entries(numbers).map(shownAs));
+}
+
+/** Returns the first and the last day or hour, in the time zone of the organization. */
+function periodOf({ items, interval, timezone }: Timeseries): string {
+  const [from, to] = [items[0], items.at(-1)].map((item) => {
+    const start = localTime(item?.start ?? '', timezone);
+    return interval === 'day' ? start.slice(0, 'YYYY-MM-DD'.length) : start.slice(0, -':00'.length);
+  });
+  return `${from === to ? from : `${from} to ${to}`}, ${timezone}`;
+}
+
+/** Prints a table below its period and a line of bars. */
+function printSeries(flags: CommonFlags & TableChoice, series: Timeseries): Promise<void> {
   return print(flags, series, async () => {
     const line = sparkline(series.items.map(({ emails }) => emails));
-    return `${line}\n\n${await tableText(flags, series.items, ['start', ...counts])}`;
+    return `${periodOf(series)}\n\n${line}\n\n${await tableText(flags, series.items, ['start', ...counts])}`;
   });
 }

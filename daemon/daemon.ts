@@ -126,10 +126,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
-    const words = startWords(app.config, httpUrl);
-    app.log.info(words);
+    app.log.info(startWords(app.config, httpUrl));
     if (first) {
-      const text = `${firstStartText(app.config, httpUrl, first.apiKey)}\n${words}\n`;
+      const text = firstStartText(app.config, httpUrl, first.apiKey);
       announceFirstStart(app, text, options.print ?? null);
     }
     const reload = (next: Config) => {

@@ -3,6 +3,7 @@
 import {
   CapacityError,
   ConfigError,
+  codeOf,
   ServiceError,
   UnreachableError,
   ValidationError,
@@ -44,8 +45,15 @@ function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }
 
+/** Returns true if the store, or another file that the command writes, cannot be used now: a full disk. */
+function isStoreTroubled(error: unknown): boolean {
+  if (error instanceof CapacityError) return error.reason === 'capacity-store';
+  return ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(codeOf(error));
+}
+
 /** Returns the exit code; an unknown error is an internal one, 1. */
 export function exitCodeOf(error: unknown): number {
+  if (isStoreTroubled(error)) return 7;
   if (error instanceof ServiceError) return codeOfStatus.get(error.status) ?? 1;
   if (error instanceof UsageError || error instanceof ConfigError || isOclifUsage(error)) return 2;
   if (error instanceof UnreachableError) return 7;

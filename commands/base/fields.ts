@@ -47,6 +47,18 @@ The records in DNS have not been checked yet. If the domain already has an SPF o
 publish a second one: "svc domains verify ${domain}" checks, and shows the merged record.`;
 }
 
+/** Returns the warning that the MX record names a host that other servers cannot reach, or null. */
+export function localhostWarning(
+  records: readonly { type: string; value: string }[],
+): string | null {
+  if (!records.some(({ type, value }) => type === 'MX' && value.endsWith(' localhost')))
+    return null;
+  return (
+    'delivery.hostname is localhost, and the MX record names it: other servers cannot reach that ' +
+    'name. Set it to the public name of this server before you publish the records'
+  );
+}
+
 export const trackingCard = [
   'status',
   'hostname',

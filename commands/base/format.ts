@@ -41,7 +41,9 @@ export function inWords(value: unknown): string {
   if (value === null || value === undefined || value === '') return nothing;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.length === 0 ? nothing : value.map(inWords).join(', ');
-  if (typeof value === 'object') return partyInWords(value) ?? mapInWords(value);
+  if (typeof value === 'object') {
+    return partyInWords(value) ?? resourceInWords(value) ?? mapInWords(value);
+  }
   return String(value).replace(steering, '\uFFFD');
 }
 
@@ -59,6 +61,17 @@ function partyInWords(value: object): string | undefined {
   const name = 'name' in value && typeof value.name === 'string' ? inWords(value.name) : nothing;
   const email = inWords(value.email);
   return name === nothing ? email : `${name} <${email}>`;
+}
+
+/** Fields by which people know a resource within another one, the first that it has. */
+const namingFields = ['identifier', 'address', 'name', 'id'] as const;
+
+/** Describes a resource with an id by its name: an identity by its address. */
+function resourceInWords(value: object): string | undefined {
+  if (!('id' in value) || typeof value.id !== 'string') return undefined;
+  const fields = value as Record<string, unknown>;
+  const naming = namingFields.find((field) => inWords(fields[field]) !== nothing);
+  return naming && inWords(fields[naming]);
 }
 
 /** Returns the value at a dotted path. A list on the path is followed into each of its entries. */

@@ -63,10 +63,18 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
+/** Ends the process where standard output cannot be written: its disk is full. */
+function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]): void {
+  if (error.code === 'EPIPE') return;
+  const lost = new Error(`Standard output cannot be written: ${error.message}`, { cause: error });
+  process.stderr.write(`${describeError(Object.assign(lost, { code: error.code }), argv)}\n`);
+  process.exit(exitCodeOf(error));
+}
+
 /** Runs the command; the exit code is in `process.exitCode` at the end. Never throws. */
 export async function start(argv: string[]): Promise<void> {
   exitOnInterrupt();
-  process.stdout.on('error', ignoreClosedPipe);
+  process.stdout.on('error', (error) => endOnLostOutput(error, argv));
   process.stderr.on('error', ignoreClosedPipe);
   try {
     await run(argv);

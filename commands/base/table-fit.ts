@@ -132,11 +132,11 @@ export function isInstant(value: unknown): boolean {
 }
 
 /**
- * Formats an instant of the API by the clock of this machine, to the second; returns other text
- * unchanged.
+ * Formats an instant of the API in `timeZone` (default: this machine's), to the second; returns other
+ * text unchanged.
  */
-export function localTime(text: string): string {
+export function localTime(text: string, timeZone?: string): string {
   if (!instant.test(text)) return text;
   // The Swedish locale writes ISO 8601 with a space.
-  return new Date(text).toLocaleString('sv-SE');
+  return new Date(text).toLocaleString('sv-SE', { timeZone });
 }

@@ -8,7 +8,7 @@ import type { App } from '../../src/core/app.ts';
 import { confirmed } from './ask.ts';
 import { given, readData } from './body.ts';
 import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
-import { type Listing, type Looks, print, printCard, printList } from './output.ts';
+import { type Listing, type Looks, print, printCard, printList, writeWarning } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
 import { agesAllowed, type FlagNames, flagsOf, readAges } from './schema-flags.ts';
 import { withCaller } from './session.ts';
@@ -80,15 +80,19 @@ interface Card<Answer> {
   note?: string;
   /** Text instead of the card. */
   view?: (answer: Answer, flags: Record<string, unknown>) => string | Promise<string>;
+  /** Returns a warning for standard error, with `--json` too; null: none. */
+  warning?: (answer: Answer) => string | null;
 }
 
-function show<Answer extends object>(
+async function show<Answer extends object>(
   flags: CommonFlags,
   answer: Answer,
-  { card = [], note, view }: Card<Answer>,
+  { card = [], note, view, warning }: Card<Answer>,
 ): Promise<void> {
-  if (view) return print(flags, answer, () => view(answer, { ...flags }));
-  return printCard(flags, answer, card, note);
+  if (view) await print(flags, answer, () => view(answer, { ...flags }));
+  else await printCard(flags, answer, card, note);
+  const text = warning?.(answer) ?? null;
+  if (text !== null) writeWarning(text);
 }
 
 /**

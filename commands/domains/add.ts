@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { addDomainInput } from '../../src/identity/domains/schema.ts';
-import { dnsRecordCard, domainCard, uncheckedNote } from '../base/fields.ts';
+import { dnsRecordCard, domainCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
@@ -17,6 +17,7 @@ export default createCommand({
   },
   body: addDomainInput,
   route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.add,
+  warning: (added) => localhostWarning(added.dnsRecords),
   async view(added) {
     const { card, cards } = await import('../base/format.ts');
     const records = cards(added.dnsRecords, dnsRecordCard);

@@ -2,7 +2,7 @@
 // verification.ts there.
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
-import { dnsRecordCard, uncheckedNote } from '../base/fields.ts';
+import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
 import { print, writeWarning } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
@@ -31,13 +31,8 @@ export default class DomainsDns extends BaseCommand {
         const { cards } = await import('../base/format.ts');
         return `${cards(records.items, dnsRecordCard)}${uncheckedNote(records.items, args.domain)}`;
       });
-      if (app.config.delivery.hostname === 'localhost' && records.items.length > 0) {
-        writeWarning(
-          'delivery.hostname is localhost, and the MX record names it: other servers cannot ' +
-            'reach that name. Set it to the public name of this server before you publish the ' +
-            'records',
-        );
-      }
+      const warning = localhostWarning(records.items);
+      if (warning !== null) writeWarning(warning);
     });
   }
 }

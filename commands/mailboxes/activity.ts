@@ -12,28 +12,25 @@ import { timeFrom } from '../base/since.ts';
 const hourMs = 3_600_000;
 const hoursShown = 24;
 const widestBar = 40;
+const nothing = 'No key acted in this mailbox, and nothing waits for approval.';
 
 interface HourCount {
   hour: number;
   count: number;
 }
 
-/** Returns a line for each hour of the last day that has actions. */
-function barsOf(hours: readonly HourCount[], now: number): string[] {
-  const counts = new Map(hours.map(({ hour, count }) => [hour, count]));
-  const most = Math.max(1, ...counts.values());
-  const last = now - (now % hourMs);
-  return Array.from({ length: hoursShown }, (_, index) => {
-    const hour = last - (hoursShown - 1 - index) * hourMs;
-    const count = counts.get(hour) ?? 0;
+/** Draws a line for each hour that has actions, the oldest first. */
+function barsOf(hours: readonly HourCount[]): string[] {
+  const most = Math.max(...hours.map(({ count }) => count));
+  return hours.map(({ hour, count }) => {
     const bar = '█'.repeat(Math.ceil((count / most) * widestBar));
-    return `${new Date(hour).toISOString().slice(11, 16)}  ${bar}${bar && ' '}${count}`;
+    return `${new Date(hour).toISOString().slice(11, 16)}  ${bar} ${count}`;
   });
 }
 
 function linesOf({ actions, events, pendingApprovals }: MailboxActivity): string[] {
   const row = (name: string, counts: readonly string[]) =>
-    `${name.padEnd(18)}${counts.length > 0 ? counts.join(', ') : 'none'}`;
+    counts.length > 0 ? [`${name.padEnd(18)}${counts.join(', ')}`] : [];
   return [
     row(
       'actions',
@@ -47,14 +44,15 @@ function linesOf({ actions, events, pendingApprovals }: MailboxActivity): string
       'events',
       events.byType.map(({ type, count }) => `${count} ${type}`),
     ),
-    row('pendingApprovals', [String(pendingApprovals)]),
-  ];
+    row('pendingApprovals', pendingApprovals > 0 ? [String(pendingApprovals)] : []),
+  ].flat();
 }
 
 export default class MailboxesActivity extends BaseCommand {
   static override summary = 'Count the actions of keys and the events of a mailbox';
 
-  static override description = 'The bars show the actions in each hour of the last day, in UTC.';
+  static override description =
+    'Leaves out counts of zero. The bars show each hour of the last day with actions, in UTC.';
 
   static override examples = [
     {
@@ -86,7 +84,8 @@ export default class MailboxesActivity extends BaseCommand {
       await print(flags, activity, async () => {
         const range = { from: now - hoursShown * hourMs, to: now + 1 };
         const hours = await selectHours(app.store.db, id, range);
-        return [...linesOf(activity), '', ...barsOf(hours, now)].join('\n');
+        const parts = [linesOf(activity), barsOf(hours)].filter((lines) => lines.length > 0);
+        return parts.map((lines) => lines.join('\n')).join('\n\n') || nothing;
       });
     });
   }

@@ -111,8 +111,11 @@ async function textOf(message: Message): Promise<string> {
 }
 
 async function emailText(email: EmailProjection): Promise<string> {
-  const { card, plainText } = await import('../base/format.ts');
-  return `${card(email, emailCard)}\n\n${plainText(email.text ?? email.html ?? '')}`;
+  const [{ card, plainText }, { wordsOf }] = await Promise.all([
+    import('../base/format.ts'),
+    import('../base/review/mail-text.ts'),
+  ]);
+  return `${card(email, emailCard)}\n\n${plainText(wordsOf(email))}`;
 }
 
 const emailCard = [

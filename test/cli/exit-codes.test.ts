@@ -1,10 +1,11 @@
 // The exit codes, with and without --json, and the stream that errors are written to.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
 import * as errors from '../../src/platform/errors.ts';
-import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, finished, initializedWorkspace, svc } from '../support/cli.ts';
 
 const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 
@@ -127,7 +128,10 @@ it('every class of errors has its exit code', () => {
     [new errors.RateLimitedError('send', 1), 6],
     [new errors.UnreachableError('x'), 7],
     [new errors.InternalError('x'), 1],
-    [new errors.CapacityError('x'), 1],
+    [new errors.CapacityError('x'), 7],
+    [new errors.CapacityError('x', 1, { reason: 'capacity-parser' }), 1],
+    [Object.assign(new Error('x'), { code: 'ENOSPC' }), 7],
+    [Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 7],
     [new errors.TimeoutError('x'), 1],
     [new TypeError('x'), 1],
   ];
@@ -139,6 +143,16 @@ it('a mistake in the configuration is reported with its line, key and the expect
   const { code, stderr } = await cli.run(['config', 'check', '--config', 'bad.yaml']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^svc: bad\.yaml:2:10: log\.level: found "loud", expected /);
+});
+
+it.skipIf(!existsSync('/dev/full'))('a full disk of the output ends a command with 7', async () => {
+  const line = `exec "${svc}" senders list --json > /dev/full`;
+  const child = spawn('/bin/sh', ['-c', line], { cwd: cli.directory, env: cli.env });
+  const { code, stderr } = await finished(child);
+  expect([code, JSON.parse(stderr).message]).toEqual([
+    7,
+    expect.stringMatching(/^Standard output cannot be written: ENOSPC/),
+  ]);
 });
 
 it('a closed pipe ends a command with 0', async () => {

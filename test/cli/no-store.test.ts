@@ -1,8 +1,18 @@
 // Commands without a store: none creates one, and their errors lead to the right one.
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, cliWorkspace, finished, svc } from '../support/cli.ts';
 import { postgresSchema } from '../support/postgres.ts';
 
 let cli: CliWorkspace;
@@ -82,6 +92,34 @@ describe('a missing store', () => {
     } finally {
       await schema.drop();
     }
+  });
+});
+
+describe('a store that this account may not read', () => {
+  it('is not reported as missing', async () => {
+    mkdirSync(inData(''));
+    symlinkSync('svc.db', inData('svc.db'));
+    const { code, stderr } = await cli.run(['keys', 'list']);
+    expect([code, stderr]).toEqual([
+      7,
+      expect.stringContaining(`The store ${inData('svc.db')} cannot be read (ELOOP`),
+    ]);
+    expect(stderr).not.toContain('There is no store');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('leads to the account of the daemon', async () => {
+    await cli.json(['init']);
+    chmodSync(cli.directory, 0o755);
+    const nobody = { uid: 65_534, gid: 65_534 };
+    const child = spawn(svc, ['keys', 'list'], { cwd: '/', env: cli.env, ...nobody });
+    const { code, stderr } = await finished(child);
+    expect([code, stderr]).toEqual([
+      7,
+      expect.stringMatching(
+        /cannot be read \(EACCES.*: run the command as the account of the daemon/,
+      ),
+    ]);
+    expect(stderr).not.toContain('There is no store');
   });
 });
 

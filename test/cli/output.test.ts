@@ -149,6 +149,26 @@ describe('the fixed forms', () => {
   });
 });
 
+describe('messages show --email', () => {
+  it('prints the text of a mail that is HTML alone', async () => {
+    const fields = 'To: ada@example.com\nSubject: H\nMIME-Version: 1.0\nContent-Type: text/html\n';
+    const input = `${fields}\n<p>Dear <b>Ada</b>,</p><p>Yours &amp; ours</p>\n`;
+    expect(await cli.run(['sendmail', '-t'], { input })).toMatchObject({ code: 0 });
+    const { stdout } = await cli.run(['messages', 'show', '@last', '--email']);
+    expect(stdout).toContain('\n\nDear Ada,\n\nYours & ours\n');
+    expect(stdout).not.toContain('<p>');
+  });
+});
+
+describe('cards', () => {
+  it('name a resource within another one by its address, without its id', async () => {
+    const { stdout } = await cli.run(['contacts', 'create', 'ada@example.com']);
+    expect(stdout).toMatch(/^identities +ada@example\.com$/m);
+    expect(stdout).not.toContain('id:');
+    expect(inWords([{ id: 'x_1', name: null }])).toBe('x_1');
+  });
+});
+
 describe('the next step', () => {
   it('is printed for a created organization, not with --json', async () => {
     const args = ['orgs', 'create', '--plan', 'free', '--name'];

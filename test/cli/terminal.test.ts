@@ -1,6 +1,6 @@
 // Behaviour on a terminal only: questions before a deletion, colours, progress bars.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 let cli: CliWorkspace;
@@ -50,5 +50,17 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     const dialogue = [{ after: '(y/N)', keys: 'y\r' }];
     expect((await onTerminal(cli, `senders delete ${sender}`, { dialogue })).code).toBe(0);
     expect((await cli.run(['senders', 'show', sender])).code).toBe(3);
+  });
+
+  it('daemon says nothing twice at its first start', async () => {
+    const fresh = cliWorkspace();
+    try {
+      const dialogue = [{ after: 'ready', keys: '\u0003' }];
+      const { output } = await onTerminal(fresh, 'daemon', { dialogue });
+      expect(output.match(/No mail leaves this machine/g)).toHaveLength(1);
+      expect(output.match(/first API key/g)).toHaveLength(1);
+    } finally {
+      fresh.close();
+    }
   });
 });

@@ -235,7 +235,7 @@ describe('a locked database', () => {
     await Promise.all([expectRefusal(daemon), expectRefusal(daemon)]);
     expect(await inbound).toMatch(/^451 4\.3\.0 /);
     expect(await command).toEqual({
-      code: 1,
+      code: 7,
       stdout: '',
       stderr: 'svc: The store cannot write now (SQLITE_BUSY: database is locked)\n',
     });

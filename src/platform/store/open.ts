@@ -9,11 +9,12 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { codeOf, NoStoreError, UnreachableError } from '../errors.ts';
+import { codeOf, messageOf, NoStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
@@ -48,6 +49,22 @@ export function describeLocation(location: StoreLocation): string {
 
 function noStore(location: StoreLocation): NoStoreError {
   return new NoStoreError(`There is no store at ${describeLocation(location)}`);
+}
+
+/**
+ * Returns true if the file exists; false if it does not, or its directory does not.
+ * @throws UnreachableError if this account may not look there.
+ */
+export function isStoreFileThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    const denied = ['EACCES', 'EPERM'].includes(codeOf(error));
+    const advice = denied ? ': run the command as the account of the daemon' : '';
+    throw new UnreachableError(`The store ${file} cannot be read (${messageOf(error)})${advice}`, {
+      cause: error,
+    });
+  }
 }
 
 /**
@@ -92,7 +109,7 @@ export async function openStore(
   { random = systemRandom(), mustExist = false, mostReadMs, known = migrations }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
-  if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
+  if (mustExist && location.kind === 'sqlite' && !isStoreFileThere(location.file))
     throw noStore(location);
   if (location.kind === 'sqlite') {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -228,7 +245,7 @@ export async function readMigrationStatus(
   dataDir: string,
 ): Promise<MigrationStatus[]> {
   const location = storeLocation(databaseUrl, dataDir);
-  if (location.kind === 'sqlite' && !existsSync(location.file)) throw noStore(location);
+  if (location.kind === 'sqlite' && !isStoreFileThere(location.file)) throw noStore(location);
   const store =
     location.kind === 'sqlite' ? openSqlite(location.file) : await openServer(location.url);
   try {

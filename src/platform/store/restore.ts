@@ -23,7 +23,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { putSecret, secretFile } from '../runtime/secrets.ts';
 import { foreignSchema } from './migrate.ts';
-import { backupSqlite, lockDaemon } from './open.ts';
+import { backupSqlite, isStoreFileThere, lockDaemon } from './open.ts';
 
 /** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
 const companions = ['-wal', '-shm'];
@@ -79,9 +79,9 @@ export async function saveBackup(
   target: string,
   { overwrite, secret, onProgress }: BackupOptions,
 ): Promise<number> {
-  if (!existsSync(file)) throw new NoStoreError(`There is no store at ${file}`);
+  if (!isStoreFileThere(file)) throw new NoStoreError(`There is no store at ${file}`);
   if (existsSync(target) && !overwrite) {
-    throw new ConflictError('backup', `${target} exists already`);
+    throw new ConflictError('backup', `${target} exists already: --overwrite replaces it`);
   }
   const partial = `${target}.partial`;
   try {

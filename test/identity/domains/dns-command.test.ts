@@ -19,3 +19,15 @@ it('domains dns prints the records, and warns while delivery.hostname is localho
   expect(quiet.stderr).toBe('');
   expect(quiet.stdout).toContain('mail.acme.example');
 });
+
+it.each([[], ['--json']])('domains add warns as dns does: %j', async (...flags) => {
+  const add = ['domains', 'add', `b${flags.length}.example`, '--dkim', 'ed25519', ...flags];
+  const { code, stderr } = await cli.run(add);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^warning: delivery\.hostname is local/),
+  ]);
+  const named = { env: { SVC_DELIVERY_HOSTNAME: 'mail.acme.example' } };
+  const quiet = ['domains', 'add', `c${flags.length}.example`, '--dkim', 'ed25519', ...flags];
+  expect((await cli.run(quiet, named)).stderr).toBe('');
+});

@@ -1,5 +1,7 @@
 // Usage and analytics over HTTP and at the command line: one shape, one set of rules.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withPercents } from '../../../commands/stats.ts';
 import { getOrganization } from '../../../src/access/organizations/organizations.ts';
 import { loadConfig } from '../../../src/core/config/config.ts';
 import { countHealth } from '../../../src/identity/reputation/health.ts';
@@ -98,6 +100,29 @@ describe('usage at the command line', () => {
     expect(days.items).toHaveLength(30);
     expect((await cli.run(['stats', '--by', 'domain'])).stdout).toMatch(/simulator\.test +1 /);
     expect((await cli.run(['stats', '--by', 'year'])).code).toBe(2);
+  });
+
+  it('svc stats names its period, and rounds rates', async () => {
+    const month = ['--start', '2026-01-01', '--end', '2026-01-31'];
+    const period = '2026-01-01 to 2026-01-31, UTC';
+    const { stdout } = await cli.run(['stats', ...month]);
+    expect(stdout).toMatch(new RegExp(`^${period}\n\n`));
+    expect(stdout).toMatch(/email\.bounceRate +0%\n/);
+    expect((await cli.run(['stats', '--by', 'day', ...month])).stdout).toContain(period);
+    const hours = await cli.run([
+      'stats',
+      '--by',
+      'hour',
+      '--start',
+      '2026-01-01',
+      ...month.slice(2),
+    ]);
+    expect(hours.stdout).toContain('2026-01-01 00:00 to 2026-01-31 23:00, UTC');
+    expect(withPercents({ sent: 3, bounceRate: 1 / 3, deliveryRate: 1 })).toEqual({
+      sent: 3,
+      bounceRate: '33.3%',
+      deliveryRate: '100%',
+    });
   });
 
   it('svc domains show explains a hold, and resume ends it', async () => {

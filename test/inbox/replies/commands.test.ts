@@ -215,7 +215,8 @@ describe('svc mailboxes actions, show, approve, reject, activity', () => {
     });
     const bars = await cli.run(['mailboxes', 'activity']);
     expect(bars.stdout).toContain('2 reply');
-    expect(bars.stdout.match(/^\d\d:00 {2}/gm)).toHaveLength(24);
+    expect(bars.stdout.match(/^\d\d:00 {2}█+ \d$/gm)?.length).toBeOneOf([1, 2]);
+    expect(bars.stdout).not.toMatch(/\b0\b|none/);
     await api.close();
   });
 });
