@@ -56,7 +56,7 @@ export function organizationOfShare(lane: string | null): string | null {
   return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
 }
 
-export function stopOfWarming(organizationId: string, domain: string): string {
+function stopOfWarming(organizationId: string, domain: string): string {
   return `warming ${organizationId} ${domain}`;
 }
 
