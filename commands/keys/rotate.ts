@@ -16,7 +16,7 @@ export default updateCommand({
       'svc keys rotate key_06dq2k0qz8h3v5m1r9t4w7xy --json | jq -r .key',
     ],
     [
-      'Leave programs a day to change to the new key',
+      'Replace a key and leave the old one valid for a day',
       'svc keys rotate key_06dq2k0qz8h3v5m1r9t4w7xy --grace 24h',
     ],
   ],

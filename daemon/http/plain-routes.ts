@@ -2,7 +2,8 @@
 // documents, and links in mail. Each is mounted in a file of its own.
 import { z } from 'zod';
 import type { Permission } from '../../src/core/api/permission.ts';
-import { streamHeaders, streamQuery } from '../../src/history/events/schema.ts';
+import { mailboxStreamQuery, streamHeaders, streamQuery } from '../../src/history/events/schema.ts';
+import { mailboxPath } from '../../src/identity/mailboxes/schema.ts';
 
 /** A success, a redirect, or an error that is not one of the common error objects. */
 interface PlainAnswer {
@@ -48,10 +49,25 @@ export const plainPaths: readonly PlainPath[] = [
     description:
       'Server-sent events without an end: `id` is that of the event, `event` its kind, `data` the ' +
       'event as JSON. A comment every 15 seconds keeps the connection open. Reconnect with ' +
-      '`Last-Event-ID` to get the events since then.',
+      '`Last-Event-ID` to get the events since then. A key bound to mailboxes needs `mailboxes:read`, ' +
+      'and gets the events of its mailboxes.',
     area: 'events',
     permission: 'webhooks:read',
     query: streamQuery,
+    headers: streamHeaders,
+    answers: { 200: { description: 'The events', types: ['text/event-stream'] } },
+    errors: [400, 401, 403, 404, 422, 500, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: '/v1/mailboxes/{id}/events/stream',
+    name: 'streamMailboxEvents',
+    summary: 'Follow the events of a mailbox as they happen',
+    description: 'Like `GET /v1/events/stream`, with the events of this mailbox only.',
+    area: 'mailboxes',
+    permission: 'mailboxes:read',
+    params: mailboxPath,
+    query: mailboxStreamQuery,
     headers: streamHeaders,
     answers: { 200: { description: 'The events', types: ['text/event-stream'] } },
     errors: [400, 401, 403, 404, 422, 500, 503, 504],

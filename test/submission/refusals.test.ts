@@ -230,7 +230,7 @@ describe('an unacceptable mail', () => {
       mail({ From: 'me@stranger.example' }),
       /^550 5\.7\.1 me@stranger/,
     ],
-    ['8 bits in a field', mail({ Subject: 'Gr\u00fc\u00dfe' }), /^554 5\.6\.0 Subject: /],
+    ['8 bits in an address', mail({ From: 'gr\u00fc\u00dfe@sandbox.test' }), /^554 5\.6\.0 From: /],
     ['NUL in a field', mail({ Subject: 'a\0b' }), /^554 5\.6\.0 header: has a NUL/],
     ['a malformed line in the header', `nonsense\r\n${mail()}`, /^554 5\.6\.0 header: has lines/],
     ['too many tags', mail({ 'X-Service-Tags': 'a,b,c,d,e,f,g,h,i,j,k' }), /X-Service-Tags/],

@@ -120,6 +120,7 @@ describe.each(stores)('sending on %s', (store) => {
       metadata: { order: 7, vip: true, note: null, name: 'x' },
       tracking: { opens: false, clicks: false },
       scheduledFor: null,
+      resendOf: null,
       origin: {
         via: 'api',
         keyId: test.caller.keyId,

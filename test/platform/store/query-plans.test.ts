@@ -83,7 +83,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/messages/{id}/email': {
     includeStorageUrls: 'true',
     urlExpiresIn: '60',
-    recipient: 'inbox@sandbox.test',
+    recipient: 'ada@example.com',
   },
   'GET /v1/email/domains/{id}/dmarc-reports': { ...page, days: '7' },
   'GET /v1/webhooks/{id}/stats': { period: '7' },
@@ -106,7 +106,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/contacts/export': { format: 'ndjson' },
-  'POST /v1/contacts/import': { dryRun: 'true', map: 'opt=ignore' },
+  'POST /v1/contacts/import': { dryRun: 'true', map: 'email=email' },
   'GET /v1/contact-groups/{id}/members': page,
   'GET /v1/mailbox-namespaces': page,
   'GET /v1/mailboxes/{id}/agent-activity': {
