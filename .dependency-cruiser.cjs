@@ -40,7 +40,7 @@ const doorways = {
   undici: '^src/webhooks/post\\.ts$',
   yaml: '^src/core/config/|^src/platform/runtime/on-demand\\.ts$',
   zod:
-    '(schema|routes|kinds|pagination|validate|route|area)\\.ts$|^src/core/config/|' +
+    '(schema|schema-words|routes|kinds|pagination|validate|route|area)\\.ts$|^src/core/config/|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$|^commands/base/(schema-flags|verbs)\\.ts$',
 };
 

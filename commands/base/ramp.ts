@@ -33,9 +33,14 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }
 
-const directNote =
-  'Direct sends count here, and are never delayed: allowances are for campaigns, which this\n' +
-  'version does not have yet.';
+const directNotes = {
+  count:
+    'Direct sends count here, and are never delayed: allowances are for campaigns, which this\n' +
+    'version does not have yet.',
+  defer:
+    'Direct sends count here when they are accepted. Those above the allowance wait in the queue\n' +
+    'for a later window, at most until their age limit.',
+};
 
 /** Shows the plan against the sent mail and its outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
@@ -60,7 +65,7 @@ export async function warmingView(warming: Warming): Promise<string> {
     card(facts, planCard),
     table(windows, ['window', 'state', 'startsAt', 'allowance', 'accepted', 'ramp']),
     table(decisions.slice(-mostWindows), ['createdAt', 'kind', 'actor', 'note']),
-    directNote,
+    directNotes[plan.direct],
   ].join('\n\n');
 }
 
@@ -71,6 +76,7 @@ const planCard = [
   'initialDailyRecipients',
   'dailyGrowthPercent',
   'targetDailyRecipients',
+  'direct',
   'holdReason',
   'heldAt',
   'pausedAt',

@@ -1,5 +1,6 @@
-// Rewords usage errors so that they name the next step: the missing argument with an example that
+// Rewords usage errors so that they name the next step: missing arguments and flags with an example that
 // works, or the flag that was probably meant.
+import { isRequired } from '../../src/core/api/schema-words.ts';
 import { findNearest } from '../../src/core/config/nearest.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { UsageError } from './failure.ts';
@@ -10,6 +11,8 @@ interface CommandWords {
   flags?: Readonly<Record<string, unknown>>;
   baseFlags?: Readonly<Record<string, unknown>>;
   examples?: readonly unknown[];
+  /** `fields`: the field of each derived flag. */
+  operation?: { fields?: Readonly<Record<string, string>> | undefined };
 }
 
 function exampleOf({ examples = [] }: CommandWords): string {
@@ -27,11 +30,29 @@ function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
   return `there is no flag ${flag}${nearest ? `. Did you mean --${nearest}?` : ' ("--help" lists them)'}`;
 }
 
-/** Returns the arguments that oclif's RequiredArgsError reports as missing. */
-function missingArgs(error: unknown): string[] | null {
-  const { args } = error as { args?: { name?: string }[] };
-  if (!(error instanceof Error) || !error.message.startsWith('Missing ') || !args) return null;
-  return args.map(({ name = '' }) => `the ${name}`);
+/** An error of oclif's parser, with the parsed command line. */
+interface ParserError extends Error {
+  args?: readonly { name?: string }[];
+  parse?: {
+    input?: { flags: Readonly<Record<string, { required?: boolean }>> };
+    output?: { flags: Readonly<Record<string, unknown>> };
+  };
+}
+
+/**
+ * Names all missing required arguments and flags. Each of oclif's two errors for them names one
+ * kind only.
+ */
+function missingInputs(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const isMissing = error.message.startsWith('Missing ');
+  if (!isMissing && !error.message.includes('Missing required flag')) return [];
+  const { args = [], parse } = error as ParserError;
+  const given = parse?.output?.flags ?? {};
+  const flags = Object.entries(parse?.input?.flags ?? {}).filter(
+    ([name, { required = false }]) => required && !(name in given),
+  );
+  return [...args.map(({ name = '' }) => `the ${name}`), ...flags.map(([name]) => `--${name}`)];
 }
 
 /** Returns the flags that oclif's NonExistentFlagsError reports as unknown. */
@@ -42,27 +63,33 @@ function unknownFlags(error: unknown): string[] | null {
     : null;
 }
 
-/** Names the argument or flag that a body of the API lacks, if this is its only fault. */
-function lackingInput(error: unknown, { args = {}, flags = {} }: CommandWords): string | null {
-  if (!(error instanceof ValidationError)) return null;
-  const [[field = '', problems = []] = [], ...others] = Object.entries(error.fieldErrors ?? {});
-  const isLacking = problems.some((text) => text.endsWith('received undefined'));
-  if (!isLacking || others.length > 0) return null;
+/** Returns the argument or flag of a field; null for a field that only --data gives. */
+function inputOf(field: string, { args = {}, flags = {}, operation }: CommandWords): string | null {
   if (field in args) return `the ${field}`;
-  const flag = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const derived = Object.entries(operation?.fields ?? {}).find(([, of]) => of === field);
+  const flag = derived?.[0] ?? field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return flag in flags ? `--${flag}` : null;
+}
+
+/** Names all arguments and flags that a body of the API lacks, if it has no other fault. */
+function lackingInputs(error: unknown, command: CommandWords): string[] {
+  if (!(error instanceof ValidationError)) return [];
+  const inputs = Object.entries(error.fieldErrors ?? {}).map(([field, problems]) =>
+    problems.includes(isRequired) ? inputOf(field, command) : null,
+  );
+  return inputs.includes(null) ? [] : inputs.filter((input) => input !== null);
 }
 
 /** Rewords a usage error; returns any other error unchanged. */
 export function inUsageWords(error: unknown, command: CommandWords): unknown {
-  const names = missingArgs(error);
-  if (names) return new UsageError(missing(names, command), { cause: error });
+  const names = missingInputs(error);
+  if (names.length > 0) return new UsageError(missing(names, command), { cause: error });
   const flags = unknownFlags(error);
   if (flags) {
     const text = flags.map((flag) => unknownFlag(flag, command)).join('; ');
     return new UsageError(text, { cause: error });
   }
-  const lacking = lackingInput(error, command);
-  if (lacking === null) return error;
-  return new ValidationError(missing([lacking], command), (error as ValidationError).fieldErrors);
+  const lacking = lackingInputs(error, command);
+  if (lacking.length === 0) return error;
+  return new ValidationError(missing(lacking, command), (error as ValidationError).fieldErrors);
 }

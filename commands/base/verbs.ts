@@ -35,14 +35,16 @@ export interface Operation {
   route: LoadRoute<unknown>;
   query?: z.ZodObject | undefined;
   body?: z.ZodObject | undefined;
+  /** Field of each derived flag. */
+  fields?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Builds a command from these words. Errors of `run` end it like any other command. */
 function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
-  const { route, query, body } = words;
+  const { route, query, body, fields } = words;
   return class extends BaseCommand {
-    /** Lets a test compare the schema with that of the route. */
-    static operation: Operation = { route, query, body };
+    /** Lets usage errors name flags, and a test compare the schema with that of the route. */
+    static operation: Operation = { route, query, body, fields };
     static override summary = words.summary;
     static override description = words.description;
     static override examples = words.examples.map(([description, line]) => ({
@@ -127,7 +129,7 @@ function readCommand<Answer, Query extends z.ZodObject>(
   const { ages = [], args, find } = words;
   const derived = words.query ? flagsOf(words.query, words.names) : { flags: {}, fields: {} };
   const flags = { ...agesAllowed(derived, ages), ...words.flags };
-  return command({ ...words, flags }, async (typed) => {
+  return command({ ...words, flags, fields: derived.fields }, async (typed) => {
     const query = readAges(valuesOf(typed.flags, derived.fields), derived, ages);
     const answer = await withCaller(typed.flags, async (app, caller) => {
       const params = args ? await paramsOf(app, caller, typed, find) : {};
@@ -180,6 +182,7 @@ function bodyInput<Body extends z.ZodObject>(
   const argFields = Object.fromEntries(argNames.map((name) => [name, name]));
   return {
     flags: { ...derived.flags, ...flags, ...dataFlag },
+    fields: derived.fields,
     /** Lays arguments and flags over `--data`. */
     read: async (typed: Typed): Promise<object> => ({
       ...(await readData(typed.flags.data as string | undefined)),
@@ -194,9 +197,9 @@ function bodyInput<Body extends z.ZodObject>(
 export function createCommand<Answer extends object, Body extends z.ZodObject>(
   words: BodyWords<Answer, Body>,
 ) {
-  const input = bodyInput(words, Object.keys(words.args ?? {}));
-  return command({ ...words, flags: input.flags }, async (typed) => {
-    const body = await input.read(typed);
+  const { read, ...input } = bodyInput(words, Object.keys(words.args ?? {}));
+  return command({ ...words, ...input }, async (typed) => {
+    const body = await read(typed);
     await show(typed.flags, await callRoute(typed.flags, words.route, { body }), words);
   });
 }
@@ -211,9 +214,9 @@ interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer
 export function updateCommand<Answer extends object, Body extends z.ZodObject>(
   words: UpdateWords<Answer, Body>,
 ) {
-  const input = bodyInput(words, Object.keys(words.args).slice(1));
-  return command({ ...words, flags: input.flags }, async (typed) => {
-    const body = await input.read(typed);
+  const { read, ...input } = bodyInput(words, Object.keys(words.args).slice(1));
+  return command({ ...words, ...input }, async (typed) => {
+    const body = await read(typed);
     await withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
       const route = await words.route();

@@ -1,6 +1,7 @@
 // `svc config show`. Reading and checking is src/core/config/config.ts, showing
 // src/core/config/show.ts.
 import { Flags } from '@oclif/core';
+import type { ConfigRow } from '../../src/core/config/show.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { readStoreConfig } from '../base/session.ts';
@@ -40,14 +41,34 @@ export default class ConfigShow extends BaseCommand {
       });
       return;
     }
-    const { configFileInWords, storeInWords } = await import('../base/store-place.ts');
+    const { storeInWords } = await import('../base/store-place.ts');
     const store = await storeInWords(loaded);
     await print(flags, { store, file, items: rows }, async () => {
-      const { table } = await import('../base/format.ts');
-      const head = `store: ${store}\nfile:  ${configFileInWords(loaded)}`;
-      return `${head}\n\n${table(rows, ['key', 'value', 'origin'])}`;
+      const format = await import('../base/format.ts');
+      const places = file ?? ['none, using the defaults; looked for', ...loaded.usualPlaces];
+      const head = `store: ${store}\nfile:  ${[places].flat().join('\n       ')}`;
+      const isTable = process.stdout.isTTY;
+      const columns = ['key', 'value', 'origin'];
+      return `${head}\n\n${isTable ? format.table(rows, columns) : linesOf(rows, format.inWords)}`;
     });
   }
+}
+
+/** A longer value moves the origin of its own line alone. */
+const widestValue = 24;
+
+/** Returns a line for each key, so that a long value widens no other line. */
+function linesOf(rows: readonly ConfigRow[], inWords: (value: unknown) => string): string {
+  const widestKey = Math.max(...rows.map(({ key }) => key.length));
+  const lines = [
+    ['key', 'value', 'origin'],
+    ...rows.map((row) => [row.key, inWords(row.value), row.origin]),
+  ];
+  return lines
+    .map(([key = '', value = '', origin = '']) =>
+      [key.padEnd(widestKey), value.padEnd(widestValue), origin].join('  '),
+    )
+    .join('\n');
 }
 
 /** `http.port` as `{http: {port}}`. */

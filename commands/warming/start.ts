@@ -12,9 +12,10 @@ export default class WarmingStart extends BaseCommand {
   static override summary = 'Start warming a domain: an allowance that grows day by day';
 
   static override description =
-    'Direct sends count in the window of the day, and the plan never delays or refuses ' +
-    'them: allowances are for campaigns, which this version does not have yet. Each window lasts 24 hours; one that closes safe lets the next one ' +
-    'grow.';
+    'Each window lasts 24 hours; one that closes safe lets the next one grow. Direct sends count ' +
+    'in the window, and the plan does not delay them unless --direct is defer: then those above ' +
+    'the allowance wait in the queue for a later window. Campaigns, which allowances are for, do ' +
+    'not exist in this version yet.';
 
   static override examples = [
     {
@@ -41,6 +42,10 @@ export default class WarmingStart extends BaseCommand {
       helpValue: 'PERCENT',
     }),
     target: Flags.integer({ description: 'Recipients of the last window', helpValue: 'N' }),
+    direct: Flags.string({
+      description:
+        'Direct sends above the allowance: count (they go, default) or defer (they wait)',
+    }),
     simulate: Flags.boolean({ description: 'Show the ramp with its dates; start nothing' }),
     ...dataFlag,
   };
@@ -54,6 +59,7 @@ export default class WarmingStart extends BaseCommand {
         initialDailyRecipients: flags.initial,
         dailyGrowthPercent: flags.growth,
         targetDailyRecipients: flags.target,
+        direct: flags.direct,
       }),
     };
     await withCaller(flags, async (app, caller) => {

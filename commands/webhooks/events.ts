@@ -1,24 +1,74 @@
 // `svc webhooks events`. The kinds are those of daemon/http/event-kinds.ts.
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
 import type { PresentedKind } from '../../src/history/events/schema.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
 import { print, printList } from '../base/output.ts';
 
-function kindText({ type, summary, sample, schema }: PresentedKind): string {
-  const inLines = (value: unknown) => JSON.stringify(value, null, 2);
-  return `${type}\n${summary}\n\nSample of data:\n${inLines(sample)}\n\nSchema of data:\n${inLines(schema)}`;
+const inLines = (value: unknown) => JSON.stringify(value, null, 2);
+
+/** The parts of a JSON Schema that the table shows. */
+interface Shape {
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  anyOf?: readonly Shape[];
+  items?: Shape;
+  $ref?: string;
+  $defs?: Readonly<Record<string, Shape>>;
+  properties?: Readonly<Record<string, Shape>>;
+  description?: string;
+}
+
+const longestRefs = 5;
+
+/** Follows the references of a shape, and takes the first of its alternatives that has fields. */
+function resolved(shape: Shape, root: Shape): Shape {
+  let found = shape;
+  for (let refs = 0; refs < longestRefs; refs++) {
+    const name = found.$ref?.split('/').at(-1);
+    if (name !== undefined) found = root.$defs?.[name] ?? {};
+    else if (found.anyOf) found = found.anyOf.find((one) => one.type !== 'null') ?? {};
+    else break;
+  }
+  return found;
+}
+
+/** Returns the type of a field: `string or null`, `list of string`. */
+function typeOf(shape: Shape, root: Shape): string {
+  if (shape.anyOf) return [...new Set(shape.anyOf.map((one) => typeOf(one, root)))].join(' or ');
+  const { type, items, enum: values } = resolved(shape, root);
+  if (type === 'array') return items ? `list of ${typeOf(items, root)}` : 'list';
+  return [type ?? (values ? 'string' : 'object')].flat().join(' or ');
+}
+
+/** Returns the fields of `data`; those of an object in it have a dotted name. */
+function fieldsOf(root: Shape): object[] {
+  const rows = (shape: Shape, prefix: string): object[] =>
+    Object.entries(resolved(shape, root).properties ?? {}).flatMap(([name, field]) => [
+      { field: prefix + name, type: typeOf(field, root), description: field.description },
+      ...(prefix === '' ? rows(field, `${name}.`) : []),
+    ]);
+  return rows(root, '');
+}
+
+async function kindText({ type, summary, sample, schema }: PresentedKind): Promise<string> {
+  const { table } = await import('../base/format.ts');
+  const rows = fieldsOf(schema);
+  const fields = rows.length > 0 ? [table(rows, ['field', 'type', 'description'])] : [];
+  const example = `Example of data:\n${inLines(sample)}`;
+  return [`${type}\n${summary}`, ...fields, example].join('\n\n');
 }
 
 export default class WebhooksEvents extends BaseCommand {
   static override summary = 'List the kinds of events, or show one of them';
 
   static override description =
-    'Lists every kind that a webhook can subscribe to, also kinds of planned features.';
+    'Shows the fields of its data and an example; --schema prints their JSON Schema.';
 
   static override examples = [
     { description: 'List all kinds', command: 'svc webhooks events' },
     {
-      description: 'Show the schema and a sample of a kind',
+      description: 'Show the fields and an example of a kind',
       command: 'svc webhooks events message.bounced',
     },
     {
@@ -31,13 +81,17 @@ export default class WebhooksEvents extends BaseCommand {
     kind: Args.string({ description: 'Kind of event, such as message.bounced' }),
   };
 
-  static override flags = tableFlags;
+  static override flags = {
+    ...tableFlags,
+    schema: Flags.boolean({ description: 'Print the JSON Schema of the data of KIND' }),
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WebhooksEvents);
     const { eventKinds } = await import('../../daemon/http/event-kinds.ts');
     const { presentKind } = await import('../../src/history/events/kinds.ts');
     if (args.kind === undefined) {
+      if (flags.schema) throw new UsageError('--schema: name the kind, such as message.bounced');
       const items = eventKinds.map(presentKind);
       return printList(flags, { items }, ['type', 'summary'], 'There are no kinds of events.');
     }
@@ -45,6 +99,9 @@ export default class WebhooksEvents extends BaseCommand {
     const { parseWith } = await import('../../src/core/api/validate.ts');
     const type = parseWith(eventType, args.kind, 'path');
     const kind = eventKinds.find((one) => one.type === type);
-    if (kind) await print(flags, presentKind(kind), () => kindText(presentKind(kind)));
+    if (!kind) return;
+    const shown = presentKind(kind);
+    if (flags.schema) return print(flags, shown.schema, () => inLines(shown.schema));
+    await print(flags, shown, () => kindText(shown));
   }
 }

@@ -2,9 +2,8 @@
 // do not know the areas.
 
 import * as workspace from '../../src/access/organizations/events.ts';
-import { awaitedKinds } from '../../src/history/events/awaited-kinds.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
-import { eventTypes } from '../../src/history/events/names.ts';
+import { listedTypes } from '../../src/history/events/names.ts';
 import { eventRoutes as routesOver } from '../../src/history/events/routes.ts';
 import * as domain from '../../src/identity/domains/events.ts';
 import * as mailbox from '../../src/identity/mailboxes/events.ts';
@@ -26,13 +25,12 @@ const gathered: readonly EventKind[] = [
   ...Object.values(sender),
   ...Object.values(workspace),
   ...Object.values(warming),
-  ...awaitedKinds,
   ...Object.values(webhook),
 ];
 
-const place = new Map<string, number>(eventTypes.map((type, index) => [type, index]));
+const place = new Map<string, number>(listedTypes.map((type, index) => [type, index]));
 
-/** All kinds, sorted by name. */
+/** The kinds of all built areas, in the order of the reference. */
 export const eventKinds: readonly EventKind[] = gathered.toSorted(
   (a, b) => (place.get(a.type) ?? 0) - (place.get(b.type) ?? 0),
 );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
 import { idOf } from '../core/api/resource-schema.ts';
-import { eventTypes } from '../history/events/names.ts';
+import { listedTypes } from '../history/events/names.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
 
@@ -137,7 +137,7 @@ export const deliveryParams = z.strictObject({
 });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
-const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
+const eventType = z.enum(listedTypes, { error: 'is not a kind of event' });
 
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,

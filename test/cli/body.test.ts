@@ -47,7 +47,7 @@ describe('--data', () => {
     ['{"name": }', /--data: not valid JSON/],
     ['[]', /--data: must be a JSON object/],
     ['@nowhere.json', /nowhere\.json: cannot be read/],
-    ['{"nmae": "ci"}', /^svc: nmae: unknown field$/m],
+    ['{"nmae": "ci"}', /^svc: nmae: unknown field; did you mean name\?$/m],
     ['{"description": "a\\u0000b"}', /^svc: description: must not contain NUL characters$/m],
   ])('is refused with 2 and the fault as %s', async (data, text) => {
     const { code, stderr } = await cli.run(['keys', 'create', '--data', data]);

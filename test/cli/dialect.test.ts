@@ -50,6 +50,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
 /** Commands that call the service beside their route. */
 const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
+  'messages:expect': 'reads a link or code out of the mail, which the API does not',
   'blocks:show': 'finds a block by its address',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',

@@ -177,6 +177,27 @@ it('Ctrl-C ends a waiting command with 130', async () => {
 it.each([
   [['domains', 'verify'], 'svc: give the domain: svc domains verify example.com\n'],
   [['domains', 'add'], 'svc: give the domain: svc domains add example.com\n'],
+  [
+    ['webhooks', 'verify'],
+    'svc: give --secret-file and --headers: ' +
+      'svc webhooks verify --secret-file secret --headers headers --any-time < body\n',
+  ],
+  [
+    ['domains', 'catch-all', 'enable'],
+    'svc: give the domain and --mailbox: ' +
+      'svc domains catch-all enable example.com --mailbox mbx_06dq2k0qz8h3v5m1r9t4w7xy\n',
+  ],
+  [
+    ['webhooks', 'create'],
+    'svc: give --url and --event: svc webhooks create --url https://hooks.example.com/svc ' +
+      '--event message.delivered --event message.bounced\n' +
+      '  url: is required\n  events: is required\n',
+  ],
+  [
+    ['groups', 'add', 'grp_06dq2k0qz8h3v5m1r9t4w7xy'],
+    'svc: give --contact: svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy ' +
+      '--contact contact_06dq2k0qz8h3v5m1r9t4w7xy\n',
+  ],
   [['keys', 'list', '--limt', '3'], 'svc: there is no flag --limt. Did you mean --limit?\n'],
   [['keys', 'list', '--jsn'], 'svc: there is no flag --jsn. Did you mean --json?\n'],
   [['keys', 'list', '--colour'], 'svc: there is no flag --colour ("--help" lists them)\n'],

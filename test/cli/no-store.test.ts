@@ -61,9 +61,14 @@ describe('a missing store', () => {
 
   it('is named by config show --origin before it exists', async () => {
     const { stdout } = await cli.run(['config', 'show', '--origin']);
-    const [store, file] = stdout.split('\n');
+    const [store, file, ...places] = stdout.split('\n');
     expect(store).toBe(`store: ${inData('svc.db')} (does not exist yet)`);
-    expect(file).toMatch(/^file: +none, using the defaults; looked for \//);
+    expect(file).toBe('file:  none, using the defaults; looked for');
+    expect(places[0]).toBe(`       ${join(cli.directory, 'config.yaml')}`);
+    const long = stdout
+      .split('\n')
+      .filter((line) => line.endsWith('  default') && line.length > 80);
+    expect(long.length).toBeLessThan(6);
     await cli.json(['init']);
     expect(await cli.json(['config', 'show', '--origin'])).toMatchObject({
       store: inData('svc.db'),

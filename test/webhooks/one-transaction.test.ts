@@ -1,6 +1,5 @@
 // For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
-// all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds that
-// wait for their area are in src/history/events/awaited-kinds.ts.
+// all, wherever the transaction fails; and the posted bytes are always the same and fit the schema.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
@@ -10,7 +9,6 @@ import {
 } from '../../src/access/organizations/organizations.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App, EventSink } from '../../src/core/app.ts';
-import { awaitedKinds } from '../../src/history/events/awaited-kinds.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import {
@@ -362,7 +360,6 @@ const kinds = Object.keys(causes);
 
 it('a cause exists for each published kind', () => {
   const untold = [
-    ...awaitedKinds.map(({ type }) => type as string),
     // Many transactions, the event in the last one.
     'contact.imported',
     'sender.verified',

@@ -5,6 +5,9 @@
 import { z } from 'zod';
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { Route } from './route.ts';
+import { schemaWords, unknownFieldWords } from './schema-words.ts';
+
+const inPlainWords = { error: schemaWords };
 
 const mostFieldErrors = 100;
 /** Limit of texts that are checked for forbidden characters in a value that is refused anyway. */
@@ -24,8 +27,8 @@ export function checkWith<T extends z.ZodType>(
   where: string,
   hasPlainTexts = false,
 ): Checked<z.output<T>> {
-  const result = schema.safeParse(value);
-  const fields = result.success ? newFields() : fieldsOf(result.error, where);
+  const result = schema.safeParse(value, inPlainWords);
+  const fields = result.success ? newFields() : fieldsOf(result.error, schema, where);
   if (!hasPlainTexts && !isOpenList(schema)) {
     const left = { texts: result.success ? Infinity : mostTextsLookedAt };
     addTextProblems(fields, value, [], where, left);
@@ -99,15 +102,16 @@ function newFields(): FieldErrors {
  * Returns the problems by field, as the API answers them. An unknown field is named by its own
  * path.
  */
-function fieldsOf(error: z.ZodError, where: string): FieldErrors {
+function fieldsOf(error: z.ZodError, schema: z.ZodType, where: string): FieldErrors {
   const fields = newFields();
+  const unknownField = unknownFieldWords(schema);
   for (const issue of error.issues.slice(0, mostFieldErrors)) {
     if (Object.keys(fields).length >= mostFieldErrors) break;
     const path = issue.path.map(String);
     if (issue.code === 'unrecognized_keys') {
       const room = mostFieldErrors - Object.keys(fields).length;
       for (const key of issue.keys.slice(0, room)) {
-        add(fields, [...path, key], 'unknown field');
+        add(fields, [...path, key], unknownField(path, key));
       }
     } else {
       add(fields, path.length > 0 ? path : [where], issue.message);

@@ -28,8 +28,10 @@ export function findNearest(name: string, candidates: readonly string[]): string
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, fold(candidate));
-    if (distance >= bestDistance || distance >= fold(candidate).length) continue;
+    const folded = fold(candidate);
+    if (Math.abs(wanted.length - folded.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, folded);
+    if (distance >= bestDistance || distance >= folded.length) continue;
     best = candidate;
     bestDistance = distance;
   }

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
-import { eventTypes } from './names.ts';
+import { listedTypes } from './names.ts';
 
 const longestCursor = 200;
 
-export const eventType = z.enum(eventTypes, {
+export const eventType = z.enum(listedTypes, {
   error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
 });
 

@@ -9,6 +9,7 @@ const sample = {
   initialDailyRecipients: 500,
   dailyGrowthPercent: 30,
   targetDailyRecipients: 50_000,
+  direct: 'count' as const,
   holdReason: '4% of the last 500 messages bounced (limit 3%).',
   heldAt: '2026-01-06T12:00:00.000Z',
   pausedAt: null,

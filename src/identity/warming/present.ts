@@ -30,6 +30,7 @@ function toPlan(row: PlanRow): WarmingPlan {
     initialDailyRecipients: row.initial_daily_recipients,
     dailyGrowthPercent: row.daily_growth_percent,
     targetDailyRecipients: row.target_daily_recipients,
+    direct: row.direct,
     holdReason: row.hold_reason,
     heldAt: isoTime(row.held_at),
     pausedAt: isoTime(row.paused_at),

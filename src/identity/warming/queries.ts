@@ -1,7 +1,7 @@
 // All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads and writes
 // rows, decides nothing.
 import { type SqlBool, sql } from 'kysely';
-import { type Db, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { BatchState, DecisionKind, PlanStatus, StartWarming } from './schema.ts';
 
@@ -16,6 +16,9 @@ export interface PlanRow {
   initial_daily_recipients: number;
   daily_growth_percent: number;
   target_daily_recipients: number;
+  direct: NonNullable<StartWarming['direct']>;
+  /** First attempts in the open window of a plan that defers; 0 for others. */
+  taken_recipients: number;
   /** Results of earlier hours do not count as evidence. */
   evidence_since: number;
   hold_reason: string | null;
@@ -119,6 +122,61 @@ export const selectWarmedDomains = own.all(
       .where('organization_id', '=', organizationId)
       .where(isLive),
   (rows) => rows.map(({ domain_id }) => domain_id),
+);
+
+/** Condition in the exact words of the index `warming_plans_deferring`. */
+const defers = sql<SqlBool>`direct = 'defer'`;
+
+/** Lists the live plans that defer direct sends, of all organizations. */
+export const selectDeferringPlans = own.all((db) =>
+  db
+    .selectFrom('warming_plans')
+    .select(['id', 'organization_id', 'domain'])
+    .where(defers)
+    .where(isLive),
+);
+
+/**
+ * Returns the free places of these plans by plan: none without an open window. Ended plans and those that do
+ * not defer are absent.
+ */
+export const selectPlaces = own.all(
+  (db, planIds: readonly string[]) =>
+    db
+      .selectFrom('warming_plans')
+      .leftJoin('warming_batches', (join) =>
+        join
+          .onRef('warming_batches.plan_id', '=', 'warming_plans.id')
+          .on('warming_batches.state', '=', sql.lit('open')),
+      )
+      .select(['warming_plans.id', 'taken_recipients', 'allowance_recipients'])
+      .where('warming_plans.id', ...isOneOf(db, planIds))
+      .where(defers)
+      .where(isLive),
+  (rows) =>
+    new Map(
+      rows.map(({ id, taken_recipients, allowance_recipients }) => [
+        id,
+        Math.max(0, (allowance_recipients ?? 0) - taken_recipients),
+      ]),
+    ),
+);
+
+/** Returns the free places like `selectPlaces`. They stay as they are until the transaction ends. */
+export async function lockPlaces(
+  trx: Db,
+  planIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  await lockPlans(trx, planIds);
+  return selectPlaces(trx, planIds);
+}
+
+/** Takes places of a locked plan. */
+export const takePlaces = own.run((db, planId: string, count: number) =>
+  db
+    .updateTable('warming_plans')
+    .set((eb) => ({ taken_recipients: eb('taken_recipients', '+', count) }))
+    .where('id', '=', planId),
 );
 
 export async function insertBatch(trx: Db, row: BatchRow): Promise<void> {

@@ -18,7 +18,8 @@ export const warmingRoutes = {
     description:
       'The first window of 24 hours opens at once. After each safe window the next one ' +
       'opens, with an allowance that is `dailyGrowthPercent` larger, up to the target. ' +
-      'Allowances limit campaigns: direct sends count in the window and are never delayed.',
+      'Direct sends count in the window; with `direct: defer` those above its allowance wait ' +
+      'in the queue (`waitReason: rate`) until the next one opens, at most until their age limit.',
     params,
     body: startWarmingInput,
     output: warmingOutput,

@@ -19,6 +19,14 @@ export const startWarmingInput = z
     targetDailyRecipients: recipients.meta({
       description: 'Allowance of the window that completes the plan if it is safe',
     }),
+    direct: z
+      .enum(['count', 'defer'])
+      .default('count')
+      .meta({
+        description:
+          'Direct sends above the allowance of the open window: `count` lets them go, `defer` ' +
+          'lets them wait for a later window',
+      }),
   })
   .meta({
     examples: [
@@ -62,6 +70,7 @@ const plan = z
     initialDailyRecipients: z.number(),
     dailyGrowthPercent: z.number(),
     targetDailyRecipients: z.number(),
+    direct: startWarmingInput.shape.direct.unwrap(),
     holdReason: z.string().nullable(),
     heldAt: time,
     pausedAt: time,
@@ -153,7 +162,7 @@ export const warmingToldOutput = plan
   .extend({ domain })
   .meta({ id: 'WarmingTold', description: 'A plan and its domain' });
 
-export type StartWarming = z.output<typeof startWarmingInput>;
+export type StartWarming = z.input<typeof startWarmingInput>;
 export type DecideWarming = z.output<typeof decideInput>;
 export type Warming = z.output<typeof warmingOutput>;
 export type WarmingPlan = z.output<typeof plan>;

@@ -1,22 +1,35 @@
-// Domains with a live plan, by organization, in the memory of this process: every send needs them.
+// Domains with a live plan, by organization, in the memory of this process: every send needs them. Also the
+// plans that defer direct sends: every claim needs them.
 // A change by another process is seen within a second (src/platform/store/changes.ts), one by this
 // process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { selectWarmedDomains, warmingChanges } from './queries.ts';
+import { selectDeferringPlans, selectWarmedDomains, warmingChanges } from './queries.ts';
 
 /** Limit of organizations in memory. */
 const mostKnown = 10_000;
 
+/** Returns the key of a sending domain in `DeferringPlans`. */
+export function deferringKey(organizationId: string, domain: string): string {
+  return `${organizationId} ${domain}`;
+}
+
+/** Ids of the live plans that defer direct sends, by `deferringKey`. */
+export type DeferringPlans = ReadonlyMap<string, string>;
+
 class WarmedDomains {
   readonly #app: App;
   readonly #known: KnownRows<ReadonlySet<string>>;
+  /** One entry, all of them. */
+  readonly #deferring: KnownRows<DeferringPlans>;
 
   constructor(app: App) {
     this.#app = app;
-    this.#known = new KnownRows(app.clock, mostKnown, () => warmingChanges.count(app.store.db));
+    const countChanges = () => warmingChanges.count(app.store.db);
+    this.#known = new KnownRows(app.clock, mostKnown, countChanges);
+    this.#deferring = new KnownRows(app.clock, 1, countChanges);
   }
 
   /** Returns the domains in memory, or undefined if the store must be read. */
@@ -37,8 +50,42 @@ class WarmedDomains {
     );
   }
 
-  /** Drops the known domains. Call it after the commit of a change. */
+  /**
+   * Returns the plans that defer, of all organizations; a new object after each change of a plan. Reads the
+   * store, or inside a transaction what is committed, if memory is stale.
+   */
+  async deferring(db: Db = this.#app.store.db): Promise<DeferringPlans> {
+    const reader = committedIn(this.#app.store, db);
+    const known = this.#deferring;
+    if (known.isStale()) await known.refresh(() => warmingChanges.count(reader));
+    return (
+      known.get('') ??
+      known.load('', async () => {
+        const plans = await selectDeferringPlans(reader);
+        return new Map(
+          plans.map(({ id, organization_id, domain }) => [
+            deferringKey(organization_id, domain),
+            id,
+          ]),
+        );
+      })
+    );
+  }
+
+  /**
+   * Returns the plans that defer as they are now: if memory knows any, reads the counter of changes. The queue
+   * sleeps after a change, and would otherwise miss one within the half second.
+   */
+  async deferringNow(): Promise<DeferringPlans> {
+    const known = await this.deferring();
+    if (known.size === 0) return known;
+    await this.#deferring.refresh();
+    return this.deferring();
+  }
+
+  /** Drops the known domains and plans. Call it after the commit of a change. */
   forget(): void {
+    this.#deferring.forget();
     this.#known.forget();
   }
 }

@@ -69,7 +69,7 @@ export async function startWarming(
     const opening = { startsAt: plan.created_at, allowance: firstAllowance(growth), actor };
     await openWindow(app, trx, plan, await windowsOf(trx, plan), opening);
     warmingChanges.note(trx);
-    const details = { domain, identity: plan.identity, ...growth };
+    const details = { domain, identity: plan.identity, direct: plan.direct, ...growth };
     await record(app, trx, caller, { subject: plan.id, action: 'warming.started', details });
     return presentWarming(app, trx, plan);
   });
@@ -93,6 +93,8 @@ function newPlan(
     initial_daily_recipients: input.initialDailyRecipients,
     daily_growth_percent: input.dailyGrowthPercent,
     target_daily_recipients: input.targetDailyRecipients,
+    direct: input.direct ?? 'count',
+    taken_recipients: 0,
     evidence_since: 0,
     hold_reason: null,
     held_at: null,

@@ -146,6 +146,11 @@ export async function openWindow(
   const { allowance_recipients } = opened;
   const note = `allowance ${allowance_recipients.toLocaleString('en')}`;
   await decide(app, trx, plan.id, actor, [{ kind: 'window-opened', batch_id: opened.id, note }]);
+  if (plan.direct === 'defer') {
+    await updatePlan(trx, plan.id, { taken_recipients: 0 });
+    // The queue frees waiting mail when it sees the change.
+    warmingChanges.note(trx);
+  }
   if (allowance_recipients >= plan.target_daily_recipients) return;
   const next = newBatch(app, plan, {
     sequence: opened.sequence + 1,

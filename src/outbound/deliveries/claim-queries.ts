@@ -1,5 +1,6 @@
 // SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at the head
 // of queries.ts.
+import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { type DeliveryTables, lockDeliveries } from './queries.ts';
@@ -68,6 +69,26 @@ export const findInLane = own.all((db, lane: string, limit: number) => {
     .limit(limit);
   return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
 });
+
+const selectLanesBetween = own.all(
+  (db, after: string, before: string) => {
+    // The order of bytes, which SQLite has by default.
+    const lane = engineOf(db) === 'postgres' ? sql`lane collate "C"` : sql`lane`;
+    return db
+      .selectFrom('deliveries')
+      .select('lane')
+      .distinct()
+      .where('lane', 'is not', null)
+      .where(sql<SqlBool>`${lane} > ${after} and ${lane} < ${before}`);
+  },
+  (rows) => rows.flatMap(({ lane }) => lane ?? []),
+);
+
+/** Lists the lanes with waiting deliveries whose names begin with this word and a space. */
+export function selectLanesOf(db: Db, word: string): Promise<string[]> {
+  // The character after the space.
+  return selectLanesBetween(db, `${word} `, `${word}!`);
+}
 
 /**
  * Finds ready deliveries in the order of turns. On PostgreSQL, skips deliveries that another daemon

@@ -145,6 +145,14 @@ export const stateWords = {
     next: 'It is sent as soon as some of them end; the next check is {due}.',
     help: { purpose: 'To see these deliveries', command: 'svc queue top' },
   },
+  warming: {
+    because: 'The warming plan of {senderDomain} defers it: its window has no room left.',
+    next: 'It is sent when a window of the plan has room, at the latest {due}.',
+    help: {
+      purpose: 'To see the plan',
+      command: 'svc warming show {senderDomain} --org {organization}',
+    },
+  },
   waiting: {
     next: 'The next check is {due}.',
     help: { purpose: 'To try it now', command: 'svc queue retry {delivery}' },

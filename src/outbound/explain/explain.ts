@@ -18,7 +18,7 @@ import type { Attempt } from '../messages/schema.ts';
 import { stateOf } from '../queue/desk/queue.ts';
 import type { QueueEntry } from '../queue/desk/queue-schema.ts';
 import type { HoldRow } from '../queue/hold-queries.ts';
-import { findHoldOn, organizationOfShare } from '../queue/stops.ts';
+import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/stops.ts';
 import {
   decidedByRecipient,
   type ErrorWords,
@@ -238,6 +238,7 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (hold) return { ...done, ...stateWords.held };
   if (row.turn !== null) return { ...done, ...stateWords.ready };
   if (organizationOfShare(row.lane) !== null) return stateWords.shared;
+  if (domainOfWarming(row.lane) !== null) return stateWords.warming;
   const isScheduled = row.status === 'scheduled';
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];

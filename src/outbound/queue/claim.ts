@@ -4,6 +4,7 @@
 // recent messages are still in the writer's cache.
 import type { App } from '../../core/app.ts';
 import { recordTimeline } from '../../history/events/record.ts';
+import { type Deferral, openDeferral } from '../../identity/warming/deferral.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import {
   claimDeliveries,
@@ -31,7 +32,7 @@ import type { Lanes } from './lanes/lanes.ts';
 import type { Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
 import { takeScheduled } from './scheduled.ts';
-import { readStops, type Stops, stopOfShare } from './stops.ts';
+import { deferredByWarming, readStops, type Stops, stopOfShare } from './stops.ts';
 import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
 
@@ -135,15 +136,18 @@ async function claimInTransaction(
   );
   const stops = candidates.length === 0 ? null : await readStops(trx);
   const suppressed = stops === null ? [] : await suppressBlocked(app, trx, candidates);
+  const deferral = candidates.length === 0 ? null : await openDeferral(app, trx, candidates);
   for (const row of candidates) {
     if (suppressed.includes(row)) postponed++;
-    else if (await goesNow(trx, choice, stops, row, now)) {
+    else if (await goesNow(trx, choice, { stops, deferral }, row, now)) {
+      deferral?.take(row);
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
     } else {
       postponed++;
     }
   }
+  await deferral?.keep(trx);
   if (claimed.length > 0) {
     const ids = claimed.map((row) => row.id);
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
@@ -218,13 +222,13 @@ async function giveTurns(
 }
 
 /**
- * Tells whether a delivery may be attempted now, by the stops, the lane and the share. At its age
- * limit a delivery ignores lane and share for its last attempt.
+ * Tells whether a delivery may be attempted now, by the stops, the warming of its domain, the lane and the
+ * share. At its age limit a delivery ignores all but the stops for its last attempt.
  */
 async function goesNow(
   trx: Db,
   { lanes, shares, laneOf }: LaneChoice,
-  stops: Stops | null,
+  { stops, deferral }: { stops: Stops | null; deferral: Deferral | null },
   row: DeliveryRow,
   now: number,
 ): Promise<boolean> {
@@ -232,6 +236,10 @@ async function goesNow(
   const stop = stops?.on(row, now);
   if (stop) {
     await postpone(trx, stop);
+    return false;
+  }
+  if (now < row.expires_at && deferral?.defers(row)) {
+    await postpone(trx, deferredByWarming(row));
     return false;
   }
   const lane = laneOf(row.email);

@@ -17,6 +17,7 @@ import { BackPressure, starvedPauseMs } from './back-pressure.ts';
 import { claimMessages, handBack, type LaneChoice } from './claim.ts';
 import { followClock } from './clock-jumps.ts';
 import { confirmDelivered } from './confirm.ts';
+import { DeferredMail } from './deferred.ts';
 import { InFlight, leaseMs } from './in-flight.ts';
 import { intakeOf } from './intake.ts';
 import { sendScheduled } from './scheduled.ts';
@@ -104,6 +105,7 @@ type StepParts = Pick<PipelineParts, 'worker' | 'choice'> & { inFlight: InFlight
 function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
+  const deferred = new DeferredMail(app);
   let isStarved = false;
   /** Time at which the oldest mail accepted by a relay counts as delivered; 0 before it is read. */
   let confirmAt = 0;
@@ -120,6 +122,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       const delayMs = pressure.givesWayMs();
       if (delayMs > 0) return clock.now() + delayMs;
       if (clock.now() >= confirmAt) await confirmDelivered(app);
+      const hasMore = await deferred.free();
       const work = await lookAhead(app);
       confirmAt = work.confirmAt;
       const nextAt = () => Math.min(work.dueAt, confirmAt, nextRoomAt(choice));
@@ -129,7 +132,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       pressure.claimed(claimed.messages);
       for (const one of claimed.messages) inFlight.launch(one);
       if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
-      return claimed.progressed ? 0 : nextAt();
+      return claimed.progressed || hasMore ? 0 : nextAt();
     },
     hasRoomAgain: () => isStarved && claimable() > 0,
   };

@@ -10,9 +10,10 @@
 //   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
 //   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
 //   share       | share ORG           | places of its own to get free       | rate
+//   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
 //
 // Several stops may apply to one delivery. They are checked in this order, and again at its next turn. Holds
-// and resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. Reasons to pause an organization or hold
+// and resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts; warming: deferred.ts. Reasons to pause an organization or hold
 // a domain: src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
 
 import { lockPausedOrganizations } from '../../access/organizations/queries.ts';
@@ -53,6 +54,30 @@ export function holdOfStop(lane: string | null): string | null {
 /** Returns the organization whose share this lane waits for, or null. */
 export function organizationOfShare(lane: string | null): string | null {
   return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
+}
+
+function stopOfWarming(organizationId: string, domain: string): string {
+  return `warming ${organizationId} ${domain}`;
+}
+
+/** Returns the sending domain whose warming this lane waits for, or null. */
+export function domainOfWarming(
+  lane: string | null,
+): { organizationId: string; domain: string } | null {
+  const [kind, organizationId, domain] = lane?.split(' ') ?? [];
+  if (kind !== 'warming' || organizationId === undefined || domain === undefined) return null;
+  return { organizationId, domain };
+}
+
+/**
+ * Returns the postponement of a delivery without a place in the window of its warming domain. The lane is in
+ * the order of age limits, and at that limit the delivery goes anyway.
+ */
+export function deferredByWarming(
+  row: Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain' | 'expires_at'>,
+): Postponement {
+  const lane = stopOfWarming(row.organization_id, row.sender_domain);
+  return { id: row.id, lane, dueAt: row.expires_at, waitReason: 'rate' };
 }
 
 /** The target of a hold; null matches anything. */

@@ -8,9 +8,15 @@ import { type Migration, statementsOf } from './migration.ts';
 import { schema } from './migrations/0001-schema.ts';
 import { keyRotations } from './migrations/0002-key-rotations.ts';
 import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organization.ts';
+import { deferringPlans } from './migrations/0004-deferring-plans.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
-export const migrations: readonly Migration[] = [schema, keyRotations, actionsOfAnOrganization];
+export const migrations: readonly Migration[] = [
+  schema,
+  keyRotations,
+  actionsOfAnOrganization,
+  deferringPlans,
+];
 
 export interface MigrationStatus {
   name: string;

@@ -1,7 +1,7 @@
 // `svc events tail` and `svc webhooks events`: without a daemon, on the store alone.
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventTypes } from '../../../src/history/events/names.ts';
+import { listedTypes } from '../../../src/history/events/names.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -48,10 +48,14 @@ describe('svc events tail', () => {
 describe('svc webhooks events', () => {
   it('lists all kinds, or shows one', async () => {
     const { items } = await cli.json<{ items: Shown[] }>(['webhooks', 'events']);
-    expect(items.map(({ type }) => type)).toEqual([...eventTypes]);
+    expect(items.map(({ type }) => type)).toEqual([...listedTypes]);
     const one = await cli.run(['webhooks', 'events', 'domain.held']);
     expect(one.stdout).toMatch(/^domain\.held\nMail from the domain is accepted/);
     expect(one.stdout).toContain('"sendingStatus": "held"');
+    expect(one.stdout).toMatch(/^sendingStatus +(?:string|enabled)/m);
+    expect(one.stdout).not.toContain('"properties"');
+    const schema = await cli.run(['webhooks', 'events', 'domain.held', '--schema']);
+    expect(JSON.parse(schema.stdout)).toHaveProperty('$ref');
     expect((await cli.run(['webhooks', 'events', 'domain.nope'])).code).toBe(2);
   });
 });

@@ -81,6 +81,15 @@ describe('svc warming', () => {
     expect(beyond.stdout).toMatch(/^1 +open +\S+Z +50 +60 +█{31}\+$/m);
   });
 
+  it('starts a plan that defers direct sends with `--direct defer`, and says so', async () => {
+    await cli.json([...start, '--direct', 'defer']);
+    const { stdout } = await cli.run(['warming', 'show', warm]);
+    expect(stdout).toMatch(/^direct +defer$/m);
+    expect(stdout).toMatch(/above the allowance wait in the queue\n?.*for a later window/);
+    expect(await cli.run(['warming', 'stop', warm])).toMatchObject({ code: 0 });
+    expect((await cli.run([...start, '--direct', 'later'])).code).toBe(2);
+  });
+
   it('ends with the exit code of the refusal', async () => {
     const codes = async (...args: string[]) => (await cli.run(['warming', ...args])).code;
     expect(await codes('show', warm)).toBe(3);

@@ -64,6 +64,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
         id: id('warm'),
         status: 'active',
         ...ramp,
+        direct: 'count',
         holdReason: null,
         heldAt: null,
         pausedAt: null,
@@ -276,7 +277,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
       ['warming.held', 'service', { domain: warm, reason: unsafe }],
       ['warming.resumed', 'key', { domain: warm }],
       ['warming.paused', 'key', { domain: warm, note: 'Holidays' }],
-      ['warming.started', 'key', { domain: warm, ...ramp }],
+      ['warming.started', 'key', { domain: warm, direct: 'count', ...ramp }],
     ]);
   });
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
 import { scopeOfDomain } from '../../../src/identity/reputation/domain-holds.ts';
+import { startWarming } from '../../../src/identity/warming/warming.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { errorWords, stateWords, waitWords } from '../../../src/outbound/explain/explain-words.ts';
 import { holdQueue } from '../../../src/outbound/queue/desk/holds.ts';
@@ -42,6 +43,18 @@ async function prepare(command: string, deliveryId: string): Promise<void> {
     await mark(sql`update messages set status = 'scheduled', scheduled_for = ${later}`);
     await mark(sql`update deliveries set status = 'scheduled', due_at = ${later}, turn = null
       where id = ${deliveryId}`);
+  }
+  if (command.startsWith('svc warming show')) {
+    await mark(sql`update domains set status = 'verified' where domain = 'sandbox.test'`);
+    const query = sql<{ id: string }>`select id from domains where domain = 'sandbox.test'`;
+    const [domain] = (await query.execute(app.store.db)).rows;
+    await startWarming(app, caller, domain?.id ?? '', {
+      identity: 'new',
+      initialDailyRecipients: 50,
+      dailyGrowthPercent: 30,
+      targetDailyRecipients: 5_000,
+      direct: 'defer',
+    });
   }
   if (command.startsWith('svc domains resume')) {
     await mark(sql`insert into health_reviews (organization_id, scope, since, held_at, hold_reason)

@@ -244,8 +244,8 @@ describe.each(stores)('idempotent sends on %s', (store) => {
     });
 
     it.each([
-      [0, 'Too small: expected string to have >=1 characters'],
-      [256, 'Too big: expected string to have <=255 characters'],
+      [0, 'must not be empty'],
+      [256, 'must have at most 255 characters'],
     ])('may not have %i characters', async (length, problem) => {
       const { status, body } = await post(payload(), 'k'.repeat(length));
       expect([status, body]).toEqual([

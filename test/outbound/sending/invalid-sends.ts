@@ -17,13 +17,23 @@ const template = (fields: Record<string, unknown>) =>
 const numbered = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, value]));
 
+const words: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
 const expected = (type: string, received: string) =>
-  `Invalid input: expected ${type}, received ${received}`;
-const tooLong = (length: number) => `Too big: expected string to have <=${length} characters`;
-const tooShort = 'Too small: expected string to have >=1 characters';
-const tooMany = (count: number) => `Too big: expected array to have <=${count} items`;
+  received === 'undefined' ? 'is required' : `must be ${words[type]}, not ${words[received]}`;
+const tooLong = (length: number) => `must have at most ${length} characters`;
+const tooShort = 'must not be empty';
+const tooMany = (count: number) => `must have at most ${count} entries`;
 const inlineOnly = 'must be omitted with a template';
 const unknown = ['unknown field'];
+const meant = (field: string) => [`unknown field; did you mean ${field}?`];
 const notAddress = ['is not a valid email address'];
 const oneOfBoth = ['needs exactly one of email and contactId'];
 
@@ -94,18 +104,22 @@ export const badFields: InvalidSend[] = [
     'an empty object',
     {},
     {
-      channel: ['Invalid input: expected "email"'],
+      channel: ['is required'],
       to: [expected('array', 'undefined')],
       email: [expected('object', 'undefined')],
     },
   ],
-  ['another channel', top({ channel: 'sms' }), { channel: ['Invalid input: expected "email"'] }],
+  ['another channel', top({ channel: 'sms' }), { channel: ['must be "email"'] }],
   ['no recipient', top({ to: [] }), { to: ['needs at least one recipient'] }],
   ['a recipient alone', top({ to: address }), { to: [expected('array', 'object')] }],
   ['a recipient as text', to('a@b.example'), { 'to.0': [expected('object', 'string')] }],
   ['a recipient without address', to({ name: 'Ada' }), { 'to.0': oneOfBoth }],
   ['a recipient with two addresses', to({ ...address, contactId }), { 'to.0': oneOfBoth }],
-  ['an unknown recipient field', to({ ...address, nmae: 'A' }), { 'to.0.nmae': unknown }],
+  [
+    'an unknown recipient field',
+    to({ ...address, nmae: 'A' }),
+    { 'to.0.nmae': meant('to.0.name') },
+  ],
   [
     'a bad address among good',
     top({ to: [address, { email: 'x' }] }),
@@ -170,7 +184,7 @@ export const badFields: InvalidSend[] = [
     'no replyTo in the list',
     payload({ replyTo: [] }),
     {
-      'email.replyTo': ['Too small: expected array to have >=1 items'],
+      'email.replyTo': ['must not be empty'],
     },
   ],
   ['a bad replyTo', payload({ replyTo: ['a@b.example', 'x'] }), { 'email.replyTo.1': notAddress }],
@@ -307,7 +321,7 @@ export const badFields: InvalidSend[] = [
     'an unknown tracking field',
     payload({ tracking: { open: true } }),
     {
-      'email.tracking.open': unknown,
+      'email.tracking.open': meant('email.tracking.opens'),
     },
   ],
   [
@@ -321,7 +335,7 @@ export const badFields: InvalidSend[] = [
     'an unknown footer field',
     payload({ footer: { enabled: false, text: 'x' } }),
     {
-      'email.footer.text': unknown,
+      'email.footer.text': meant('email.text'),
     },
   ],
   [
@@ -335,7 +349,7 @@ export const badFields: InvalidSend[] = [
     'another priority',
     payload({ priority: 'urgent' }),
     {
-      'email.priority': ['Invalid option: expected one of "high"|"normal"|"low"'],
+      'email.priority': ['must be "high", "normal" or "low"'],
     },
   ],
   [
@@ -350,15 +364,19 @@ export const badFields: InvalidSend[] = [
   ['an empty tag', top({ tags: ['a', ''] }), { 'tags.1': [tooShort] }],
   ['a long tag', top({ tags: ['x'.repeat(101)] }), { 'tags.0': [tooLong(100)] }],
   ['metadata as list', top({ metadata: [] }), { metadata: [expected('record', 'array')] }],
-  ['nested metadata', top({ metadata: { a: {} } }), { 'metadata.a': ['Invalid input'] }],
+  [
+    'nested metadata',
+    top({ metadata: { a: {} } }),
+    { 'metadata.a': ['must be a string, a number, true or false or null, not an object'] },
+  ],
   ['long metadata', top({ metadata: { a: 'x'.repeat(2001) } }), { 'metadata.a': [tooLong(2000)] }],
   [
     'an empty metadata key',
     top({ metadata: { '': 1 } }),
-    { 'metadata.': ['Invalid key in record'] },
+    { 'metadata.': ['its name must not be empty'] },
   ],
   ['51 metadata keys', top({ metadata: numbered(51, 1) }), { metadata: ['at most 50 keys'] }],
-  ['an unknown field', top({ subject: 'x' }), { subject: unknown }],
+  ['an unknown field', top({ subject: 'x' }), { subject: meant('email.subject') }],
   [
     'scheduledFor, which has its own operation',
     top({ scheduledFor: '2026-01-06T00:00:00Z' }),

@@ -47,9 +47,9 @@ describe.each(stores)('an invalid send on %s', (store) => {
         'to.0.email': ['is not a valid email address'],
         'cc.0.email': ['is not a valid email address'],
         'email.subject': ['must not contain line breaks or control characters'],
-        'email.attachments.0.content': ['Invalid input: expected string, received undefined'],
-        'email.priority': ['Invalid option: expected one of "high"|"normal"|"low"'],
-        'tags.0': ['Too small: expected string to have >=1 characters'],
+        'email.attachments.0.content': ['is required'],
+        'email.priority': ['must be "high", "normal" or "low"'],
+        'tags.0': ['must not be empty'],
       },
     ));
 

@@ -1,0 +1,186 @@
+// Problems of zod schemas in plain words, for requests and typed flags alike. Each reads on after the name of
+// its field: "subject: is required". A message that a schema gives itself goes before these.
+import type { z } from 'zod';
+import { findNearest } from '../config/nearest.ts';
+
+type RawIssue = z.core.$ZodRawIssue;
+
+export const isRequired = 'is required';
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const formatWords: Readonly<Record<string, string>> = {
+  email: 'an email address',
+  url: 'a URL',
+  datetime: 'an ISO 8601 instant',
+  date: 'a date (YYYY-MM-DD)',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  base64: 'base64',
+};
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function inTypeWords(type: string): string {
+  return typeWords[type] ?? `of type ${type}`;
+}
+
+function wrongType(expected: readonly string[], input: unknown): string {
+  const isFraction = expected.includes('int') && typeof input === 'number';
+  const found = isFraction ? '' : `, not ${inTypeWords(typeOf(input))}`;
+  return `must be ${either(expected.map(inTypeWords))}${found}`;
+}
+
+/** `a, b or c`. */
+function either(words: readonly string[]): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+  set: ['entry', 'entries'],
+  map: ['entry', 'entries'],
+};
+
+interface Bound {
+  origin: string;
+  exact?: boolean | undefined;
+  inclusive?: boolean | undefined;
+}
+
+function boundWords({ origin, exact, inclusive }: Bound, limit: number | bigint, isLeast: boolean) {
+  const unit = units[origin];
+  if (unit) {
+    if (isLeast && limit === 1 && !exact) return 'must not be empty';
+    const amount = exact ? 'exactly' : isLeast ? 'at least' : 'at most';
+    return `must have ${amount} ${limit} ${unit[limit === 1 ? 0 : 1]}`;
+  }
+  if (exact) return `must be ${limit}`;
+  const [within, beyond] = isLeast ? ['at least', 'more than'] : ['at most', 'less than'];
+  return `must be ${inclusive === false ? beyond : within} ${limit}`;
+}
+
+/** Words for a value that fits none of several schemas: the types of all, or the last problem. */
+function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[], input: unknown): string {
+  const issues = errors.flatMap(([issue, ...others]) =>
+    issue && others.length === 0 && issue.path.length === 0 ? [issue] : [],
+  );
+  const types = issues.flatMap((issue) => (issue.code === 'invalid_type' ? issue.expected : []));
+  if (types.length > 0 && types.length === errors.length) return wrongType(types, input);
+  const told = issues.findLast(({ code }) => code !== 'invalid_type');
+  return told?.message ?? 'has none of the accepted forms';
+}
+
+/** The error map of all requests; undefined leaves the words to zod. */
+export function schemaWords(issue: RawIssue): string | undefined {
+  if (issue.input === undefined && /^invalid_(?:type|value|union)$/.test(issue.code ?? '')) {
+    return isRequired;
+  }
+  switch (issue.code) {
+    case 'invalid_type':
+      return wrongType([issue.expected], issue.input);
+    case 'invalid_value':
+      return `must be ${either(issue.values.map((value) => JSON.stringify(value) ?? 'nothing'))}`;
+    case 'too_big':
+      return boundWords(issue, issue.maximum, false);
+    case 'too_small':
+      return boundWords(issue, issue.minimum, true);
+    case 'invalid_format': {
+      const words = formatWords[issue.format];
+      return words === undefined ? undefined : `must be ${words}`;
+    }
+    case 'invalid_key':
+      return `its name ${issue.issues[0]?.message ?? 'is not accepted'}`;
+    case 'invalid_union':
+      return unionWords(issue.errors ?? [], issue.input);
+    default:
+      return undefined;
+  }
+}
+
+/** Unknown fields that get a suggestion: each is compared with every known field. */
+const mostSuggestions = 5;
+/** Longest name that gets a suggestion. */
+const longestGuessed = 40;
+const deepestField = 6;
+
+interface Inner {
+  shape?: Record<string, z.core.$ZodType>;
+  innerType?: z.core.$ZodType;
+  element?: z.core.$ZodType;
+  in?: z.core.$ZodType;
+  options?: readonly z.core.$ZodType[];
+}
+
+/** Adds the dotted paths of all fields below `path`; an entry of a list is `0`. */
+function collectFields(schema: z.core.$ZodType, path: readonly string[], found: Set<string>): void {
+  if (path.length > deepestField) return;
+  const { shape = {}, innerType, element, in: input, options = [] } = schema._zod.def as Inner;
+  for (const [name, field] of Object.entries(shape)) {
+    found.add([...path, name].join('.'));
+    collectFields(field, [...path, name], found);
+  }
+  if (element) collectFields(element, [...path, '0'], found);
+  for (const same of [innerType, input, ...options]) if (same) collectFields(same, path, found);
+}
+
+const fieldsOfSchemas = new WeakMap<z.core.$ZodType, readonly string[]>();
+
+function fieldsOf(schema: z.core.$ZodType): readonly string[] {
+  const known = fieldsOfSchemas.get(schema);
+  if (known) return known;
+  const found = new Set<string>();
+  collectFields(schema, [], found);
+  const fields = [...found];
+  fieldsOfSchemas.set(schema, fields);
+  return fields;
+}
+
+const nameOf = (field: string) => field.slice(field.lastIndexOf('.') + 1);
+
+/**
+ * Returns the field that an unknown one probably means: the same name elsewhere, a similar one beside it, or a
+ * similar one elsewhere.
+ */
+function nearestField(schema: z.core.$ZodType, path: readonly string[], key: string) {
+  const beside = path.map((part) => `${/^\d+$/.test(part) ? '0' : part}.`).join('');
+  // Other variants of a union may know the field itself.
+  const fields = fieldsOf(schema).filter((field) => field !== beside + key);
+  const elsewhere = fields.find((field) => nameOf(field) === key);
+  if (elsewhere !== undefined) return elsewhere;
+  const siblings = fields.filter(
+    (field) => field.startsWith(beside) && !field.slice(beside.length).includes('.'),
+  );
+  const sibling = findNearest(
+    key,
+    siblings.map((field) => field.slice(beside.length)),
+  );
+  if (sibling !== undefined) return [...path, sibling].join('.');
+  const nearest = findNearest(key, fields.map(nameOf));
+  return nearest && fields.find((field) => nameOf(field) === nearest);
+}
+
+/** Returns a function that words unknown fields of one request: the first few with a suggestion. */
+export function unknownFieldWords(schema: z.core.$ZodType) {
+  let left = mostSuggestions;
+  return (path: readonly string[], key: string): string => {
+    const isGuessed = left > 0 && key.length <= longestGuessed;
+    left -= 1;
+    const nearest = isGuessed ? nearestField(schema, path, key) : undefined;
+    return nearest === undefined ? 'unknown field' : `unknown field; did you mean ${nearest}?`;
+  };
+}
