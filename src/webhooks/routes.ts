@@ -40,7 +40,7 @@ const at = area('webhooks', {
   noun: webhookNoun,
 });
 const path = '/v1/webhooks';
-const params = idPath(webhookNoun);
+const params = idPath(webhookNoun, 'a webhook');
 
 export const webhookRoutes = {
   ...nounRoutes(at, path, {

@@ -149,3 +149,16 @@ it('every text and every list in a request has a bound of its own', () => {
   );
   expect([...new Set(places)].sort()).toEqual(boundedElsewhere);
 });
+
+describe('the id in a path', () => {
+  const withId = routes.filter(({ path }) => path.includes('{id}'));
+
+  it.each(withId.map((route) => [route.name, route] as const))(
+    'of %s has a noun in its error',
+    (_name, { params }) => {
+      const { error } = params?.safeParse({ id: 'x' }) ?? {};
+      const ofId = error?.issues.find(({ path }) => path[0] === 'id');
+      expect(ofId?.message).toMatch(/^is not (?:an?|the) [a-z]+(?: [a-z]+)* id$/i);
+    },
+  );
+});

@@ -13,8 +13,8 @@ export function idOf(kind: IdKind, problem: string) {
     .register(idKinds, { kinds: [kind] });
 }
 
-/** Parameters of a path with `{id}`; `what` names the resource in the error for an id of another kind. */
-export function idPath(kind: IdKind, what = `a ${kind}`) {
+/** Parameters of a path with `{id}`. The error for an id of another kind names `what`, such as `a block`. */
+export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }
 

@@ -30,7 +30,7 @@ export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }
 
-export const domainPath = idPath('domain');
+export const domainPath = idPath('domain', 'a domain');
 
 export const listDomainsQuery = z.strictObject(pageQuery);
 

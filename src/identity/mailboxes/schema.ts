@@ -18,7 +18,7 @@ const mostFilterEntries = 1_000;
 /** Largest size of a mailbox's filters as JSON, bounded because a page of mailboxes shows them. */
 const mostFilterBytes = 65_536;
 
-export const mailboxPath = idPath('mailbox');
+export const mailboxPath = idPath('mailbox', 'a mailbox');
 
 const mailboxId = idOf('mailbox', 'is not a mailbox id');
 const namespaceId = idOf('mailboxNamespace', 'is not a namespace id');

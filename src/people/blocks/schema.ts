@@ -15,7 +15,7 @@ const exportFormats = ['csv', 'ndjson'] as const;
 
 const reason = z.enum(blockReasons);
 
-export const blockPath = idPath('block');
+export const blockPath = idPath('block', 'a block');
 
 export const listBlocksQuery = z.strictObject({
   ...pageQuery,

@@ -22,7 +22,7 @@ export const contactStatuses = [
   'archived',
 ] as const;
 
-export const contactPath = idPath(contactNoun);
+export const contactPath = idPath(contactNoun, 'a contact');
 
 const line = headerText(200).min(1);
 

@@ -28,7 +28,7 @@ const longestText = 5_000;
 /** Limit of the context as JSON, as events carry it. */
 const longestContext = 32 * 1024;
 
-export const conversationPath = idPath(conversationNoun);
+export const conversationPath = idPath(conversationNoun, 'a conversation');
 
 const line = headerText(200).min(1);
 const text = z.string().min(1).max(longestText);
