@@ -114,7 +114,9 @@ const monthInMinutes = 30 * 24 * 60;
 const relayAccess = {
   port: remotePort.default(587).describe('Its port: 587 submission, 465 with secure, 25 plain'),
   secure: onOff.default(false).describe('TLS from the first byte (port 465)'),
-  requireTls: onOff.default(false).describe('Refuse to send if the smarthost offers no STARTTLS'),
+  requireTls: onOff
+    .default(false)
+    .describe('Our own rule: send nothing if the smarthost offers no STARTTLS'),
   username: lineOfText().nullable().default(null).describe('User name for AUTH; null: no AUTH'),
   password: lineOfText()
     .nullable()

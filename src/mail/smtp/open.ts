@@ -169,7 +169,8 @@ async function startTls(
   timeoutMs: number,
 ): Promise<string> {
   const refuse = (text: string) => channel.fail(SmtpFault.of('tls', 'STARTTLS', text));
-  if (!offered.startTls) throw refuse('TLS is required and the server offers no STARTTLS');
+  if (!offered.startTls)
+    throw refuse('our own rule requires TLS, and the server offers no STARTTLS');
   const reply = await channel.ask({ verb: 'STARTTLS', line: 'STARTTLS' });
   if (reply.code !== 220) {
     throw channel.fail(new SmtpFault('tls', channel.toRemote(reply, 'STARTTLS')));

@@ -181,6 +181,15 @@ const seeBlocks: Help = {
   command: 'svc blocks list --address {email}',
 };
 
+/** Words for a server without TLS, if a rule of ours requires TLS. */
+export const noTlsWords: ErrorWords = {
+  means:
+    'it offers no TLS, and our own rule requires it (requireTls of a relay, a route or a provider, ' +
+    'MTA-STS or DANE)',
+  advice: 'Have TLS enabled on the server, or remove the rule that requires it.',
+  help: seeDialogue,
+};
+
 export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   'invalid-recipient': {
     means: 'there is no such mailbox',

@@ -25,6 +25,7 @@ import {
   errorWords,
   type Facts,
   type Help,
+  noTlsWords,
   outcomeWords,
   stateWords,
   statusWords,
@@ -181,8 +182,13 @@ function isUnconfirmed({ status, terminal_at }: DeliveryRow): boolean {
   return status === 'sent' && terminal_at === null;
 }
 
-function errorWordsOf(code: string | null): ErrorWords | null {
+function errorWordsOf(row: DeliveryRow): ErrorWords | null {
+  const { error_code: code, error_details: details } = row;
   if (code === null) return null;
+  const { verb, code: replyCode } =
+    fromJson<{ verb?: string; code?: number | null }>(details) ?? {};
+  // Without a reply the refusal is our own: a rule requires TLS, and the server offers none.
+  if (code === 'policy' && verb === 'STARTTLS' && replyCode === null) return noTlsWords;
   return (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
 }
 
@@ -228,8 +234,7 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   const done: Plan = { because: null, next: null, help: null };
   if (row.due_at === null) {
     if (isUnconfirmed(row)) return { ...done, ...stateWords.unconfirmed };
-    const words = row.status === 'failed' || row.status === 'bounced' ? row.error_code : null;
-    const error = errorWordsOf(words);
+    const error = row.status === 'failed' || row.status === 'bounced' ? errorWordsOf(row) : null;
     if (!error) return done;
     const next = isByRecipient(row) ? decidedByRecipient : error.advice;
     return { ...done, next, help: error.help };
@@ -282,7 +287,7 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     captor: last?.capturedBy ?? '',
     waitReason: row.wait_reason ?? 'none yet',
   };
-  const means = errorWordsOf(row.error_code)?.means ?? errorWords.unknown.means;
+  const means = errorWordsOf(row)?.means ?? errorWords.unknown.means;
   return { ...known, means: fill(means, { ...known, means: '' }) };
 }
 

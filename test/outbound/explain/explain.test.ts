@@ -390,6 +390,21 @@ describe.each(stores)('explain for each value on %s', (store) => {
     }
   });
 
+  it('names our own rule if a server offers no TLS', async () => {
+    const { app, caller } = service;
+    const { id, message_id } = await queued(app, caller, 'ada@a.example');
+    const details = JSON.stringify({ code: null, enhancedCode: '5.7.10', verb: 'STARTTLS' });
+    await app.store.write((trx) =>
+      sql`update deliveries set turn = null, due_at = null, terminal_at = ${start}, status = 'failed',
+        error_code = 'policy', error_details = ${details}, attempt_count = 2 where id = ${id}`.execute(
+        trx,
+      ),
+    );
+    const { happened, next } = await firstExplained(service, message_id);
+    expect(happened).toContain('it offers no TLS, and our own rule requires it');
+    expect(next).toContain('remove the rule that requires it');
+  });
+
   it.each(messageStatuses)('covers the status %s without further facts', async (status) => {
     const { app, caller } = service;
     const { id, message_id } = await queued(app, caller, 'ada@a.example');
