@@ -150,7 +150,7 @@ export const stateWords = {
     next: 'It is sent when a window of the plan has room, at the latest {due}.',
     help: {
       purpose: 'To see the plan',
-      command: 'svc warming show {senderDomain} --org {organization}',
+      command: 'svc warming show {senderDomain}',
     },
   },
   waiting: {

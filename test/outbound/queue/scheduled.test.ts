@@ -310,7 +310,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
         waitReason: 'daily-quota',
       });
       const [why] = (await explainMessage(app, caller, waiting)).recipients;
-      expect(why?.help?.command).toBe(`svc plan show --org ${caller.organizationId}`);
+      expect(why?.help?.command).toBe('svc plan show');
       clock.set(midnight - hourMs);
       await pass(hourMs - 1, hourMs);
       expect(await statuses()).toContain('scheduled');
