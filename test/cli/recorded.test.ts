@@ -192,7 +192,10 @@ const changes: Readonly<Record<string, Change>> = {
 let workspace: CliWorkspace;
 beforeAll(async () => {
   // No resolver is asked.
-  workspace = await initializedWorkspace({ SVC_DNS_SERVERS: '["127.0.0.1:1"]' });
+  workspace = await initializedWorkspace({
+    SVC_DNS_SERVERS: '["127.0.0.1:1"]',
+    SVC_DELIVERY_HOSTNAME: 'mx.acme.example',
+  });
 });
 afterAll(() => workspace.close());
 

@@ -187,7 +187,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect(explained.recipients[0]).toMatchObject({
       because: `Mail from ${ill} is held back: too much of it bounced or was reported.`,
       help: {
-        command: `svc domains resume ${ill} --org ${test.caller.organizationId}`,
+        command: `svc domains resume ${ill}`,
       },
     });
     // Time does not release the mail: that takes a review.
