@@ -62,7 +62,10 @@ export default class Daemon extends BaseCommand {
       const readyFile = flags['ready-file'];
       const print = process.stdout.isTTY ? writeLine : undefined;
       const daemon = await startDaemon(app, { readyFile, print }).catch(fail);
-      hangUp.call(() => void this.#reload(flags, daemon, log));
+      let reloading = Promise.resolve();
+      hangUp.call(() => {
+        reloading = reloading.then(() => this.#reload(flags, daemon, log));
+      });
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');
       const latest = setTimeout(

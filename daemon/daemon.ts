@@ -134,7 +134,13 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const reload = (next: Config) => {
       const keys = reloadConfig(app.config, next);
       app.log.level = app.config.log.level;
-      for (const one of reloads) one();
+      for (const one of reloads) {
+        try {
+          one();
+        } catch (error) {
+          app.log.error({ err: error }, 'a file of the reloaded configuration is not in use');
+        }
+      }
       return keys;
     };
     return { httpUrl, smtpPort, submissionPort, trackingPorts, reload, close };

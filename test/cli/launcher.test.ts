@@ -73,7 +73,7 @@ it('svc without installed packages uses a system Node that is new enough', async
   const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
   const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
   expect(stdout).toMatch(
-    /^started --disable-warning=ExperimentalWarning --max-semi-space-size=32 --heap-growing-percent=150 --v8-pool-size=1 \S+\/run\.js keys list\n$/,
+    /^started --disable-warning=ExperimentalWarning --max-semi-space-size=32 --heap-growing-percent=150 --v8-pool-size=1 --expose-gc \S+\/run\.js keys list\n$/,
   );
 });
 

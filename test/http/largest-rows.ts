@@ -112,6 +112,8 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: { text: text(32_000), html: text(32_000), byte_count: '64000' },
     },
   ],
+  // The rows of `/v1/mailboxes/{id}/actions`.
+  '/v1/mailbox-actions': () => [],
   '/v1/mailboxes/{id}/actions': ({ shared }) => [
     {
       table: 'mailbox_actions',

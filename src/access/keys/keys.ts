@@ -332,9 +332,14 @@ export async function revokeKey(app: App, caller: Caller, id: string): Promise<D
   await app.store.write(async (trx) => {
     const row = await queries.keys.get(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
-    if (!(await queries.deactivateKey(trx, id))) return;
+    // The grace period of the keys that it replaced ends with it: a revocation leaves no key of its line.
+    const earlier =
+      row.replaced_by === null ? await queries.findReplacedKeys(trx, row.lineage) : [];
     const details = { name: row.name, role: row.role_name };
-    await record(app, trx, caller, { subject: id, action: 'key.revoked', details });
+    for (const subject of [...earlier, id]) {
+      if (!(await queries.deactivateKey(trx, subject))) continue;
+      await record(app, trx, caller, { subject, action: 'key.revoked', details });
+    }
     queries.keyChanges.note(trx);
   });
   keysChanged(app);

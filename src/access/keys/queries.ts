@@ -86,6 +86,19 @@ export async function replaceKey(
   return numUpdatedRows > 0n;
 }
 
+/** Returns the ids of the replaced keys of a lineage that are still active, in their order. */
+export async function findReplacedKeys(db: Db, lineage: string): Promise<string[]> {
+  const rows = await tables<KeyTables>(db)
+    .selectFrom('api_keys')
+    .select('id')
+    .where('lineage', '=', lineage)
+    .where('is_active', '=', 1)
+    .where('replaced_by', 'is not', null)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Deactivates a key. Returns false if it was inactive: one of two callers wins. */
 export async function deactivateKey(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tables<KeyTables>(db)

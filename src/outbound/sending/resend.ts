@@ -6,7 +6,7 @@ import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { createRouter } from '../../mail/smtp/route.ts';
-import { ConflictError } from '../../platform/errors.ts';
+import { ConflictError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import {
   type DeliveryRow,
@@ -152,6 +152,7 @@ async function composedAgain(
   { row, deliveries, recipients }: Again,
 ): Promise<Written> {
   const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
+  if (row.content_id && !content) throw new ResourceNotFoundError('message', row.id);
   const partiesOf = (kind: RecipientRow['kind']) =>
     recipients
       .filter((one) => one.kind === kind)

@@ -112,11 +112,36 @@ const stems = [
   ...['配信停止', '配信拒否', '購読', '退会', '退订', '订阅', '수신거부', '수신동의'],
 ].map(columnKey);
 const speaking = new RegExp(stems.join('|'), 'u');
-/** Consent to another channel. */
-const otherChannel = /sms|whatsapp|phone|call|fax|push|mobile|viber|postal|directmail/;
-/** Circumstances of a consent, and what a customer bought. */
-const circumstance =
-  /^(?!.*(?:unsub|out|withdr|revok|suppress|bounce|complain)).*(?:time|timestamp|(?<!up)date|edat|ip|source|method|url)$|subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+/** Words for channels other than mail. */
+const otherChannels = wordSet(
+  'sms whatsapp phone phones telephone call calls fax push mobile viber postal',
+);
+/** Words for mail, or for every channel. */
+const mailWords = wordSet(
+  'email emails mail mails mailing mailings newsletter newsletters all any',
+);
+/** Last words of names for the circumstances of a consent. */
+const circumstances = wordSet('time timestamp date at ip source method url');
+const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
+/** Names for what a customer bought, and for counts of mail. */
+const otherThing =
+  /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
+
+/** Splits a name at its separators and capitals; whole words tell "call" from "automatically". */
+function wordsIn(name: string): string[] {
+  return name
+    .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    .toLowerCase()
+    .replaceAll(/direct[\s_-]*mail/g, 'postal')
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '');
+}
+
+function isCircumstance(words: readonly string[], key: string): boolean {
+  if (ofOptOut.test(key) || !circumstances.has(words.at(-1) ?? '')) return false;
+  return words.at(-2) !== 'one';
+}
 
 /** Returns the meaning of a column of a known service. */
 export function consentOf(name: string): Consent | undefined {
@@ -126,8 +151,12 @@ export function consentOf(name: string): Consent | undefined {
 /** Tells whether a name speaks of consent to mail. */
 export function speaksOfConsent(name: string): boolean {
   const key = columnKey(name);
-  if (!speaking.test(key) || circumstance.test(key)) return false;
-  return !otherChannel.test(key) || key.includes('email');
+  if (!speaking.test(key) || otherThing.test(key)) return false;
+  const words = wordsIn(name);
+  if (isCircumstance(words, key)) return false;
+  return (
+    !words.some((word) => otherChannels.has(word)) || words.some((word) => mailWords.has(word))
+  );
 }
 
 type Standing = BlockReason | 'archived' | 'active';

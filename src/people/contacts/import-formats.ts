@@ -154,10 +154,10 @@ class Cells {
     else if (text === '') return;
     else if (use === 'otherEmails') this.emails.push(...listIn(text));
     else if (use === 'customFields' || use === 'metadata') this.#addObject(name, use, text);
-    else if (use !== 'custom') this.fields[use] = text;
     else {
-      this.#refuseOptOut(name, text);
-      this.custom[name] = text;
+      for (const one of use === 'tags' ? listIn(text) : [text]) this.#refuseOptOut(name, one);
+      if (use === 'custom') this.custom[name] = text;
+      else this.fields[use] = text;
     }
   }
 

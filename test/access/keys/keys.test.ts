@@ -190,6 +190,21 @@ describe.each(stores)('API keys on %s', (store) => {
       );
     });
 
+    it('ends the grace period when the replacement is revoked', async () => {
+      const old = await make({ name: 'shop' });
+      const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      await revokeKey(test.app, test.caller, fresh.id);
+      await expect(callerOf(old)).rejects.toThrow('the key was refused');
+    });
+
+    it('goes on when the old key is revoked within its grace period', async () => {
+      const old = await make({ name: 'shop' });
+      const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
+      await revokeKey(test.app, test.caller, old.id);
+      await expect(callerOf(old)).rejects.toThrow('the key was refused');
+      expect((await callerOf(fresh)).keyId).toBe(fresh.id);
+    });
+
     it('lets scheduled mail follow the replacement alone', async () => {
       const old = await make({ name: 'shop' });
       const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });

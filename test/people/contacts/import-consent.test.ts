@@ -121,6 +121,8 @@ const asking = [
   ...['Opt-in (DOI)', 'GDPR consent', 'Newsletter', 'Receives marketing', 'subscription_state'],
   ...['topicPreferences.Sports', 'Abgemeldet', 'Désinscrit', 'Отписан', '配信停止', 'Do not mail'],
   ...['Opted out of email: Marketing Information', 'Soft Bounces', 'Spam reported'],
+  ...['Automatically unsubscribed', 'Do not mail/call', 'Marketing (mail and phone)'],
+  ...['Newsletter membership', 'Marketing relationship', 'Newsletter one-time'],
 ];
 
 describe.each(asking)('a column %s', (column) => {
@@ -148,6 +150,7 @@ describe.each(asking)('a column %s', (column) => {
 it.each([
   ...['Plan', 'subscription_plan', 'Consent date', 'OPTIN_TIME', 'SMS consent', 'Address'],
   ...['Marketing emails opened', 'Phone opt-out', 'Do not call', 'Notes', 'subscribed_at'],
+  ...['Do not direct mail', 'smsMarketingConsent'],
 ])('keeps a column %s as a custom field', async (column) => {
   expect(await take([`email,${column}`, 'a@example.com,x'])).toMatchObject({
     created: 1,
@@ -166,6 +169,17 @@ it.each(['UNSUBSCRIBED', 'Opted out', 'hard_bounce', 'EMAIL_BLACKLISTED', 'Do no
     expect(await standings()).toEqual(['b active']);
     await take(file, { map: ['Segment=custom'] });
     expect(await standings()).toEqual(['a active', 'b active']);
+  },
+);
+
+it.each(['state', 'tags', 'source', 'name', 'company', 'language'])(
+  'rejects an opt-out in the column %s of a contact',
+  async (column) => {
+    const { rows } = await take([`email,${column}`, 'a@example.com,unsubscribed']);
+    expect(rows).toEqual([
+      { row: 1, line: 2, field: column, reason: expect.stringContaining('unsubscribed') },
+    ]);
+    expect(await standings()).toEqual([]);
   },
 );
 

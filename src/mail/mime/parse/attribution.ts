@@ -53,13 +53,16 @@ const opening =
  * rule at the end of `---- On Tue, Alice wrote ----` stands for its colon.
  */
 function bare(text: string): string {
-  return plainLine(text)
-    .replace(/<mailto:[^<>\s]{1,320}>/gi, '')
-    .replace(/^-{2,20}\s/, '')
-    .replace(/\s{1,3}-{3,20}$/, ':')
-    .replace(/^[\s*_]{1,4}|[\s*_]{1,4}$/g, '')
-    .replace(/[*_]{1,2}(?=[:：]$)/, '');
+  let words = plainLine(text);
+  // Most lines have none of these marks: looking for them costs a tenth of the expressions.
+  if (words.includes('<')) words = words.replace(/<mailto:[^<>\s]{1,320}>/gi, '');
+  if (words.includes('--')) words = words.replace(/^-{2,20}\s/, '').replace(/\s{1,3}-{3,20}$/, ':');
+  if (!mayBeMarked(words)) return words;
+  return words.replace(/^[\s*_]{1,4}|[\s*_]{1,4}$/g, '').replace(/[*_]{1,2}(?=[:：]$)/, '');
 }
+
+const mayBeMarked = (words: string) =>
+  words.includes('*') || words.includes('_') || words.length !== words.trim().length;
 
 const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(text);
 

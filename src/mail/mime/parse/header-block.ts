@@ -116,7 +116,9 @@ function startsUnknownBlock(lines: readonly string[], at: number): boolean {
 }
 
 const plainRule = /^[ \t]{0,4}[-_=*—―]{3,120}[ \t]*$/;
-const wordedRule = /^[ \t]{0,4}[-_=—]{2,40}[ \t]?([^\n]{1,60}?)[ \t]?[-_=—]{2,40}[ \t]*$/;
+/** The words between two rules neither begin nor end with a rule's character: else it takes cubic time. */
+const wordedRule =
+  /^[ \t]{0,4}[-_=—]{2,40}[ \t]?([^-_=—\s](?:[^\n]{0,58}[^-_=—\s])?)[ \t]?[-_=—]{2,40}[ \t]*$/;
 /** Words of a rule that needs no header block below it. */
 const ruleWords = new RegExp(
   [
