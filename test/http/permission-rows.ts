@@ -399,6 +399,7 @@ export interface Row {
 const all = ['owner', 'admin', 'developer'] as const;
 
 const sends: readonly CallerName[] = [...all, 'sender', 'mailer'];
+const sendsAndReads: readonly CallerName[] = [...all, 'sender'];
 const readsMessages: readonly CallerName[] = [...all, 'sender', 'viewer', 'reader'];
 const deletesMessages: readonly CallerName[] = [...all, 'remover'];
 /** Domains, senders and blocks. */
@@ -488,8 +489,8 @@ export const rows: Readonly<Record<string, Row>> = {
     foreignBody: ({ shared }) => scheduled({ inReplyToMessageId: shared.message }, 0),
   },
   // 409: the queue has the message still, and nothing was captured.
-  [`POST ${messages}/{id}/resend`]: { may: sends, gives: 409, on: 'message' },
-  [`POST ${messages}/{id}/release`]: { may: sends, gives: 409, on: 'message' },
+  [`POST ${messages}/{id}/resend`]: { may: sendsAndReads, gives: 409, on: 'message' },
+  [`POST ${messages}/{id}/release`]: { may: sendsAndReads, gives: 409, on: 'message' },
   [`POST ${messages}/{id}/cancel`]: { may: sends, gives: 200, on: 'message', spends: true },
   [`GET ${messages}`]: { may: readsMessages, gives: 200, query: '?limit=100' },
   [`GET ${messages}/{id}`]: { may: readsMessages, gives: 200, on: 'message' },

@@ -1,12 +1,13 @@
 // Sends a stored message once more, as a new message that names it in `resendOf`. `resend` repeats a message
 // that has ended, to all its recipients. `release` sends the captured part of a message, once, when its route
 // leads away from this machine. Both pass all checks of a send.
+import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { createRouter } from '../../mail/smtp/route.ts';
-import { ConflictError, ResourceNotFoundError } from '../../platform/errors.ts';
+import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import {
   type DeliveryRow,
@@ -66,7 +67,13 @@ export async function releaseMessage(app: App, caller: Caller, id: string): Prom
   return message;
 }
 
-async function getSent(app: App, { organizationId }: Caller, id: string) {
+/** @throws ForbiddenError for a key that may not read: the answer shows a stored message. */
+async function getSent(app: App, { organizationId, permissions }: Caller, id: string) {
+  if (!allows(permissions, 'messages:read')) {
+    throw new ForbiddenError(
+      'Sending a stored message again needs messages:read beside messages:send',
+    );
+  }
   const row = await getMessageRow(app.store.db, organizationId, id);
   if (row.direction === 'inbound') {
     throw new ConflictError('message', `${id} was received: only sent mail can be sent again`);

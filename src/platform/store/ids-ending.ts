@@ -23,16 +23,16 @@ export function idsEndingIn(table: string): IdsEnding {
       .selectFrom((from) =>
         from
           .selectFrom(table)
-          .select(['id', 'organization_id'])
+          .select('id')
+          .$if(organizationId !== undefined, (query) =>
+            query.where('organization_id', '=', organizationId),
+          )
           .orderBy('id', 'desc')
           .limit(mostRead)
           .as('newest'),
       )
       .select('id')
       .where('id', 'like', `%${ending}`)
-      .$if(organizationId !== undefined, (query) =>
-        query.where('organization_id', '=', organizationId),
-      )
       .orderBy('id', 'desc')
       .limit(limit)
       .execute();

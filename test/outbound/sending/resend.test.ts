@@ -113,6 +113,17 @@ describe.each(stores)('messages sent again, on %s', (store) => {
       expect((await resendMessage(relayed, test.caller, id, null)).id).not.toBe(one.id);
     });
 
+    it('is refused to a key that may not read messages', async () => {
+      const id = await captured(['ada@example.com']);
+      const sender = { ...test.caller, permissions: { messages: ['send'] } };
+      for (const again of [
+        resendMessage(relayed, sender, id, null),
+        releaseMessage(relayed, sender, id),
+      ]) {
+        await expect(again).rejects.toMatchObject({ _tag: 'ForbiddenError' });
+      }
+    });
+
     it('answers a conflict while a delivery is in the queue', async () => {
       const { id } = await send(test.app, test.caller, 'ada@example.com');
       await pipeline.close();
