@@ -22,7 +22,7 @@ export interface CssFacts {
 }
 
 /** A mistake in CSS. `at` is its offset. */
-export class CssFault extends Error {
+class CssFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
     super(message);
@@ -236,7 +236,7 @@ export function readCss(css: string, rules: CssRules = { safeUrls: false }): Css
 }
 
 /** Returns the line of an offset, from 1. */
-export function lineAt(text: string, offset: number): number {
+function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
     line += 1;
