@@ -52,7 +52,7 @@ const xmlEscapes: Record<string, string> = {
 };
 
 /** Escapes for HTML text and quoted attributes. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => xmlEscapes[character] ?? '');
 }
 
