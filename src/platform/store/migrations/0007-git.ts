@@ -1,4 +1,4 @@
-// The git repositories of templates: objects and refs.
+// The git repositories of templates, and their workspaces.
 import type { Migration } from '../migration.ts';
 
 export const git: Migration = {
@@ -35,5 +35,41 @@ create table git_refs (
   commits bigint not null,
   primary key (repository_id, name)
 );
+
+-- Workspaces of templates: staged files on the head of main.
+create table template_workspaces (
+  template_id text primary key references templates(id) on delete cascade,
+  organization_id text not null references organizations(id),
+  -- Grows with each change.
+  revision bigint not null,
+  -- Head of main.
+  base_commit text not null,
+  -- Commit of a bundle that awaits a merge.
+  pending_head text,
+  -- JSON: staged files by path; null deletes one.
+  overlay text not null,
+  -- JSON: conflicts of the staged files with the pending commit, or with a push.
+  conflicts text not null,
+  -- JSON: sources of the staged files.
+  provenance text not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  -- JSON: author and face of the change.
+  created_by text not null,
+  updated_by text not null
+);
+
+-- Answers to changes of workspaces by their idempotency key, for repeats.
+create table workspace_answers (
+  template_id text not null references templates(id) on delete cascade,
+  idempotency_key text not null,
+  organization_id text not null references organizations(id),
+  fingerprint text not null,
+  -- Compressed JSON.
+  answer ${bytes} not null,
+  created_at bigint not null,
+  primary key (template_id, idempotency_key)
+);
+create index workspace_answers_age on workspace_answers (created_at);
 `,
 };
