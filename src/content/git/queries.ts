@@ -19,7 +19,7 @@ export interface ObjectRow {
    * them. Null for objects that await a merge.
    */
   position: number | null;
-  /** 1 for a commit whose ancestors are all commits before it. */
+  /** 1 for a commit with every earlier commit among its ancestors. */
   closes_history: number;
 }
 

@@ -1,4 +1,4 @@
-// The git repositories of templates, in the store: the branch main, whose history only grows. Each commit has its
+// The git repositories of templates, in the store: the branch main and its history, which only grows. Each commit has its
 // place in the history, so that a look-up, a page of history or a fetch reads rows and walks no graph.
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
@@ -43,7 +43,7 @@ export interface PlacedCommit extends Commit {
 export interface Growth {
   objects: readonly PackedObject[];
   commits: readonly string[];
-  /** Commits whose ancestors are all commits before them; the last one always is. */
+  /** Commits with every earlier commit among their ancestors; the last one always has. */
   closing?: ReadonlySet<string>;
 }
 
@@ -154,7 +154,7 @@ export async function historyOf(
   );
 }
 
-/** Returns the bodies of objects by id; those that the repository lacks are missing. */
+/** Returns the bodies of objects by id; missing objects are left out. */
 export async function readObjects(
   db: Db,
   repositoryId: string,

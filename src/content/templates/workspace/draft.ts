@@ -32,7 +32,7 @@ function sorted<Value>(files: ReadonlyMap<string, Value>): Record<string, Value>
   return Object.fromEntries([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Stages changes over an overlay. What equals the base is not staged. */
+/** Stages changes over an overlay. Content equal to the base is not staged. */
 export function staged(base: TemplateFiles, overlay: Overlay, changes: Overlay): Overlay {
   const known = new Map(Object.entries(base));
   const all = new Map(Object.entries(overlay));

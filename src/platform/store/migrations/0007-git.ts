@@ -19,7 +19,7 @@ create table git_objects (
   -- Place of a commit in the history of main, from 1. Trees and files: place of the first commit with them.
   -- Null for objects that await a merge.
   position bigint,
-  -- 1 for a commit whose ancestors are all commits before it.
+  -- 1 for a commit with every earlier commit among its ancestors.
   closes_history integer not null,
   primary key (repository_id, oid)
 );
