@@ -217,7 +217,7 @@ export const sendPayload = z
       });
     }
   })
-  .meta({ id: 'SendPayload', examples: [sendExample] });
+  .meta({ examples: [sendExample] });
 
 export type SendPayload = z.output<typeof sendPayload>;
 
@@ -227,9 +227,12 @@ export const sendBody = sendPayload
     dryRun: z
       .boolean()
       .optional()
-      .meta({ description: 'Answer 200 with what would be sent and refused; store nothing' }),
+      .meta({
+        description:
+          'Answer 200 with what would be sent and refused, and store nothing; for single sends',
+      }),
   })
-  .meta({ id: 'SendBody', examples: [sendExample] });
+  .meta({ id: 'SendPayload', examples: [sendExample] });
 
 /** The body of a scheduled send. It contains the idempotency key (specification 4.8). */
 export const scheduledPayload = sendPayload
