@@ -224,13 +224,10 @@ export type SendPayload = z.output<typeof sendPayload>;
 /** The body of a single send: its payload, or a question what would be sent. */
 export const sendBody = sendPayload
   .safeExtend({
-    dryRun: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'Answer 200 with what would be sent and refused, and store nothing; for single sends',
-      }),
+    dryRun: z.boolean().optional().meta({
+      description:
+        'Answer 200 with what would be sent and refused, and store nothing; for single sends',
+    }),
   })
   .meta({ id: 'SendPayload', examples: [sendExample] });
 
