@@ -298,7 +298,7 @@ const verdict = z
 
 export const emailQuery = z.strictObject({
   includeStorageUrls: z.stringbool().optional(),
-  urlExpiresIn: wholeNumber(60, 604_800)
+  urlExpiresIn: wholeNumber(60, longestExpirySeconds)
     .optional()
     .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),
   recipient: emailAddress.optional().meta({

@@ -34,11 +34,11 @@ export async function dryRunMessage(
     valid: refusals.length === 0,
     problems: refusals.flatMap(problemsOf),
     subject: email.subject ?? null,
-    preheader: null,
+    preheader: prepared.preheader ?? null,
     html: isRefused ? null : prepared.content.html,
     text: isRefused ? null : prepared.content.text,
     sizeBytes: isRefused ? null : await sizeOf(app, prepared, send),
-    warnings: [],
+    warnings: prepared.warnings ?? [],
     suppressed: await suppressedOf(app, send),
   };
 }
