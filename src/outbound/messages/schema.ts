@@ -10,6 +10,7 @@ import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { subjectCharacters } from './search-limits.ts';
+import { longestExpirySeconds } from './storage-urls.ts';
 
 export const messageId = idOf('message', 'is not a message id');
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
