@@ -9,6 +9,7 @@ import { schema } from './migrations/0001-schema.ts';
 import { keyRotations } from './migrations/0002-key-rotations.ts';
 import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organization.ts';
 import { deferringPlans } from './migrations/0004-deferring-plans.ts';
+import { brands } from './migrations/0005-brands.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   keyRotations,
   actionsOfAnOrganization,
   deferringPlans,
+  brands,
 ];
 
 export interface MigrationStatus {
