@@ -34,6 +34,7 @@ export const idPrefixes = {
   mailboxAction: 'act',
   contactIdentity: 'idn',
   template: 'tmpl',
+  templateVersion: 'tver',
   worker: 'wrk',
   inboundReport: 'rep',
   dmarcReport: 'dmr',

@@ -10,6 +10,7 @@ import { keyRotations } from './migrations/0002-key-rotations.ts';
 import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organization.ts';
 import { deferringPlans } from './migrations/0004-deferring-plans.ts';
 import { brands } from './migrations/0005-brands.ts';
+import { templates } from './migrations/0006-templates.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   actionsOfAnOrganization,
   deferringPlans,
   brands,
+  templates,
 ];
 
 export interface MigrationStatus {

@@ -1,0 +1,140 @@
+// All SQL on `templates` and `template_versions`. Reads and writes rows, decides nothing.
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+import type { TemplateStatus } from './schema.ts';
+
+export interface TemplateRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  slug: string;
+  channel: 'email';
+  description: string | null;
+  status: TemplateStatus;
+  family_id: string | null;
+  version_id: string | null;
+  version_number: number | null;
+  next_version: number;
+  published_at: number | null;
+  archived_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A published version without its texts. */
+export interface TemplateVersionRow {
+  id: string;
+  organization_id: string;
+  template_id: string;
+  number: number;
+  commit_hash: string;
+  /** JSON of TemplateWarning[]. */
+  warnings: string;
+  html_bytes: number;
+  brand_slug: string | null;
+  css_digest: string;
+  created_by: string | null;
+  created_at: number;
+}
+
+interface VersionTable extends TemplateVersionRow {
+  /** JSON of CompiledTemplate. */
+  compiled: string;
+}
+
+interface TemplateTables {
+  templates: TemplateRow;
+  template_versions: VersionTable;
+}
+
+const own = ownTables<TemplateTables>();
+
+export const templates = own.rowsOf('templates', 'template');
+
+/** Locks templates until the transaction ends. */
+export const lockTemplates = own.lockerOf('templates');
+
+const sendable = [
+  'id',
+  'organization_id',
+  'slug',
+  'status',
+  'version_id',
+  'version_number',
+] as const;
+
+/** Finds templates by id. Hot: every send that names a template by id asks. */
+export const findTemplatesForSends = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('templates')
+    .select(sendable)
+    .where('id', ...isOneOf(db, ids)),
+);
+
+/**
+ * Finds templates by slug, in any of these organizations: the caller picks by both. Hot: every send
+ * that names a template by slug asks.
+ */
+export const findTemplatesBySlugs = own.all(
+  (db, organizationIds: readonly string[], slugs: readonly string[]) =>
+    db
+      .selectFrom('templates')
+      .select(sendable)
+      .where('organization_id', ...isOneOf(db, organizationIds))
+      .where('slug', ...isOneOf(db, slugs)),
+);
+
+/**
+ * Reads compiled templates, as JSON, by the ids of their versions. A version never changes, so callers
+ * may cache it by its id.
+ */
+export const findCompiled = own.all((db, versionIds: readonly string[]) =>
+  db
+    .selectFrom('template_versions')
+    .select(['id', 'compiled'])
+    .where('id', ...isOneOf(db, versionIds)),
+);
+
+const versionColumns = [
+  'id',
+  'organization_id',
+  'template_id',
+  'number',
+  'commit_hash',
+  'warnings',
+  'html_bytes',
+  'brand_slug',
+  'css_digest',
+  'created_by',
+  'created_at',
+] as const;
+
+/** Finds a version by its id. */
+export const findVersion = own.first((db, id: string) =>
+  db.selectFrom('template_versions').select(versionColumns).where('id', '=', id),
+);
+
+/** Returns a page of the versions of a template, newest first, and the number of all. */
+export async function selectVersions(
+  db: Db,
+  templateId: string,
+  { page, limit }: { page: number; limit: number },
+): Promise<{ rows: TemplateVersionRow[]; total: number }> {
+  const versions = tables<TemplateTables>(db)
+    .selectFrom('template_versions')
+    .where('template_id', '=', templateId);
+  const [rows, { total }] = await Promise.all([
+    versions
+      .select(versionColumns)
+      .orderBy('number', 'desc')
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute(),
+    versions.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { rows, total };
+}
+
+export async function insertVersion(db: Db, row: VersionTable): Promise<void> {
+  await tables<TemplateTables>(db).insertInto('template_versions').values(row).execute();
+}
