@@ -11,6 +11,7 @@ import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organiz
 import { deferringPlans } from './migrations/0004-deferring-plans.ts';
 import { brands } from './migrations/0005-brands.ts';
 import { templates } from './migrations/0006-templates.ts';
+import { git } from './migrations/0007-git.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   deferringPlans,
   brands,
   templates,
+  git,
 ];
 
 export interface MigrationStatus {

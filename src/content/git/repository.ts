@@ -1,0 +1,229 @@
+// The git repositories of templates, in the store: the branch main and its history, which only grows. Each commit has its
+// place in the history, so that a look-up, a page of history or a fetch reads rows and walks no graph.
+import type { Db } from '../../platform/store/db.ts';
+import type { TemplateFiles } from '../rendering/compiled.ts';
+import type { PackedObject, PreparedCommit } from './commit.ts';
+import { inflated } from './deflate.ts';
+import { badObject, type Commit, decodeCommit, decodeTree, folderMode, textOf } from './objects.ts';
+import {
+  deletePending,
+  deleteRows,
+  findObjects,
+  findPlaces,
+  findRef,
+  insertObjects,
+  insertRef,
+  moveRef,
+  type StoredObject,
+  selectCommits,
+} from './queries.ts';
+
+export interface Repository {
+  /** Id of the template. */
+  id: string;
+  organizationId: string;
+}
+
+/** The only branch. */
+export const mainRef = 'refs/heads/main';
+
+/** The newest commit of main, and the number of commits in its history. */
+export interface Head {
+  oid: string;
+  commits: number;
+}
+
+/** A commit of main at its place in the history. */
+export interface PlacedCommit extends Commit {
+  oid: string;
+  position: number;
+}
+
+/** Objects of a new commit, or of several: `commits` in the order of history, the new head last. */
+export interface Growth {
+  objects: readonly PackedObject[];
+  commits: readonly string[];
+  /** Commits with every earlier commit among their ancestors; the last one always has. */
+  closing?: ReadonlySet<string>;
+}
+
+/** Stores a repository with its first commits. */
+export async function createRepository(
+  trx: Db,
+  repository: Repository,
+  growth: Growth,
+): Promise<void> {
+  const oid = growth.commits.at(-1) ?? '';
+  const ref = { name: mainRef, oid, commits: growth.commits.length };
+  const owner = { repository_id: repository.id, organization_id: repository.organizationId };
+  await insertRef(trx, { ...owner, ...ref });
+  await insertObjects(trx, rowsOf(repository, growth, 0));
+}
+
+/**
+ * Adds commits to main if its head is still `from`. Returns false if it has moved: nothing is
+ * changed then.
+ */
+export async function growMain(
+  trx: Db,
+  repository: Repository,
+  from: Head,
+  growth: Growth,
+): Promise<boolean> {
+  const to = growth.commits.at(-1) ?? from.oid;
+  const commits = from.commits + growth.commits.length;
+  const moved = await moveRef(trx, repository.id, mainRef, from.oid, to, commits);
+  if (moved === 0) return false;
+  await insertObjects(trx, rowsOf(repository, growth, from.commits));
+  return true;
+}
+
+/** Returns the growth by one commit on the head. */
+export function growthBy({ oid, objects }: PreparedCommit): Growth {
+  return { objects, commits: [oid] };
+}
+
+function rowsOf({ id, organizationId }: Repository, growth: Growth, before: number) {
+  const { objects, commits, closing = new Set(commits.slice(-1)) } = growth;
+  const places = new Map(commits.map((oid, index) => [oid, before + 1 + index]));
+  const last = before + commits.length;
+  return objects.map(({ oid, type, size, content }) => ({
+    repository_id: id,
+    oid,
+    organization_id: organizationId,
+    type,
+    size,
+    content,
+    position: places.get(oid) ?? last,
+    closes_history: Number(closing.has(oid)),
+  }));
+}
+
+/** Stores objects that await a merge. */
+export async function keepPending(
+  trx: Db,
+  { id, organizationId }: Repository,
+  objects: readonly PackedObject[],
+): Promise<void> {
+  const rows = objects.map(({ oid, type, size, content }) => ({
+    ...{ repository_id: id, oid, organization_id: organizationId, type, size, content },
+    ...{ position: null, closes_history: 0 },
+  }));
+  await insertObjects(trx, rows);
+}
+
+/** Deletes the objects that await a merge. */
+export function dropPending(trx: Db, repositoryId: string): Promise<void> {
+  return deletePending(trx, repositoryId);
+}
+
+/** Deletes a repository with its history. */
+export function deleteRepository(trx: Db, repositoryId: string): Promise<void> {
+  return deleteRows(trx, repositoryId);
+}
+
+/** Returns the head of main; undefined without the repository. */
+export function findHead(db: Db, repositoryId: string): Promise<Head | undefined> {
+  return findRef(db, repositoryId, mainRef);
+}
+
+/** Returns the place of a commit in the history of main; undefined if main does not reach it. */
+export async function placeOf(
+  db: Db,
+  repositoryId: string,
+  oid: string,
+): Promise<number | undefined> {
+  const [found] = await findPlaces(db, repositoryId, [oid]);
+  return found?.type === 'commit' ? (found.position ?? undefined) : undefined;
+}
+
+/** Returns up to `limit` commits of main, newest first, all before the position `below`. */
+export async function historyOf(
+  db: Db,
+  repositoryId: string,
+  below: number,
+  limit: number,
+): Promise<PlacedCommit[]> {
+  const rows = await selectCommits(db, repositoryId, below, limit);
+  return Promise.all(
+    rows.map(async ({ oid, size, content, position }) => ({
+      ...decodeCommit(oid, await inflated(content, size)),
+      oid,
+      position: position ?? 0,
+    })),
+  );
+}
+
+/** Returns the bodies of objects by id; missing objects are left out. */
+export async function readObjects(
+  db: Db,
+  repositoryId: string,
+  oids: readonly string[],
+): Promise<Map<string, StoredObject & { body: Buffer }>> {
+  const found = oids.length === 0 ? [] : await findObjects(db, repositoryId, oids);
+  const bodies = new Map<string, StoredObject & { body: Buffer }>();
+  for (const row of found) {
+    bodies.set(row.oid, { ...row, body: await inflated(row.content, row.size) });
+  }
+  return bodies;
+}
+
+/** Returns a commit of the repository, or undefined. */
+export async function readCommit(
+  db: Db,
+  repositoryId: string,
+  oid: string,
+): Promise<Commit | undefined> {
+  const found = (await readObjects(db, repositoryId, [oid])).get(oid);
+  return found?.type === 'commit' ? decodeCommit(oid, found.body) : undefined;
+}
+
+/** Returns the ids of the files of a tree by path. */
+export async function blobsOf(
+  db: Db,
+  repositoryId: string,
+  treeOid: string,
+): Promise<Map<string, string>> {
+  const blobs = new Map<string, string>();
+  let folders = [{ path: '', oid: treeOid }];
+  while (folders.length > 0) {
+    const bodies = await readObjects(
+      db,
+      repositoryId,
+      folders.map(({ oid }) => oid),
+    );
+    const inner: typeof folders = [];
+    for (const { path, oid } of folders) {
+      const tree = bodies.get(oid);
+      if (!tree) throw badObject('tree', oid, 'is missing');
+      for (const entry of decodeTree(oid, tree.body)) {
+        const at = path + entry.name;
+        if (entry.mode === folderMode) inner.push({ path: `${at}/`, oid: entry.oid });
+        else blobs.set(at, entry.oid);
+      }
+    }
+    folders = inner;
+  }
+  return blobs;
+}
+
+/** Returns the files of a commit by path; undefined if the repository lacks the commit. */
+export async function filesAt(
+  db: Db,
+  repositoryId: string,
+  commitOid: string,
+): Promise<TemplateFiles | undefined> {
+  const commit = await readCommit(db, repositoryId, commitOid);
+  if (!commit) return undefined;
+  const blobs = await blobsOf(db, repositoryId, commit.tree);
+  const bodies = await readObjects(db, repositoryId, [...new Set(blobs.values())]);
+  const paths = [...blobs.keys()].sort();
+  return Object.fromEntries(
+    paths.map((path) => {
+      const oid = blobs.get(path) ?? '';
+      const text = textOf(bodies.get(oid)?.body ?? Buffer.of(0));
+      if (text === undefined) throw badObject('blob', oid, 'is missing or no text');
+      return [path, text];
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+// The beginning of a workspace: the first commit of a new template; and the files that its head has now.
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { InternalError } from '../../../platform/errors.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { type PreparedCommit, prepareCommit } from '../../git/commit.ts';
+import { createRepository, filesAt, findHead, growthBy } from '../../git/repository.ts';
+import type { TemplateFiles } from '../../rendering/compiled.ts';
+import { checkFiles } from '../../rendering/files.ts';
+import { insertWorkspace } from './queries.ts';
+import { authorOf } from './view.ts';
+
+/** Returns the author of a caller's commits. */
+export function commitAuthorOf({ keyId, keyName }: Caller): { name: string; email: string } {
+  const id = keyId ?? 'operator';
+  return { name: keyName ?? id, email: `${id}@svc.invalid` };
+}
+
+/**
+ * Makes the first commit of a template, before the transaction that creates it. Stores nothing.
+ * @throws ValidationError on `files`
+ */
+export function prepareWorkspace(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  files: TemplateFiles,
+): Promise<PreparedCommit> {
+  checkFiles(files);
+  const message = 'Create the template';
+  const [author, at] = [commitAuthorOf(caller), app.clock.now()];
+  return prepareCommit(null, templateId, { files, parents: [], author, message, at });
+}
+
+/** Stores the repository and the workspace of a new template, in the transaction that creates it. */
+export async function beginWorkspace(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  templateId: string,
+  first: PreparedCommit,
+): Promise<void> {
+  const { organizationId } = caller;
+  const [now, author] = [app.clock.now(), JSON.stringify(authorOf(caller))];
+  await createRepository(trx, { id: templateId, organizationId }, growthBy(first));
+  await insertWorkspace(trx, {
+    template_id: templateId,
+    organization_id: organizationId,
+    revision: 1,
+    base_commit: first.oid,
+    pending_head: null,
+    overlay: '{}',
+    conflicts: '[]',
+    provenance: '[]',
+    created_at: now,
+    updated_at: now,
+    created_by: author,
+    updated_by: author,
+  });
+}
+
+/** Returns the head of main of a template, with its files. Staged files are not among them. */
+export async function headFiles(
+  db: Db,
+  templateId: string,
+): Promise<{ commit: string; files: TemplateFiles }> {
+  const head = await findHead(db, templateId);
+  const files = head && (await filesAt(db, templateId, head.oid));
+  if (!files) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  return { commit: head.oid, files };
+}
