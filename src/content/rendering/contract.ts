@@ -7,7 +7,7 @@ import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;
 
-export const contractBounds = { bytes: 64 * 1024, depth: 32, errors: 20 } as const;
+const contractBounds = { bytes: 64 * 1024, depth: 32, errors: 20 } as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

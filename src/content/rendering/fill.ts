@@ -9,10 +9,10 @@ import type { FillOutcome, FillPayload } from './fill-worker.ts';
 import { WorkerPool } from './workers/pool.ts';
 
 /** Bytes of data that one fill may have, as JSON. */
-export const mostDataBytes = 256 * 1024;
+const mostDataBytes = 256 * 1024;
 
 /** Names that templates read beside their data, which data cannot have. */
-export const reservedNames = [
+const reservedNames = [
   ...['brand', 'contact', 'message', 'sender', 'unsubscribe_url', 'view_url'],
 ] as const;
 
