@@ -1,11 +1,13 @@
 // Builds the tree of HTML as browsers do, to bound its depth before css-inline sees it, and to prove that
 // each block of Liquid holds whole elements: only then may other elements be written around it.
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
-import { compileLimits, SourceFault } from './fault.ts';
-import type { Hidden, Shields, SourceText } from './shields.ts';
+import { TemplateProblem } from '../problem.ts';
+import { compileLimits } from './limits.ts';
+import { type Hidden, placeAt, type ShieldedText, type Shields } from './shields.ts';
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
+type FaultAt = (offset: number, message: string) => TemplateProblem;
 
 /** Facts about the tree of a text. */
 export interface HtmlTree {
@@ -33,12 +35,16 @@ export function checkBalance(hidden: readonly Hidden[], place: string): void {
   for (const one of hidden) {
     if (one.role === 'begin') open.push(one);
     else if (one.role === 'part' ? open.length === 0 : one.role === 'end' && !open.pop()) {
-      throw new SourceFault(one.path, one.line, `${nameOf(one)} began outside of ${place}`);
+      throw new TemplateProblem(one.path, one.line, `${nameOf(one)} began outside of ${place}`);
     }
   }
   const [unclosed] = open;
   if (unclosed) {
-    throw new SourceFault(unclosed.path, unclosed.line, `${nameOf(unclosed)} must end in ${place}`);
+    throw new TemplateProblem(
+      unclosed.path,
+      unclosed.line,
+      `${nameOf(unclosed)} must end in ${place}`,
+    );
   }
 }
 
@@ -71,7 +77,7 @@ class TreeCheck {
 
   #apart(hidden: Hidden): never {
     const message = `${nameOf(hidden)} and its end must stand in the same element, around whole elements`;
-    throw new SourceFault(hidden.path, hidden.line, message);
+    throw new TemplateProblem(hidden.path, hidden.line, message);
   }
 
   #comment(node: DefaultTreeAdapterTypes.CommentNode): void {
@@ -91,7 +97,7 @@ class TreeCheck {
   }
 
   /** Checks that no element was moved into a block or out of it, as browsers do to misnested elements. */
-  checkMoves(source: SourceText): void {
+  checkMoves(faultAt: FaultAt): void {
     const elements = this.#elements.sort((one, other) => one.at - other.at);
     const blocks = this.#closed.sort((one, other) => one.begin - other.begin);
     const open: Block[] = [];
@@ -104,16 +110,14 @@ class TreeCheck {
       while (open.length > 0 && (open.at(-1)?.end ?? 0) < at) open.pop();
       if ((open.at(-1) ?? null) === block) continue;
       const message = `browsers move <${node.tagName}> out of its block of Liquid: it is not possible here`;
-      throw new SourceFault(source.path, source.lineAt(at), message);
+      throw faultAt(at, message);
     }
   }
 }
 
-function parseBounded(source: SourceText, text: string, shift: number, nesting: number) {
+function parseBounded(text: string, nesting: number, faultAt: FaultAt) {
   let depth = 0;
   let elements = 0;
-  const fault = (node: Node, message: string) =>
-    new SourceFault(source.path, source.lineAt(Math.max(0, (startOf(node) ?? 0) - shift)), message);
   const document = parse(text, {
     sourceCodeLocationInfo: true,
     treeAdapter: {
@@ -121,9 +125,13 @@ function parseBounded(source: SourceText, text: string, shift: number, nesting: 
       onItemPush(item) {
         depth += 1;
         elements += 1;
-        if (depth > nesting) throw fault(item, `elements are nested more than ${nesting} deep`);
+        const at = startOf(item) ?? 0;
+        // `html` and `body`, which stand around each piece, do not count.
+        if (depth > nesting + 2) {
+          throw faultAt(at, `elements are nested more than ${nesting} deep`);
+        }
         if (elements > compileLimits.elements) {
-          throw fault(item, `there are more than ${compileLimits.elements} elements`);
+          throw faultAt(at, `there are more than ${compileLimits.elements} elements`);
         }
       },
       onItemPop() {
@@ -141,20 +149,22 @@ function childOf(node: Node, name: string): Element | undefined {
 
 /**
  * Checks HTML whose Liquid stands in comments. `before` and `after` are the elements around it.
- * @throws SourceFault
+ * @throws TemplateProblem
  */
 export function checkTree(
   shields: Shields,
-  source: SourceText,
+  shielded: ShieldedText,
   { nesting = compileLimits.nesting as number, before = '', after = '' } = {},
 ): HtmlTree {
-  const text = before + source.text + after;
-  const shift = before.length;
-  // `html` and `body`, which stand around each piece, do not count.
-  const { document, elements } = parseBounded(source, text, shift, nesting + 2);
+  const text = before + shielded.text + after;
+  const faultAt: FaultAt = (offset, message) => {
+    const { path, line } = placeAt(shielded, Math.max(0, offset - before.length));
+    return new TemplateProblem(path, line, message);
+  };
+  const { document, elements } = parseBounded(text, nesting, faultAt);
   const check = new TreeCheck(shields);
   check.walk(document);
-  check.checkMoves({ ...source, lineAt: (at) => source.lineAt(Math.max(0, at - shift)) });
+  check.checkMoves(faultAt);
   const html = childOf(document, 'html');
   const head = html && childOf(html, 'head');
   const body = html && childOf(html, 'body');

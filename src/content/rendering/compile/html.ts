@@ -3,10 +3,17 @@
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 import { CssFault, readCss } from '../css.ts';
-import { SourceFault } from './fault.ts';
+import { TemplateProblem } from '../problem.ts';
 import { checkBalance } from './html-tree.ts';
 import { adviceOnTag } from './lint.ts';
-import { type Hidden, type Shields, type SourceText, sliceSource } from './shields.ts';
+import {
+  type Hidden,
+  type Mark,
+  type ShieldedText,
+  type Shields,
+  type SourceText,
+  sliceSource,
+} from './shields.ts';
 
 /** The parts of a compilation that readers add to. */
 export interface ReadState {
@@ -15,7 +22,7 @@ export interface ReadState {
   /** CSS that is written into `style` attributes, in its order. */
   css: string[];
   /** Returns the HTML of the partial that a `render` tag places between elements. */
-  placePartial(hidden: Hidden): string;
+  placePartial(hidden: Hidden): ShieldedText;
 }
 
 /** Elements whose content is text, with the way in which it is read. */
@@ -60,6 +67,7 @@ class HtmlReader {
   readonly #source: SourceText;
   readonly #isOurs: boolean;
   #written = '';
+  readonly #marks: Mark[] = [];
   /** Offset up to which the text is written. */
   #at = 0;
   #textElement: string | null = null;
@@ -71,7 +79,7 @@ class HtmlReader {
     this.#isOurs = isOurs;
   }
 
-  read(): string {
+  read(): ShieldedText {
     const { text, path } = this.#source;
     const tokenizer = new Tokenizer(
       { sourceCodeLocationInfo: true },
@@ -92,20 +100,25 @@ class HtmlReader {
         onEof() {},
       },
     );
+    this.#mark(0);
     tokenizer.write(text, true);
     if (this.#style) {
-      throw new SourceFault(path, this.#source.lineAt(this.#style.start), '<style> is not closed');
+      throw new TemplateProblem(
+        path,
+        this.#source.lineAt(this.#style.start),
+        '<style> is not closed',
+      );
     }
     this.#writeText(text.length);
-    return this.#written;
+    return { text: this.#written, marks: this.#marks };
   }
 
   #line(offset: number): number {
     return this.#source.lineAt(offset);
   }
 
-  #fault(offset: number, message: string): SourceFault {
-    return new SourceFault(this.#source.path, this.#line(offset), message);
+  #fault(offset: number, message: string): TemplateProblem {
+    return new TemplateProblem(this.#source.path, this.#line(offset), message);
   }
 
   #warn(offset: number, code: string, message: string): void {
@@ -123,12 +136,32 @@ class HtmlReader {
       checkBalance(shields.in(text), `<${this.#textElement}>`);
       this.#written += text;
     } else if (!shields.has(text)) this.#written += text;
-    else this.#written += text.replace(shields.words, (word) => this.#between(word));
+    else this.#writeBetween(text, end);
   }
 
-  #between(word: string): string {
-    const hidden = this.#state.shields.only(word);
-    return hidden?.partial ? this.#state.placePartial(hidden) : `<!--${word}-->`;
+  #writeBetween(text: string, end: number): void {
+    const { shields } = this.#state;
+    let at = 0;
+    for (const match of text.matchAll(shields.words)) {
+      const [word] = match;
+      this.#written += text.slice(at, match.index);
+      at = match.index + word.length;
+      const hidden = shields.only(word);
+      if (hidden?.partial) {
+        const placed = this.#state.placePartial(hidden);
+        const shift = this.#written.length;
+        this.#marks.push(...placed.marks.map((mark) => ({ ...mark, at: mark.at + shift })));
+        this.#written += placed.text;
+        this.#mark(end - text.length + at);
+      } else this.#written += `<!--${word}-->`;
+    }
+    this.#written += text.slice(at);
+  }
+
+  /** Notes the line of the text that is written next. */
+  #mark(offset: number): void {
+    const { path } = this.#source;
+    this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
   }
 
   /** Writes a comment or a doctype as it is. */
@@ -146,6 +179,7 @@ class HtmlReader {
     const { shields } = this.#state;
     this.#writeText(start);
     this.#at = end;
+    this.#mark(start);
     const tag = this.#source.text.slice(start, end);
     if (shields.has(tagName)) {
       throw this.#fault(start, 'the name of an element cannot be Liquid');
@@ -185,7 +219,11 @@ class HtmlReader {
 
   #endStyle(contentEnd: number, end: number): void {
     const { shields } = this.#state;
-    const { start, content, isForScreens } = this.#style ?? { start: 0, content: 0, isForScreens: false };
+    const { start, content, isForScreens } = this.#style ?? {
+      start: 0,
+      content: 0,
+      isForScreens: false,
+    };
     const { text, path } = this.#source;
     const word = shields.hideText(text.slice(start, end), path, this.#line(start));
     this.#written += `<!--${word}-->`;
@@ -206,7 +244,8 @@ class HtmlReader {
     for (const { start: from, end, name, value } of spans) {
       if (from < at) continue;
       if (from === first) {
-        written += tag.slice(at, first) + this.#hideAttributes(tag.slice(first, last), start, tagName);
+        written +=
+          tag.slice(at, first) + this.#hideAttributes(tag.slice(first, last), start, tagName);
         at = last;
         continue;
       }
@@ -236,6 +275,7 @@ class HtmlReader {
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;
     const quoted = value.replaceAll('"', '&quot;');
+    if (this.#isOurs && /^--(\w+):\1$/.test(value)) return `style="${value}"`;
     if (!shields.has(value) && areDeclarations(value)) {
       return `style="${quoted}"`;
     }
@@ -247,7 +287,8 @@ class HtmlReader {
 /** Tells whether css-inline can read the value of a `style`. */
 function areDeclarations(css: string): boolean {
   const pieces = css.split(';').map((piece) => piece.trim());
-  if (!pieces.every((piece) => piece === '' || /^[\w-]+\s*:\s*[^\s{}][^{}]*$/.test(piece))) return false;
+  if (!pieces.every((piece) => piece === '' || /^[\w-]+\s*:\s*[^\s{}][^{}]*$/.test(piece)))
+    return false;
   try {
     readCss(css);
     return true;
@@ -264,14 +305,14 @@ function isValue(css: string, at: number, end: number): boolean {
 
 /**
  * Checks a style sheet. Returns false, with a warning, if Liquid stands where css-inline could not keep it.
- * @throws SourceFault
+ * @throws TemplateProblem
  */
 export function collectCss({ shields, warnings }: ReadState, css: SourceText): boolean {
   try {
     readCss(css.text);
   } catch (fault) {
     if (!(fault instanceof CssFault)) throw fault;
-    throw new SourceFault(css.path, css.lineAt(fault.at), `in CSS ${fault.message}`);
+    throw new TemplateProblem(css.path, css.lineAt(fault.at), `in CSS ${fault.message}`);
   }
   checkBalance(shields.in(css.text), '<style>');
   const hidden = [...css.text.matchAll(shields.words)];
@@ -291,8 +332,8 @@ export function collectCss({ shields, warnings }: ReadState, css: SourceText): b
 
 /**
  * Returns HTML whose Liquid is shielded. `isOurs` is true for the HTML that is made of MJML.
- * @throws SourceFault
+ * @throws TemplateProblem
  */
-export function shieldHtml(state: ReadState, source: SourceText, isOurs = false): string {
+export function shieldHtml(state: ReadState, source: SourceText, isOurs = false): ShieldedText {
   return new HtmlReader(state, source, isOurs).read();
 }

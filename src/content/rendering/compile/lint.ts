@@ -47,6 +47,20 @@ export function adviceOnTag(tag: string, attributes: Readonly<Record<string, str
   return advice;
 }
 
+/** Returns advice about the size of HTML. */
+export function adviceOnSize(html: string): Advice[] {
+  const bytes = Buffer.byteLength(html);
+  if (bytes <= clippedFrom) return [];
+  const message = `the HTML has ${Math.ceil(bytes / 1024)} KB: Gmail cuts it at 102 KB`;
+  return [{ code: 'clipped-by-gmail', message }];
+}
+
+/** Returns advice about a text part. */
+export function adviceOnText(text: string | null): Advice[] {
+  if (text !== null && text.trim() !== '') return [];
+  return [{ code: 'text-missing', message: 'the text part is empty: write body.txt' }];
+}
+
 function isForeign(url: string, senderDomain: string): boolean {
   if (!/^\s*https?:/i.test(url) || !URL.canParse(url.trim())) return false;
   const host = new URL(url.trim()).hostname.replace(/\.$/, '');
@@ -90,12 +104,10 @@ class Linter {
       },
     );
     tokenizer.write(html, true);
-    const bytes = Buffer.byteLength(html);
-    if (bytes > clippedFrom) {
-      this.#add('clipped-by-gmail', `the HTML has ${Math.ceil(bytes / 1024)} KB: Gmail cuts it at 102 KB`);
-    }
+    for (const { code, message } of adviceOnSize(html)) this.#add(code, message);
     if (this.#facts.hasGroup && !this.#hasUnsubscribe) {
-      const message = 'the HTML has no unsubscribe link: add {{ unsubscribe_url }} or {% brand_footer %}';
+      const message =
+        'the HTML has no unsubscribe link: add {{ unsubscribe_url }} or {% brand_footer %}';
       this.#add('unsubscribe-link-missing', message);
     }
     return this.#found;

@@ -1,6 +1,7 @@
 // Reads MJML strictly, before any library sees it: unknown tags and attributes, wrong nesting and depth are
 // refused with file and line. mrml would drop the first two silently and trap at 400 nested tags.
-import { compileLimits, SourceFault } from './fault.ts';
+import { TemplateProblem } from '../problem.ts';
+import { compileLimits } from './limits.ts';
 import { attributeProblem, bodyTags, wordsOf } from './mjml-words.ts';
 import { type Hidden, type Shields, type SourceText, sliceSource } from './shields.ts';
 
@@ -48,10 +49,17 @@ class MjmlReader {
   readonly #source: SourceText;
   readonly #open: MjmlTag[];
   readonly #floor: number;
+  readonly #count: { tags: number };
   #at = 0;
 
   /** Reads into the last of these open tags. */
-  constructor(context: MjmlContext, source: SourceText, open: MjmlTag[]) {
+  constructor(
+    context: MjmlContext,
+    source: SourceText,
+    open: MjmlTag[],
+    count: { tags: number } = { tags: 0 },
+  ) {
+    this.#count = count;
     this.#context = context;
     this.#source = source;
     this.#open = open;
@@ -71,12 +79,12 @@ class MjmlReader {
     }
     const unclosed = this.#open[this.#floor];
     if (unclosed) {
-      throw new SourceFault(unclosed.path, unclosed.line, `<${unclosed.tag}> is not closed`);
+      throw new TemplateProblem(unclosed.path, unclosed.line, `<${unclosed.tag}> is not closed`);
     }
   }
 
-  #fault(at: number, message: string): SourceFault {
-    return new SourceFault(this.#source.path, this.#source.lineAt(at), message);
+  #fault(at: number, message: string): TemplateProblem {
+    return new TemplateProblem(this.#source.path, this.#source.lineAt(at), message);
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {
@@ -108,11 +116,18 @@ class MjmlReader {
     }
     for (const hidden of shields.in(text)) {
       if (parent && !mayHoldLiquid(parent.tag)) {
-        throw new SourceFault(hidden.path, hidden.line, `Liquid is not possible between the tags of <${parent.tag}>`);
+        throw new TemplateProblem(
+          hidden.path,
+          hidden.line,
+          `Liquid is not possible between the tags of <${parent.tag}>`,
+        );
       }
       if (hidden.partial !== null) this.#partial(hidden);
-      else if (hidden.kind === 'output' && /^(?:mj-wrapper|mjml|root)$/.test(parent?.tag ?? 'root')) {
-        throw new SourceFault(hidden.path, hidden.line, 'a value is not possible here');
+      else if (
+        hidden.kind === 'output' &&
+        /^(?:mj-wrapper|mjml|root)$/.test(parent?.tag ?? 'root')
+      ) {
+        throw new TemplateProblem(hidden.path, hidden.line, 'a value is not possible here');
       } else {
         const { path, line, word } = hidden;
         parent?.children.push({ tag: null, text: word, path, line });
@@ -124,7 +139,7 @@ class MjmlReader {
     const { source, begin, end, close } = this.#context.openPartial(hidden);
     const { path, line } = hidden;
     this.#parent?.children.push({ tag: null, text: begin, path, line });
-    new MjmlReader(this.#context, source, this.#open).read();
+    new MjmlReader(this.#context, source, this.#open, this.#count).read();
     this.#parent?.children.push({ tag: null, text: end, path, line });
     close();
   }
@@ -137,7 +152,11 @@ class MjmlReader {
     this.#at = end + 3;
     if (!conditional.test(comment) && !this.#context.shields.has(comment)) return;
     const parent = this.#parent;
-    if (!parent || !wordsOf(parent.tag)?.children.includes('mj-raw') || parent.tag === 'mj-wrapper') {
+    if (
+      !parent ||
+      !wordsOf(parent.tag)?.children.includes('mj-raw') ||
+      parent.tag === 'mj-wrapper'
+    ) {
       throw this.#fault(start, 'a conditional comment or Liquid in a comment is not possible here');
     }
     this.#add(start, comment);
@@ -148,7 +167,8 @@ class MjmlReader {
     const open = this.#parent;
     if (name === undefined) throw this.#fault(start, 'an end tag is not complete');
     if (this.#open.length <= this.#floor || open?.tag !== name) {
-      const expected = this.#open.length > this.#floor && open ? `: </${open.tag}> is expected` : '';
+      const expected =
+        this.#open.length > this.#floor && open ? `: </${open.tag}> is expected` : '';
       throw this.#fault(start, `</${name.slice(0, 40)}> closes nothing${expected}`);
     }
     this.#open.pop();
@@ -161,6 +181,10 @@ class MjmlReader {
       throw this.#fault(start, `a tag is expected, not ${found}`);
     }
     this.#checkPlace(start, name);
+    this.#count.tags += 1;
+    if (this.#count.tags > compileLimits.tags) {
+      throw this.#fault(start, `there are more than ${compileLimits.tags} tags`);
+    }
     const { attributes, isClosed } = this.#attributes(start, name);
     if (name === 'mj-include') {
       if (!isClosed) throw this.#fault(start, '<mj-include> ends with />');
@@ -185,14 +209,19 @@ class MjmlReader {
     const parent = this.#parent;
     if (name === 'mj-include' && parent) return;
     if (name === 'mj-html-attributes') {
-      throw this.#fault(start, '<mj-html-attributes> is not supported: write attributes into the HTML');
+      throw this.#fault(
+        start,
+        '<mj-html-attributes> is not supported: write attributes into the HTML',
+      );
     }
     const isAttributes = parent?.tag === 'mj-attributes';
     const known = isAttributes
       ? name === 'mj-all' || name === 'mj-class' || name === 'mj-body' || bodyTags.includes(name)
       : wordsOf(name) !== undefined;
     if (!known) {
-      const more = name.startsWith('mj') ? '' : ': HTML is possible in <mj-text>, <mj-raw> and <mj-table>';
+      const more = name.startsWith('mj')
+        ? ''
+        : ': HTML is possible in <mj-text>, <mj-raw> and <mj-table>';
       throw this.#fault(start, `<${name.slice(0, 40)}> is not a tag of MJML here${more}`);
     }
     if (isAttributes || !parent) return;
@@ -201,6 +230,9 @@ class MjmlReader {
     if (!isPossible) {
       const place = parent.tag === 'root' ? 'outside of <mjml>' : `in <${parent.tag}>`;
       throw this.#fault(start, `<${name}> is not possible ${place}`);
+    }
+    if (name === 'mj-carousel-image' && parent.children.length >= compileLimits.carouselImages) {
+      throw this.#fault(start, `<mj-carousel> has at most ${compileLimits.carouselImages} images`);
     }
     const isSingle = name === 'mj-head' || name === 'mj-body';
     if (isSingle && parent.children.some(({ tag }) => tag === name)) {
@@ -218,7 +250,8 @@ class MjmlReader {
         throw this.#fault(at, `Liquid is not possible between the attributes of <${name}>`);
       }
       const value = double ?? single;
-      if (value === undefined) throw this.#fault(at, `the attribute ${key} needs a value in quotes`);
+      if (value === undefined)
+        throw this.#fault(at, `the attribute ${key} needs a value in quotes`);
       if (attributes.has(key)) throw this.#fault(at, `<${name}> has ${key} twice`);
       const isInclude = name === 'mj-include' && /^(?:path|type|css-inline)$/.test(key);
       const problem = isInclude ? null : attributeProblem(name, key, value, shields.has(value));
@@ -247,14 +280,21 @@ class MjmlReader {
     const type = attributes.get('type') ?? 'mjml';
     const parent = this.#parent;
     const { source, close } = this.#context.openInclude(address, this.#source.path, line);
-    if (type === 'mjml') new MjmlReader(this.#context, source, this.#open).read();
+    if (type === 'mjml') new MjmlReader(this.#context, source, this.#open, this.#count).read();
     else if (type === 'html' || type === 'css') {
       const tag = type === 'html' ? 'mj-raw' : 'mj-style';
       if (parent && !wordsOf(parent.tag)?.children.includes(tag)) {
         throw this.#fault(start, `a file of the type ${type} is not possible in <${parent.tag}>`);
       }
       const own = new Map(attributes.get('css-inline') === 'inline' ? [['inline', 'inline']] : []);
-      parent?.children.push({ tag, attributes: own, children: [], content: source, path: source.path, line: 1 });
+      parent?.children.push({
+        tag,
+        attributes: own,
+        children: [],
+        content: source,
+        path: source.path,
+        line: 1,
+      });
     } else throw this.#fault(start, `<mj-include> has the type mjml, html or css`);
     close();
   }
@@ -262,12 +302,14 @@ class MjmlReader {
 
 /** Tells whether mrml keeps raw text between the children of a tag. */
 function mayHoldLiquid(tag: string): boolean {
-  return wordsOf(tag)?.children.includes('mj-raw') === true || /^(?:root|mjml|mj-navbar)$/.test(tag);
+  return (
+    wordsOf(tag)?.children.includes('mj-raw') === true || /^(?:root|mjml|mj-navbar)$/.test(tag)
+  );
 }
 
 /**
  * Reads a document of MJML.
- * @throws SourceFault at the first mistake
+ * @throws TemplateProblem at the first mistake
  */
 export function readMjml(context: MjmlContext, source: SourceText): MjmlTag {
   const root: MjmlTag = {
@@ -279,14 +321,18 @@ export function readMjml(context: MjmlContext, source: SourceText): MjmlTag {
     line: 1,
   };
   const begin = /<mjml[\s>]/.exec(source.text);
-  if (!begin) throw new SourceFault(source.path, 1, 'MJML begins with <mjml>');
+  if (!begin) throw new TemplateProblem(source.path, 1, 'MJML begins with <mjml>');
   new MjmlReader(context, source, [root]).read();
   const [first, second] = root.children.filter(({ tag }) => tag !== null) as MjmlTag[];
   if (first?.tag !== 'mjml' || second) {
-    throw new SourceFault(source.path, second?.line ?? 1, 'MJML has one <mjml>, around everything else');
+    throw new TemplateProblem(
+      source.path,
+      second?.line ?? 1,
+      'MJML has one <mjml>, around everything else',
+    );
   }
   if (!first.children.some(({ tag }) => tag === 'mj-body')) {
-    throw new SourceFault(source.path, first.line, '<mjml> has no <mj-body>');
+    throw new TemplateProblem(source.path, first.line, '<mjml> has no <mj-body>');
   }
   return root;
 }

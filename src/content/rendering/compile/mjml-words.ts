@@ -177,7 +177,10 @@ export function attributeProblem(
   hasLiquid: boolean,
 ): string | null {
   if (!isKnown(tag, name)) return `<${tag}> has no attribute ${name.slice(0, 100)}`;
-  if (hasLiquid && (!textual.test(name) || tag === 'mj-class' || (tag === 'mj-social-element' && name === 'name'))) {
+  if (
+    hasLiquid &&
+    (!textual.test(name) || tag === 'mj-class' || (tag === 'mj-social-element' && name === 'name'))
+  ) {
     return `${name} of <${tag}> cannot have Liquid: it is read when the template is published`;
   }
   const good = goodValues[`${tag} ${name}`];
@@ -190,7 +193,8 @@ export function attributeProblem(
 
 function isKnown(tag: string, name: string): boolean {
   if (tag === 'mj-all') return everyAttribute.has(name) || name === 'css-class';
-  if (tag === 'mj-class') return everyAttribute.has(name) || name === 'css-class' || name === 'name';
+  if (tag === 'mj-class')
+    return everyAttribute.has(name) || name === 'css-class' || name === 'name';
   if (bodyTags.includes(tag) && (name === 'css-class' || name === 'mj-class')) return true;
   return tags.get(tag)?.attributes.includes(name) === true;
 }

@@ -1,16 +1,22 @@
 // Has mrml render MJML that mjml-reader.ts accepted. mrml sees tags and words only: contents and Liquid are
 // put in after it, as its parser takes HTML for XML.
 import mrml from 'mrml';
-import { type ReadState, collectCss, shieldHtml } from './html.ts';
+import { TemplateProblem } from '../problem.ts';
+import { collectCss, type ReadState, shieldHtml } from './html.ts';
 import { checkTree } from './html-tree.ts';
-import { SourceFault } from './fault.ts';
-import { type MjmlContext, type MjmlNode, type MjmlPiece, type MjmlTag, readMjml } from './mjml-reader.ts';
+import {
+  type MjmlContext,
+  type MjmlNode,
+  type MjmlPiece,
+  type MjmlTag,
+  readMjml,
+} from './mjml-reader.ts';
 import { wordsOf } from './mjml-words.ts';
-import { type SourceText, sliceSource } from './shields.ts';
+import type { ShieldedText, SourceText } from './shields.ts';
 
 /** HTML that MJML became, with words in place of Liquid. */
 interface MadeHtml {
-  html: string;
+  html: ShieldedText;
   /** Content of `mj-preview`. */
   preview: string | null;
 }
@@ -18,9 +24,8 @@ interface MadeHtml {
 /** Elements that mrml writes around the content of a tag, as far as parsers depend on them. */
 function around(tag: string, parent: string): { before: string; after: string } {
   const isRow = tag === 'mj-raw' && (parent === 'mj-column' || parent === 'mj-hero');
-  if (isRow) return { before: '<table><tbody>', after: '</tbody></table>' };
-  if (tag === 'mj-table') return { before: '<table>', after: '</table>' };
-  return { before: '', after: '' };
+  const open = isRow ? '<table><tbody>' : tag === 'mj-table' ? '<table>' : '';
+  return { before: `<!doctype html><body>${open}`, after: open === '' ? '' : '</table>' };
 }
 
 const fontAddress = /^https:\/\/[^\s"'()<>\\]+$/;
@@ -81,16 +86,18 @@ class MjmlWriter {
     const html = shieldHtml(this.#state, content);
     const isInHead = parent === 'mj-head';
     if (!isInHead && parent !== 'mj-wrapper') {
-      const shielded = { ...content, text: html };
-      checkTree(this.#state.shields, shielded, around(node.tag, parent));
+      checkTree(this.#state.shields, html, around(node.tag, parent));
     }
-    return this.#setAside(html, node);
+    return this.#setAside(html.text, node);
   }
 
   #style(node: MjmlTag, content: SourceText): string {
-    const { warnings, shields } = this.#state;
+    const { warnings } = this.#state;
     const isInline = node.attributes.get('inline') === 'inline';
-    const isReadable = collectCss(isInline ? this.#state : { ...this.#state, warnings: [] }, content);
+    const isReadable = collectCss(
+      isInline ? this.#state : { ...this.#state, warnings: [] },
+      content,
+    );
     if (isInline && isReadable) {
       this.#state.css.push(content.text);
       return '';
@@ -104,14 +111,18 @@ class MjmlWriter {
 
   #takePreview(node: MjmlTag): void {
     if (this.preview !== null) {
-      throw new SourceFault(node.path, node.line, 'there is a second <mj-preview>');
+      throw new TemplateProblem(node.path, node.line, 'there is a second <mj-preview>');
     }
     this.preview = node.content?.text.trim() ?? '';
   }
 
   #checkFont({ attributes, path, line }: MjmlTag): void {
     if (!fontAddress.test(attributes.get('href') ?? '') || !attributes.get('name')) {
-      throw new SourceFault(path, line, '<mj-font> needs a name and an href that begins with https://');
+      throw new TemplateProblem(
+        path,
+        line,
+        '<mj-font> needs a name and an href that begins with https://',
+      );
     }
     const message = 'mail programs load the font from its server, or leave it out';
     this.#state.warnings.push({ code: 'remote-css', message, path, line });
@@ -134,7 +145,8 @@ class MjmlWriter {
   #checkColumns({ children }: MjmlTag): void {
     const block = children.find(
       (child) =>
-        child.tag === null && this.#state.shields.in(child.text).some(({ role }) => role === 'begin'),
+        child.tag === null &&
+        this.#state.shields.in(child.text).some(({ role }) => role === 'begin'),
     );
     const isOpen = children.some(
       (child) =>
@@ -142,7 +154,7 @@ class MjmlWriter {
     );
     if (block && isOpen) {
       const message = 'beside a block of Liquid each column and group needs a width';
-      throw new SourceFault(block.path, block.line, message);
+      throw new TemplateProblem(block.path, block.line, message);
     }
   }
 }
@@ -162,12 +174,12 @@ function render(mjml: string, path: string): string {
   const result = engine.toHtml(mjml);
   engine.free();
   if (result.type === 'success') return result.content;
-  throw new SourceFault(path, null, `MJML cannot be rendered: ${result.message.slice(0, 200)}`);
+  throw new TemplateProblem(path, null, `MJML cannot be rendered: ${result.message.slice(0, 200)}`);
 }
 
 /**
  * Renders MJML.
- * @throws SourceFault; WebAssembly.RuntimeError if mrml fails: its module cannot be used any more
+ * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: its module cannot be used any more
  */
 export function renderMjml(state: ReadState, context: MjmlContext, source: SourceText): MadeHtml {
   const { shields } = state;
@@ -177,9 +189,9 @@ export function renderMjml(state: ReadState, context: MjmlContext, source: Sourc
   const rendered = render(mjml, source.path);
   for (const hidden of shields.in(mjml)) {
     if (rendered.includes(hidden.word)) continue;
-    throw new SourceFault(hidden.path, hidden.line, 'Liquid is not possible in this attribute');
+    throw new TemplateProblem(hidden.path, hidden.line, 'Liquid is not possible in this attribute');
   }
   const html = outside + writer.finish(rendered);
-  const whole = sliceSource({ ...source, text: html, lineAt: () => 1 }, 0, html.length);
+  const whole = { path: source.path, text: html, lineAt: () => 1 };
   return { html: shieldHtml(state, whole, true), preview: writer.preview };
 }

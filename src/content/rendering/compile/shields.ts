@@ -1,6 +1,6 @@
 // Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and puts it back byte for byte.
 // A word has letters and digits only: it may be text, the name or the value of an attribute, or a value in CSS.
-import { type TagToken, TokenKind, Tokenizer, type TopLevelToken } from 'liquidjs';
+import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
 
 /** Part of a word in a block: `if` begins one, `else` is a part, `endif` ends it. */
 type Role = 'begin' | 'part' | 'end';
@@ -70,7 +70,9 @@ export class Shields {
   /** Returns the hidden pieces of a text, in its order. */
   in(text: string): Hidden[] {
     if (!this.has(text)) return [];
-    return [...text.matchAll(this.words)].flatMap(([, number]) => this.#hidden[Number(number)] ?? []);
+    return [...text.matchAll(this.words)].flatMap(
+      ([, number]) => this.#hidden[Number(number)] ?? [],
+    );
   }
 
   /** Returns the piece if the text is its word and nothing else. */
@@ -86,7 +88,9 @@ export class Shields {
   /** Puts all hidden texts back, also those in hidden texts. */
   restore(text: string): string {
     if (!this.has(text)) return text;
-    return text.replace(this.words, (_, number) => this.restore(this.#hidden[Number(number)]?.text ?? ''));
+    return text.replace(this.words, (_, number) =>
+      this.restore(this.#hidden[Number(number)]?.text ?? ''),
+    );
   }
 }
 
@@ -139,18 +143,54 @@ export function hideLiquid(shields: Shields, source: string, path: string): Sour
   return { path, text, lineAt: lineReader(text, marks) };
 }
 
+/** Returns the index of the last entry of a sorted list that is not over `value`; -1 if all are. */
+function lastUpTo(count: number, value: number, entry: (index: number) => number): number {
+  let low = -1;
+  let high = count - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (entry(middle) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 function lineReader(text: string, marks: readonly { at: number; line: number }[]) {
+  let breaks: number[] | null = null;
   return (offset: number): number => {
-    let low = 0;
-    let high = marks.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((marks[middle]?.at ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    const mark = marks[low] ?? { at: 0, line: 1 };
-    return mark.line + text.slice(mark.at, offset).split('\n').length - 1;
+    breaks ??= [...text.matchAll(/\n/g)].map(({ index }) => index);
+    const found = breaks;
+    const breaksBefore = (at: number) =>
+      lastUpTo(found.length, at - 1, (index) => found[index] ?? 0);
+    const mark = marks[lastUpTo(marks.length, offset, (index) => marks[index]?.at ?? 0)];
+    return (mark?.line ?? 1) + breaksBefore(offset) - breaksBefore(mark?.at ?? 0);
   };
+}
+
+/** Beginning of a piece of shielded text, with its place in the files. */
+export interface Mark {
+  at: number;
+  path: string;
+  line: number;
+}
+
+/** A text that was made of files. */
+export interface ShieldedText {
+  text: string;
+  /** In the order of the text. */
+  marks: readonly Mark[];
+}
+
+/** Returns the file and line of an offset. */
+export function placeAt({ marks }: ShieldedText, offset: number): { path: string; line: number } {
+  const mark =
+    marks[
+      Math.max(
+        0,
+        lastUpTo(marks.length, offset, (index) => marks[index]?.at ?? 0),
+      )
+    ];
+  return { path: mark?.path ?? '', line: mark?.line ?? 1 };
 }
 
 /** Returns the text from `start` to `end` as a text of its own. */

@@ -2,7 +2,7 @@
 // and its partials. Pure.
 import { loadYaml } from '../../../platform/runtime/on-demand.ts';
 import type { CompiledTemplate, TemplateFiles } from '../compiled.ts';
-import { SourceFault } from './fault.ts';
+import { TemplateProblem } from '../problem.ts';
 
 /** Settings of `template.yaml`. */
 export type Settings = Pick<
@@ -18,12 +18,14 @@ const mostPreheader = 2000;
 
 type Check = (value: unknown) => string | null;
 
-const lineOf = (most: number): Check => (value) => {
-  if (typeof value !== 'string') return 'is text: put it in quotes';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
-  if (/[\u0000-\u001f\u007f]/.test(value)) return 'is one line without control characters';
-  return value.length > most ? `has at most ${most} characters` : null;
-};
+const lineOf =
+  (most: number): Check =>
+  (value) => {
+    if (typeof value !== 'string') return 'is text: put it in quotes';
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
+    if (/[\u0000-\u001f\u007f]/.test(value)) return 'is one line without control characters';
+    return value.length > most ? `has at most ${most} characters` : null;
+  };
 
 const checks: Readonly<Record<string, Check>> = {
   subject: lineOf(mostSubject),
@@ -39,19 +41,20 @@ const checks: Readonly<Record<string, Check>> = {
 
 /**
  * Reads `template.yaml`.
- * @throws SourceFault at the first mistake
+ * @throws TemplateProblem at the first mistake
  */
 export function readSettings(files: TemplateFiles): Settings {
   const text = files[settingsPath];
-  if (text === undefined) throw new SourceFault(settingsPath, null, 'is missing: it has the subject');
+  if (text === undefined)
+    throw new TemplateProblem(settingsPath, null, 'is missing: it has the subject');
   if (text.length > mostSettings) {
-    throw new SourceFault(settingsPath, null, `has at most ${mostSettings / 1024} KB`);
+    throw new TemplateProblem(settingsPath, null, `has at most ${mostSettings / 1024} KB`);
   }
   const { parseDocument, LineCounter, isMap, isScalar } = loadYaml();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const fault = (at: number | undefined, message: string) =>
-    new SourceFault(settingsPath, at === undefined ? null : lines.linePos(at).line, message);
+    new TemplateProblem(settingsPath, at === undefined ? null : lines.linePos(at).line, message);
   const [error] = document.errors;
   if (error) throw fault(error.pos[0], error.message);
   if (!isMap(document.contents)) throw fault(0, 'is a map, such as "subject: Hello"');
@@ -72,7 +75,8 @@ export function readSettings(files: TemplateFiles): Settings {
     found.set(name, plain);
   }
   const subject = found.get('subject');
-  if (typeof subject !== 'string' || subject.trim() === '') throw fault(undefined, 'subject is missing');
+  if (typeof subject !== 'string' || subject.trim() === '')
+    throw fault(undefined, 'subject is missing');
   const { preheader = null, brand = null, priority = null } = Object.fromEntries(found);
   return {
     subject,
@@ -91,7 +95,7 @@ function lineOfJson(error: unknown, text: string): number | null {
 
 /**
  * Reads a JSON file; returns null if it is missing.
- * @throws SourceFault if it has no object
+ * @throws TemplateProblem if it has no object
  */
 export function readJson(files: TemplateFiles, path: string): Record<string, unknown> | null {
   const text = files[path];
@@ -102,9 +106,9 @@ export function readJson(files: TemplateFiles, path: string): Record<string, unk
       return value as Record<string, unknown>;
     }
   } catch (error) {
-    throw new SourceFault(path, lineOfJson(error, text), 'is not JSON');
+    throw new TemplateProblem(path, lineOfJson(error, text), 'is not JSON');
   }
-  throw new SourceFault(path, 1, 'is a JSON object');
+  throw new TemplateProblem(path, 1, 'is a JSON object');
 }
 
 export interface Body {
@@ -114,18 +118,22 @@ export interface Body {
 
 /**
  * Returns the body file, or null if the template has `body.txt` only.
- * @throws SourceFault
+ * @throws TemplateProblem
  */
 export function findBody(files: TemplateFiles): Body | null {
   const hasMjml = files['body.mjml'] !== undefined;
   const hasHtml = files['body.html'] !== undefined;
   if (hasMjml && hasHtml) {
-    throw new SourceFault('body.html', null, 'there is body.mjml too: keep one of them');
+    throw new TemplateProblem('body.html', null, 'there is body.mjml too: keep one of them');
   }
   if (hasMjml) return { kind: 'mjml', path: 'body.mjml' };
   if (hasHtml) return { kind: 'html', path: 'body.html' };
   if (files['body.txt'] !== undefined) return null;
-  throw new SourceFault('body.html', null, 'is missing: a template has body.mjml, body.html or body.txt');
+  throw new TemplateProblem(
+    'body.html',
+    null,
+    'is missing: a template has body.mjml, body.html or body.txt',
+  );
 }
 
 export type PartialKind = 'mjml' | 'html' | 'liquid';
@@ -137,7 +145,7 @@ export interface PartialFile {
 
 /**
  * Returns the partials by their names, such as `header` of `partials/header.mjml`.
- * @throws SourceFault if two files have one name
+ * @throws TemplateProblem if two files have one name
  */
 export function findPartials(files: TemplateFiles): Map<string, PartialFile> {
   const found = new Map<string, PartialFile>();
@@ -145,7 +153,8 @@ export function findPartials(files: TemplateFiles): Map<string, PartialFile> {
     const [, name, kind] = /^partials\/(.+)\.(mjml|html|liquid)$/.exec(path) ?? [];
     if (name === undefined || kind === undefined) continue;
     const other = found.get(name);
-    if (other) throw new SourceFault(path, null, `${other.path} has the same name: rename one of them`);
+    if (other)
+      throw new TemplateProblem(path, null, `${other.path} has the same name: rename one of them`);
     found.set(name, { kind: kind as PartialKind, path });
   }
   return found;
