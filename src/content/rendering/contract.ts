@@ -83,7 +83,7 @@ function depthOf(value: unknown, most: number): number {
   return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one, most - 1)));
 }
 
-/** Checks what ajv would take: references to elsewhere, patterns that RE2 does not have. */
+/** Checks parts that ajv would accept: references to elsewhere, patterns that RE2 does not have. */
 function checkParts(schema: unknown, text: string, path: string, place = ''): void {
   if (typeof schema !== 'object' || schema === null) return;
   const fail = (part: string, problem: string): never => {

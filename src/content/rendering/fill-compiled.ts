@@ -243,7 +243,7 @@ class Filling {
 
 /**
  * Fills a template.
- * @throws FillRefusal for data that the contract or the template cannot take
+ * @throws FillRefusal for data that `contract.json` or the template refuses
  */
 export function fillCompiled(read: ReadTemplate, values: FillValues, dataField: string): Filled {
   return new Filling(read, values, dataField).run();

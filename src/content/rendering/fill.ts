@@ -77,7 +77,7 @@ function valuesOf(values: FillValues, dataField: string): string {
 /**
  * Fills a template for one message. `dataField` is the field of the caller that holds the data, such as
  * `email.templateData`: errors about data begin with it.
- * @throws ValidationError if the data does not satisfy the contract, or the template cannot be filled with it;
+ * @throws ValidationError if `contract.json` or the template refuses the data;
  * CapacityError beyond the share of the organization
  */
 export async function fillTemplate(

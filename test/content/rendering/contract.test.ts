@@ -12,7 +12,7 @@ function problemIn(schema: unknown): [number | null, string] {
     expect(error.path).toBe('contract.json');
     return [error.line, error.message];
   }
-  throw new Error('the contract was accepted');
+  throw new Error('the schema was accepted');
 }
 
 function deep(depth: number): unknown {

@@ -58,7 +58,7 @@ const contract = {
 };
 
 describe('the data of a fill', () => {
-  it('is refused by the fields that the contract misses', async () => {
+  it('is refused by field where contract.json forbids it', async () => {
     const data = { user: { email: 'no' }, total: '1', extra: true };
     expect(await refusal(fill({ contract }, { data }))).toEqual({
       'email.templateData.user.name': ['is missing'],
@@ -174,7 +174,7 @@ describe('a filled template', () => {
     ]);
   });
 
-  it('does not warn of variables that the contract leaves out', async () => {
+  it('does not warn of missing variables if contract.json allows them', async () => {
     const { warnings } = await fill({ html: '{{ user.name }}', contract: { type: 'object' } });
     expect(warnings).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // The filters of templates: those of Shopify's Liquid that need no file, no network and no randomness. Each is
-// guarded: what it reads is counted first, because liquidjs counts some of it too late or not at all.
+// guarded: its input is counted first, because liquidjs counts some input too late or not at all.
 import { type Liquid, filters as library } from 'liquidjs';
 import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import { contextOf, type FilterContext } from './context.ts';

@@ -9,7 +9,7 @@ export interface PoolOptions extends ThreadOptions {
   /** Jobs up to this size go to the worker together, at most so many. */
   smallBytes: number;
   mostTogether: number;
-  /** Makes the error of a job for which there is no room. */
+  /** Makes the error of a job beyond the room of the queue or its organization's share. */
   full(): Error;
 }
 
@@ -18,7 +18,7 @@ export interface JobRequest<Payload> {
   organizationId: string;
   /** Bytes that the job holds while it waits. */
   bytes: number;
-  /** Returns what the worker gets; `sent` holds what this worker was sent before. */
+  /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
   payload(sent: Set<string>): Payload;
 }
 

@@ -18,7 +18,7 @@ const startDeadlineMs = 30_000;
 
 /** A job that is queued or with a worker. */
 export interface PendingJob<Payload, Outcome> extends QueuedJob {
-  /** Returns what the worker gets; `sent` holds what this worker was sent before. */
+  /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
   payload(sent: Set<string>): Payload;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
