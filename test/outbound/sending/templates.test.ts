@@ -116,7 +116,10 @@ describe.each(stores)('sends of templates on %s', (store) => {
 
   it.each(['templateId', 'templateSlug'])('refuses an unknown %s with 404', async (field) => {
     const name = field === 'templateId' ? 'tmpl_0123456789abcdefghjk' : 'nobody';
-    const { status, body } = await world.api.post('/v1/messages', payloadOf({ [field]: name }));
+    const { status, body } = await world.api.post<object>(
+      '/v1/messages',
+      payloadOf({ [field]: name }),
+    );
     expect({ status, ...body }).toMatchObject({ status: 404, resource: 'template', id: name });
   });
 
