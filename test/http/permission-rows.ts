@@ -965,6 +965,18 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'template',
     query: '?limit=100',
   },
+  [`POST ${templates}/{id}/publish`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+  },
+  [`POST ${templates}/{id}/render`]: {
+    may: readsTemplates,
+    gives: 200,
+    on: 'template',
+    body: () => ({ draft: true, data: { number: 1 } }),
+  },
   [`POST ${templates}/{id}/archive`]: { may: writesTemplates, gives: 200, on: 'template' },
   [`POST ${templates}/{id}/duplicate`]: {
     may: writesTemplates,

@@ -1,5 +1,13 @@
 // Templates for tests.
 import type { CreateTemplate, Template } from '../../../src/content/templates/schema.ts';
+import type { WorkspaceView } from '../../../src/content/templates/workspace/schema.ts';
+import {
+  saveWorkspace,
+  showWorkspace,
+  stageFiles,
+} from '../../../src/content/templates/workspace/workspace.ts';
+import type { Caller } from '../../../src/core/api/route.ts';
+import type { App } from '../../../src/core/app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
 
 /** Body of a template with this slug. */
@@ -30,4 +38,31 @@ export interface Refusal {
   resource?: string;
   id?: string;
   fields?: Record<string, string[]>;
+}
+
+let keys = 0;
+
+/** Stages files and saves them as a commit. */
+export async function save(
+  app: App,
+  caller: Caller,
+  id: string,
+  files: Record<string, string | null>,
+): Promise<void> {
+  const { workspace } = await stage(app, caller, id, files);
+  const idempotencyKey = `save-${keys++}`;
+  await saveWorkspace(app, caller, id, { expectedRevision: workspace.revision, idempotencyKey });
+}
+
+/** Stages files without saving them. */
+export async function stage(
+  app: App,
+  caller: Caller,
+  id: string,
+  files: Record<string, string | null>,
+): Promise<WorkspaceView> {
+  const { workspace } = await showWorkspace(app, caller, id);
+  const idempotencyKey = `stage-${keys++}`;
+  const guard = { expectedRevision: workspace.revision, idempotencyKey };
+  return stageFiles(app, caller, id, { ...guard, files });
 }
