@@ -21,6 +21,7 @@ export interface SendFlags {
   'track-clicks'?: boolean | undefined;
   conversation?: string | undefined;
   'unsubscribe-group'?: string | undefined;
+  template?: string | undefined;
 }
 
 /** Parses `Ada <ada@example.com>`, or an address alone. */
@@ -56,16 +57,25 @@ async function emailContent(flags: SendFlags) {
   });
 }
 
+/** Names a template by its id or slug, and gives it the data that would else be the body. */
+function templateFields({ template }: SendFlags, templateData: Record<string, unknown>) {
+  if (template === undefined) return {};
+  const name = template.startsWith('tmpl_') ? { templateId: template } : { templateSlug: template };
+  return { ...name, templateData };
+}
+
 /** @throws UsageError for a file that cannot be read or a pair without its separator. */
 export async function sendPayloadFrom(
   data: Record<string, unknown>,
   flags: SendFlags,
 ): Promise<Record<string, unknown>> {
-  const email = await emailContent(flags);
-  const content = Object.keys(email).length > 0 || data.email === undefined;
+  const isTemplate = flags.template !== undefined;
+  const body = isTemplate ? {} : data;
+  const email = { ...(await emailContent(flags)), ...templateFields(flags, data) };
+  const content = Object.keys(email).length > 0 || body.email === undefined;
   return {
     channel: 'email',
-    ...data,
+    ...body,
     ...given({
       to: flags.to?.map(party),
       cc: flags.cc?.map(party),
@@ -75,6 +85,6 @@ export async function sendPayloadFrom(
       tags: flags.tag,
       metadata: pairs(flags.metadata, '=', 'metadata'),
     }),
-    ...(content && { email: { ...(data.email as object | undefined), ...email } }),
+    ...(content && { email: { ...(body.email as object | undefined), ...email } }),
   };
 }

@@ -2,16 +2,17 @@
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import type { Message } from '../../src/outbound/messages/schema.ts';
+import type { DryRunResult, Message } from '../../src/outbound/messages/schema.ts';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
+import { printDryRun } from '../base/dry-run.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
 import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printMessage } from '../base/message-view.ts';
 import { writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
-import { runRoute } from '../base/route.ts';
+import { dryRunRoute, runRoute } from '../base/route.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
@@ -45,6 +46,10 @@ export default class MessagesSend extends BaseCommand {
       description: 'Send tomorrow at nine, by the clock of this machine',
       command:
         'svc messages send --to ada@example.com --subject Hi --text Hi --scheduled-for "$(date -d "tomorrow 9:00" -Iseconds)"',
+    },
+    {
+      description: 'Send a template with values from a file',
+      command: 'svc messages send --to ada@example.com --template welcome --data @ada.json',
     },
     {
       description: 'Send a body of the API from standard input',
@@ -109,6 +114,15 @@ export default class MessagesSend extends BaseCommand {
       description: 'Track clicks on links (default: setting of the organization)',
       allowNo: true,
     }),
+    template: Flags.string({
+      description: 'Published template; --data then gives its values',
+      helpValue: 'SLUG',
+      exclusive: ['subject', 'text', 'html'],
+    }),
+    'dry-run': Flags.boolean({
+      description: 'Show what would be sent and refused; send nothing',
+      exclusive: ['wait', 'scheduled-for'],
+    }),
     'scheduled-for': Flags.string({
       description: 'Send at this time: ISO 8601 with an offset, within a year',
       helpValue: 'TIME',
@@ -135,6 +149,10 @@ export default class MessagesSend extends BaseCommand {
         const body = { ...input, scheduledFor, ...given({ idempotencyKey }) };
         const message = await runRoute(app, caller, sendingRoutes.schedule, { body });
         return printMessage(flags, message, scheduledCard);
+      }
+      if (flags['dry-run']) {
+        const result = await dryRunRoute(app, caller, sendingRoutes.send, input);
+        return printDryRun(flags, result as DryRunResult);
       }
       const message = await runRoute(app, caller, sendingRoutes.send, { headers, body: input });
       if (flags.wait) await follow(app, caller, message, flags, timeoutMs);

@@ -3,9 +3,13 @@ import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change an unsubscribe group: its name or description',
+  summary: 'Change an unsubscribe group: name, description, page',
   examples: [
     ['Rename a group', 'svc unsubscribe-groups update usg_06dq2k0qz8h3v5m1r9t4w7xy --name News'],
+    [
+      'List it on the page of every recipient',
+      'svc unsubscribe-groups update usg_06dq2k0qz8h3v5m1r9t4w7xy --public',
+    ],
   ],
   args,
   body: updateGroupInput,

@@ -149,14 +149,18 @@ async function answer(
   const bytes = plan.readsBody
     ? await bodies.read(organizationId, request.raw, reply.raw)
     : undefined;
+  let status: number = route.status;
   const output = await workload.runFor(organizationId, async () => {
     const body = bytes && bodyOf(plan, bytes);
     // Without an escape, a JSON string cannot contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
     const input = validate(plan, request, body, hasPlainBody);
-    return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
+    const isDry = (input.body as { dryRun?: boolean } | undefined)?.dryRun === true;
+    const { run } = (isDry && route.dryRun) || route;
+    if (run !== route.run) status = 200;
+    return withLimits(dispatcher, caller, route, reply, () => run(app, { caller, ...input }));
   });
-  reply.code(route.status);
+  reply.code(status);
   if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
   reply.header('content-type', jsonContentType);
   return JSON.stringify(output);

@@ -302,6 +302,11 @@ function responsesOf(
       content: contentOf(route, book),
     },
   };
+  if (route.dryRun) {
+    const content = { 'application/json': { schema: book.schemaOf(route.dryRun.output) } };
+    const description = 'Result of a dry run';
+    answers[200] = { description, headers: headerRefs(['X-Request-Id']), content };
+  }
   const takesBody = route.method !== 'GET';
   const statuses = [...commonErrors, ...(takesBody ? bodyErrors : []), ...(route.errors ?? [])];
   for (const status of new Set(statuses.sort((a, b) => a - b))) {

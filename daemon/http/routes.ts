@@ -3,6 +3,7 @@
 
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
+import { brandRoutes } from '../../src/content/brands/routes.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
 import { domainRoutes } from '../../src/identity/domains/routes.ts';
@@ -49,6 +50,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   warmingRoutes,
   blockRoutes,
   unsubscribeGroupRoutes,
+  brandRoutes,
   contactRoutes,
   conversationRoutes,
   forgetRoutes,

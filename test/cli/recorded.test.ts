@@ -17,6 +17,7 @@ const changesNothing = [
   'webhooks redeliver',
   ...['unsubscribe-groups list', 'unsubscribe-groups show'],
   ...['blocks export', 'blocks list', 'blocks show'],
+  ...['brands list', 'brands show'],
   ...['groups list', 'groups members', 'groups show'],
   ...['contacts export', 'contacts list', 'contacts show'],
   ...['conversations list', 'conversations show'],
@@ -121,6 +122,10 @@ const changes: Readonly<Record<string, Change>> = {
   'unsubscribe-groups delete': {
     args: (idOf) => [idOf('unsubscribe-groups create'), '--yes'],
   },
+  'brands create': { args: () => ['--slug', 'acme', '--name', 'Acme'] },
+  'brands update': { args: () => ['acme', '--company-name', 'Acme Ltd'] },
+  'brands default': { args: () => ['acme'] },
+  'brands delete': { args: () => ['acme', '--yes'] },
   'webhooks create': { args: () => ['--url', 'https://hooks.example.com/', '--event', '*'] },
   'webhooks update': { args: (idOf) => [idOf('webhooks create'), '--name', 'shop'] },
   'webhooks rotate-secret': { args: (idOf) => [idOf('webhooks create')] },
@@ -286,6 +291,11 @@ function putOff(): void {
   inStore((db) => db.prepare('update deliveries set turn = null, due_at = 4e12').run());
 }
 
+/** Takes the default from all brands, as if it had been deleted. */
+function leaveNoDefaultBrand(): void {
+  inStore((db) => db.prepare('update brands set is_default = 0').run());
+}
+
 /** Marks all ended deliveries as captured, like a daemon in capture mode. */
 function capture(): void {
   const attempts = JSON.stringify([{ number: 1, capturedBy: 'delivery.mode' }]);
@@ -314,6 +324,7 @@ describe('the commands that change data', () => {
     const { args, input = '', recordedIn = 'audit_entries' } = change;
     if (name === 'domains resume') holdDomain();
     if (name === 'queue retry') putOff();
+    if (name === 'brands default') leaveNoDefaultBrand();
     if (name === 'messages release') capture();
     const before = countOf(recordedIn);
     const words = [...name.split(' '), ...args((command) => made.get(command) ?? ''), '--json'];

@@ -7,6 +7,7 @@ import type { Side } from './permission-world.ts';
 /** SQL for a text of this many bytes. */
 const text = (bytes: number) => `hex(zeroblob(${bytes / 2}))`;
 const json = (bytes: number) => `json_object('key', ${text(bytes)})`;
+const links = (bytes: number) => `json_array(json_object('label', 'a', 'url', ${text(bytes)}))`;
 const list = (bytes: number) => `json_array(${text(bytes)})`;
 
 /** SQL for the value with the number of its copy in its last characters. */
@@ -211,6 +212,14 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       where: `id = '${shared.unsubscribeGroup}'`,
       unique: { id: numbered('id'), name: "'group ' || n.i" },
       wide: { description: text(3_000) },
+    },
+  ],
+  '/v1/brands': ({ shared }) => [
+    {
+      table: 'brands',
+      where: `slug = '${shared.brand}'`,
+      unique: { id: numbered('id'), slug: "'brand-' || n.i", is_default: '0' },
+      wide: { css: text(102_400), social_links: links(44_000), logo_url: text(2_048) },
     },
   ],
   '/v1/contacts': ({ shared }) => [

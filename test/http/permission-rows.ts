@@ -3,6 +3,8 @@
 // their creation, and the traits that resources.test.ts needs to test their common behaviour.
 
 import { createKey } from '../../src/access/keys/keys.ts';
+import { createBrand } from '../../src/content/brands/brands.ts';
+import { brandNoun } from '../../src/content/brands/schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
@@ -51,6 +53,9 @@ interface Maker {
 export interface Resource {
   path: string;
   idKind: IdKind;
+  /** Field by which its path names it, if not by `id`. */
+  named?: 'id' | 'slug';
+  /** Creates one; `id` is its name in the path. */
   make(maker: Maker): Promise<{ id: string }>;
   /** Joins resources.test.ts. */
   conforms?: {
@@ -86,6 +91,7 @@ const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
+const brands = '/v1/brands';
 
 const unknownAction = 'act_0123456789abcdefghjk';
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
@@ -281,6 +287,19 @@ export const resources = {
       },
     },
   },
+  brand: {
+    path: brands,
+    idKind: brandNoun,
+    named: 'slug',
+    make: async ({ app, operator, serial, name }) => {
+      const { slug } = await createBrand(app, operator, { slug: `${name}-${serial}`, name });
+      return { id: slug };
+    },
+    conforms: {
+      topic: 'brands',
+      audits: { POST: 'brand.created', PATCH: 'brand.updated', DELETE: 'brand.deleted' },
+    },
+  },
   contact: {
     path: contacts,
     idKind: contactNoun,
@@ -370,6 +389,11 @@ export const resources = {
 
 export type ResourceKind = keyof typeof resources;
 
+/** Returns the path of one resource, with its parameter. */
+export function onePath({ path, named = 'id' }: Resource): string {
+  return `${path}/{${named}}`;
+}
+
 export interface Row {
   /** Callers that may use the route; all others are refused. */
   may: readonly CallerName[];
@@ -415,6 +439,9 @@ const deletesConversations: readonly CallerName[] = [...all, 'remover'];
 const readsContacts: readonly CallerName[] = [...all, 'viewer'];
 const writesContacts: readonly CallerName[] = [...all, 'writer'];
 const deletesContacts: readonly CallerName[] = [...all, 'remover'];
+const readsBrands: readonly CallerName[] = [...all, 'viewer'];
+const writesBrands: readonly CallerName[] = [...all, 'writer'];
+const deletesBrands: readonly CallerName[] = [...all, 'remover'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
 const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 /** Mailboxes and namespaces. */
@@ -449,6 +476,7 @@ type Admitted = readonly [
 
 const onDomains: Admitted = [readsDomains, writesDomains, deletesDomains];
 const onContacts: Admitted = [readsContacts, writesContacts, deletesContacts];
+const onBrands: Admitted = [readsBrands, writesBrands, deletesBrands];
 const onWebhooks: Admitted = [readsWebhooks, writesWebhooks, deletesWebhooks];
 
 /** Bodies of a noun's requests; `same` is the `sameBody` of its creation. */
@@ -465,12 +493,13 @@ function fiveRows(
   [reads, writes, deletes]: Admitted,
   { create, same, update }: Bodies,
 ): Record<string, Row> {
+  const one = onePath(resources[on]);
   return {
     [`GET ${path}`]: { may: reads, gives: 200, query: '?limit=100' },
     [`POST ${path}`]: { may: writes, gives: 201, body: create, sameBody: same },
-    [`GET ${path}/{id}`]: { may: reads, gives: 200, on },
-    [`PATCH ${path}/{id}`]: { may: writes, gives: 200, on, body: update },
-    [`DELETE ${path}/{id}`]: { may: deletes, gives: 200, on, spends: true },
+    [`GET ${one}`]: { may: reads, gives: 200, on },
+    [`PATCH ${one}`]: { may: writes, gives: 200, on, body: update },
+    [`DELETE ${one}`]: { may: deletes, gives: 200, on, spends: true },
   };
 }
 
@@ -846,6 +875,12 @@ export const rows: Readonly<Record<string, Row>> = {
     same: ({ name }) => ({ name: `${name} 1` }),
     update: () => ({ name: 'renamed' }),
   }),
+  ...fiveRows(brands, 'brand', onBrands, {
+    create: (_own, serial) => ({ slug: `made-${serial}`, name: 'Made' }),
+    same: ({ name }) => ({ slug: `${name}-1`, name: 'Same' }),
+    update: (_own, serial) => ({ name: `Renamed ${serial}` }),
+  }),
+  [`POST ${brands}/{slug}/default`]: { may: writesBrands, gives: 200, on: 'brand' },
   [`GET ${contacts}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
   [`POST ${contacts}`]: {
     may: writesContacts,
@@ -1043,6 +1078,6 @@ export const rows: Readonly<Record<string, Row>> = {
 
 /** Returns the path of a row for the own organization, with its parameters filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
-  const named = Object.entries({ id: id ?? '', ...row.params?.(own, id) });
+  const named = Object.entries({ id: id ?? '', slug: id ?? '', ...row.params?.(own, id) });
   return named.reduce<string>((at, [name, value]) => at.replace(`{${name}}`, value), path);
 }

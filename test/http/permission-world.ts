@@ -17,7 +17,7 @@ import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
-import { type ResourceKind, resources } from './permission-rows.ts';
+import { type Resource, type ResourceKind, resources } from './permission-rows.ts';
 
 const resourceKinds = Object.keys(resources) as ResourceKind[];
 
@@ -152,7 +152,11 @@ export async function permissionWorld(store: TestStore): Promise<PermissionWorld
     foreign,
     badKeys,
     as: (name) => api.as(keys.get(name) ?? ''),
-    unknownId: (kind) => test.app.newId(resources[kind].idKind),
+    unknownId: (kind) => {
+      const { idKind, named }: Resource = resources[kind];
+      const id = test.app.newId(idKind);
+      return named === undefined ? id : id.replace('_', '-');
+    },
     async close() {
       await api.close();
       await test.close();

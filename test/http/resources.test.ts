@@ -7,17 +7,18 @@ import type { Method, Route } from '../../src/core/api/route.ts';
 import type { AuditPage } from '../../src/history/audit/schema.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { stores } from '../support/test-app.ts';
-import { type Resource, type ResourceKind, resources, rows } from './permission-rows.ts';
+import { onePath, type Resource, type ResourceKind, resources, rows } from './permission-rows.ts';
 import { callerNames, type PermissionWorld, permissionWorld } from './permission-world.ts';
 
 type Item = { id: string } & Record<string, unknown>;
 type Refusal = { _tag: string; resource?: string; id?: string; fields?: Record<string, unknown> };
 
 const joined = Object.entries<Resource>(resources).flatMap(([kind, resource]) => {
-  const { conforms, path } = resource;
+  const { conforms, path, named = 'id' } = resource;
+  const one = onePath(resource);
   // `/v1/messages/batch` differs from `/v1/messages/{id}`.
-  const own = routes.filter((route) => route.path === path || route.path === `${path}/{id}`);
-  return conforms ? [{ kind: kind as ResourceKind, path, own, ...conforms }] : [];
+  const own = routes.filter((route) => route.path === path || route.path === one);
+  return conforms ? [{ kind: kind as ResourceKind, path, one, named, own, ...conforms }] : [];
 });
 
 let serial = 0;
@@ -35,8 +36,10 @@ describe.each(stores)('resources on %s', (store) => {
     await world.close();
   });
 
-  describe.each(joined)('$path', ({ kind, path, own, topic, remove = 'delete', ...conforms }) => {
-    const { audits = {}, answersOtherwise, shownOnce = [], stays } = conforms;
+  describe.each(joined)('$path', ({ kind, path, one, named, own, ...conforms }) => {
+    const { topic, remove = 'delete', audits = {}, answersOtherwise } = conforms;
+    const { shownOnce = [], stays } = conforms;
+    const nameOf = (item: Item) => String(item[named]);
     const has = (method: Method) => own.some((route) => route.method === method);
     const bodyOf = (method: Method, at = path) => {
       serial++;
@@ -55,13 +58,13 @@ describe.each(stores)('resources on %s', (store) => {
     }
 
     /** Runs the request of a row with an id. */
-    const askOne = ({ method }: Route, id: string, body = bodyOf(method, `${path}/{id}`)) =>
+    const askOne = ({ method }: Route, id: string, body = bodyOf(method, one)) =>
       ask<Refusal>(method, `${path}/${id}`, body);
 
     it('shows the created object, first in its list', async () => {
       const made = await ask<Item>('POST', path, bodyOf('POST'));
       expect(made.status).toBe(201);
-      const { body: shown } = await ask<Item>('GET', `${path}/${made.body.id}`);
+      const { body: shown } = await ask<Item>('GET', `${path}/${nameOf(made.body)}`);
       const later = Object.fromEntries(shownOnce.map((field) => [field, null]));
       for (const field of shownOnce) expect(made.body[field]).toEqual(expect.any(String));
       const [first] = (await list()).items;
@@ -107,7 +110,7 @@ describe.each(stores)('resources on %s', (store) => {
       const id = await world.own.fresh(kind);
       const before = await list('?limit=100');
       for (const { method, path: at } of own) {
-        const url = at.replace('{id}', id);
+        const url = at.replace(`{${named}}`, id);
         const body = bodyOf(method, at);
         const asked = body && { ...body, nonsense: 1, other: 2 };
         const { status, body: refusal } = await ask<Refusal>(method, `${url}?odd=1`, asked);
@@ -129,7 +132,7 @@ describe.each(stores)('resources on %s', (store) => {
       }
       expect(JSON.stringify(await list('?limit=100'))).not.toContain(foreign);
       const theirs = await world.foreign.api.get<Item>(`${path}/${foreign}`);
-      expect([theirs.status, theirs.body.id]).toEqual([200, foreign]);
+      expect([theirs.status, nameOf(theirs.body)]).toEqual([200, foreign]);
     });
 
     it('refuses callers without permission, and changes nothing', async () => {
@@ -140,7 +143,7 @@ describe.each(stores)('resources on %s', (store) => {
         const caller = callerNames.find((name) => !may.includes(name));
         if (caller === undefined) throw new Error(`every caller may ${method} ${at}`);
         const body = bodyOf(method, at);
-        const url = at.replace('{id}', id);
+        const url = at.replace(`{${named}}`, id);
         const { status } = await world.as(caller).request(method, url, body ? { body } : {});
         expect([method, caller, status]).toEqual([method, caller, 403]);
       }
@@ -166,15 +169,16 @@ describe.each(stores)('resources on %s', (store) => {
       const done: Method[] = ['POST'];
       for (const method of ['PATCH', 'DELETE'] as const) {
         if (!has(method)) continue;
-        await ask(method, `${path}/${made.id}`, bodyOf(method, `${path}/{id}`));
-        await ask(method, `${path}/${world.foreign.shared[kind]}`, bodyOf(method, `${path}/{id}`));
+        await ask(method, `${path}/${nameOf(made)}`, bodyOf(method, one));
+        await ask(method, `${path}/${world.foreign.shared[kind]}`, bodyOf(method, one));
         done.push(method);
       }
       const { body } = await ask<AuditPage>('GET', `/v1/audit?resource=${made.id}`);
       const entries = body.items.reverse().map(({ action, actor }) => [action, actor.role]);
       const actions = done.flatMap((method) => audits[method] ?? []);
       expect(entries).toEqual(actions.map((action) => [action, 'owner']));
-      const other = await ask<AuditPage>('GET', `/v1/audit?resource=${world.foreign.shared[kind]}`);
+      const theirs = await world.foreign.api.get<Item>(`${path}/${world.foreign.shared[kind]}`);
+      const other = await ask<AuditPage>('GET', `/v1/audit?resource=${theirs.body.id}`);
       expect(other.body.items).toEqual([]);
     });
 

@@ -100,6 +100,15 @@ export interface FileAnswer {
   isMail?: true;
 }
 
+/** Answer to a request with `dryRun: true`, status 200: shows the result of the route, and changes nothing. */
+export interface DryRun<Body = unknown> {
+  output: z.ZodType;
+  run(
+    app: App,
+    request: Pick<RouteRequest<unknown, unknown, unknown, Body>, 'caller' | 'body'>,
+  ): Promise<unknown>;
+}
+
 /** Declaration of a route, independent of its area. */
 export interface RouteParts<
   Params extends z.ZodType,
@@ -132,6 +141,7 @@ export interface RouteParts<
   drawsOnSendRate?: boolean | 'batch';
   /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
   sendsFile?: boolean;
+  dryRun?: DryRun<z.output<Body>>;
   output: Output;
   run(
     app: App,
@@ -180,6 +190,7 @@ export interface Route {
   readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
   readonly sendsFile?: boolean;
+  readonly dryRun?: DryRun;
   readonly output: z.ZodType;
   readonly errors?: readonly number[];
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;

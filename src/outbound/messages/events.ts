@@ -20,6 +20,7 @@ const sample = {
   status: 'delivered' as const,
   conversationId: null,
   campaignRunId: null,
+  templateVersion: null,
   unsubscribeGroupId: null,
   resendOf: null,
   origin: null,

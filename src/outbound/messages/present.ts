@@ -100,10 +100,12 @@ export function presentMessage(
   };
 }
 
-function originOf({ origin: stored }: ListedMessageRow): Pick<Message, 'resendOf' | 'origin'> {
-  if (stored === null) return { resendOf: null, origin: null };
-  const { resendOf = null, ...origin } = fromJson<StoredOrigin>(stored);
-  return { resendOf, origin };
+function originOf({
+  origin: stored,
+}: ListedMessageRow): Pick<Message, 'templateVersion' | 'resendOf' | 'origin'> {
+  if (stored === null) return { templateVersion: null, resendOf: null, origin: null };
+  const { resendOf = null, templateVersion = null, ...origin } = fromJson<StoredOrigin>(stored);
+  return { templateVersion, resendOf, origin };
 }
 
 /** Presents a row of the timeline. */

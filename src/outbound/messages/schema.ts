@@ -2,6 +2,7 @@
 // send-schema.ts.
 
 import { z } from 'zod';
+import { templateWarning } from '../../content/rendering/schema.ts';
 import { emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
@@ -117,7 +118,7 @@ const messageOrigin = z
 export type MessageOrigin = z.output<typeof messageOrigin>;
 
 /** The origin as the row keeps it. `via` comes first: counts by origin compare the beginning of the text. */
-export type StoredOrigin = MessageOrigin & { resendOf?: string };
+export type StoredOrigin = MessageOrigin & { resendOf?: string; templateVersion?: number };
 
 export const message = z
   .object({
@@ -143,6 +144,10 @@ export const message = z
     ),
     deliveries: z.array(delivery),
     templateId: z.string().nullable(),
+    templateVersion: z
+      .int()
+      .nullable()
+      .meta({ description: 'Number of the version of the template that was sent' }),
     tags: z.array(z.string()),
     metadata: z.record(z.string(), metadataValue),
     tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
@@ -197,6 +202,35 @@ export const batchResult = z
   ])
   .meta({ id: 'BatchResult' });
 export type BatchResult = z.output<typeof batchResult>;
+
+/** Answer of a send with `dryRun: true`. */
+export const dryRunResult = z
+  .object({
+    valid: z.boolean().meta({ description: 'Whether the send would be accepted now' }),
+    problems: z
+      .array(
+        z.object({
+          _tag: z.string().meta({ description: 'Of the error that would refuse the send' }),
+          field: z.string().nullable(),
+          message: z.string(),
+        }),
+      )
+      .meta({ description: 'Each reason that would refuse the send, in the order of the checks' }),
+    subject: z.string().nullable(),
+    preheader: z.string().nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    sizeBytes: z
+      .int()
+      .nullable()
+      .meta({ description: 'Size of the mail before its signatures; null without a sender' }),
+    warnings: z.array(templateWarning),
+    suppressed: z
+      .array(z.object({ address: z.string(), reason: z.string() }))
+      .meta({ description: 'Recipients that would get nothing, as they are blocked' }),
+  })
+  .meta({ id: 'DryRunResult' });
+export type DryRunResult = z.output<typeof dryRunResult>;
 
 export const messageEvent = z
   .object({

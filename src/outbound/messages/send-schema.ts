@@ -217,9 +217,19 @@ export const sendPayload = z
       });
     }
   })
-  .meta({ id: 'SendPayload', examples: [sendExample] });
+  .meta({ examples: [sendExample] });
 
 export type SendPayload = z.output<typeof sendPayload>;
+
+/** The body of a single send: its payload, or a question what would be sent. */
+export const sendBody = sendPayload
+  .safeExtend({
+    dryRun: z.boolean().optional().meta({
+      description:
+        'Answer 200 with what would be sent and refused, and store nothing; for single sends',
+    }),
+  })
+  .meta({ id: 'SendPayload', examples: [sendExample] });
 
 /** The body of a scheduled send. It contains the idempotency key (specification 4.8). */
 export const scheduledPayload = sendPayload

@@ -122,16 +122,25 @@ export function openDueChecks(
   return open(app, trx, checks, sends);
 }
 
+/** Prepares the checks of a dry run. The result returns all refusals of a send, in order. */
+export async function openDryChecks(
+  app: App,
+  db: Db,
+  allowances: Allowances,
+  sends: readonly AcceptingSend[],
+): Promise<(send: AcceptingSend) => ServiceError[]> {
+  const checks = checksInOrder(allowances).filter((check) => check.asked !== 'due');
+  const prepared = await prepareAll(app, db, checks, sends);
+  return (send) => prepared.flatMap(({ refuse }) => refuse(send) ?? []);
+}
+
 async function open<Send>(
   app: App,
   trx: Db,
   checks: readonly Pick<SendCheck<never, Send>, 'name' | 'prepare'>[],
   sends: readonly Send[],
 ): Promise<FirstRefusal<Send>> {
-  const prepared: { check: string; refuse: Refuse<Send> }[] = [];
-  for (const { name, prepare } of checks) {
-    prepared.push({ check: name, refuse: await prepare(app, trx, sends) });
-  }
+  const prepared = await prepareAll(app, trx, checks, sends);
   return (send) => {
     for (const { check, refuse } of prepared) {
       const error = refuse(send);
@@ -139,4 +148,17 @@ async function open<Send>(
     }
     return null;
   };
+}
+
+async function prepareAll<Send>(
+  app: App,
+  db: Db,
+  checks: readonly Pick<SendCheck<never, Send>, 'name' | 'prepare'>[],
+  sends: readonly Send[],
+): Promise<{ check: string; refuse: Refuse<Send> }[]> {
+  const prepared: { check: string; refuse: Refuse<Send> }[] = [];
+  for (const { name, prepare } of checks) {
+    prepared.push({ check: name, refuse: await prepare(app, db, sends) });
+  }
+  return prepared;
 }

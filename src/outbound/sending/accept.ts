@@ -26,7 +26,7 @@ import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import type { SendContent } from './content.ts';
-import { type Draft, draftMessage } from './draft.ts';
+import { type Draft, draftMessage, type FilledTemplate } from './draft.ts';
 import {
   answerAgain,
   findKept,
@@ -48,6 +48,10 @@ export interface AcceptRequest {
   scheduledFor?: number;
   /** The message that this one repeats. */
   resent?: MessageRow;
+  /** The template that made the content. */
+  template?: FilledTemplate;
+  /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
+  refusal?: ServiceError;
 }
 
 /** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
@@ -149,9 +153,9 @@ async function draftAll(
     const { idempotency, scheduledFor, caller } = request;
     if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
     const send = sends[index];
-    const refusal = send && refusalOf(send);
-    if (refusal || !send?.sender) {
-      results[index] = refusal ? { error: refusal.error } : unanswered();
+    const error = request.refusal ?? (send && refusalOf(send)?.error);
+    if (error || !send?.sender) {
+      results[index] = error ? { error } : unanswered();
       continue;
     }
     const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
@@ -166,7 +170,13 @@ async function draftAll(
   return drafts;
 }
 
-function toCheck({ caller, payload, content, scheduledFor }: AcceptRequest): AcceptingSend {
+/** Returns a send as its checks see it. */
+export function toCheck({
+  caller,
+  payload,
+  content,
+  scheduledFor,
+}: Omit<AcceptRequest, 'idempotency'>): AcceptingSend {
   const { to, cc = [], bcc = [], from } = payload;
   return {
     organizationId: caller.organizationId,

@@ -23,7 +23,6 @@ import {
 import type { BatchResult, Message } from '../messages/schema.ts';
 import { sendPayload } from '../messages/send-schema.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
-import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import {
   differentContent,
@@ -32,6 +31,7 @@ import {
   keepKeys,
   madeAndDeleted,
 } from './idempotency.ts';
+import { prepareSend } from './prepare.ts';
 import { countTaken, recentOf } from './send.ts';
 
 /** Stored result of an entry, in the row of its batch: the id of the accepted message, or the error. */
@@ -58,14 +58,12 @@ export async function sendBatch(
 ): Promise<BatchResult[]> {
   const { organizationId } = caller;
   const checked = entries.map((entry) => checkWith(sendPayload, entry, 'entry'));
-  const requests: (AcceptRequest | AcceptResult)[] = [];
-  for (const one of checked) {
-    if ('error' in one) requests.push(one);
-    else {
-      const content = await prepareContent(app, organizationId, one.data);
-      requests.push({ caller, payload: one.data, content, idempotency: null });
-    }
-  }
+  const requests = await Promise.all(
+    checked.map(async (one): Promise<AcceptRequest | AcceptResult> => {
+      if ('error' in one) return one;
+      return { ...(await prepareSend(app, caller, one.data)), idempotency: null };
+    }),
+  );
   const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));
   const idempotency =
     idempotencyKey === null ? null : idempotencyOf(organizationId, idempotencyKey, body);

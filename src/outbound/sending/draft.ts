@@ -39,12 +39,23 @@ export interface Draft {
   presented: Message;
 }
 
+/** The version that a message was filled from, and the facts that its values may show. */
+export interface FilledTemplate {
+  /** Null for content of the payload that only got the footer of a brand. */
+  id: string | null;
+  version: number | null;
+  messageId: string;
+  /** Ms since 1970. */
+  createdAt: number;
+}
+
 /** A send with its resources found. `resent` is the message that it repeats. */
 interface DraftedSend {
   caller: Caller;
   payload: SendPayload;
   content: SendContent;
   resent?: MessageRow;
+  template?: FilledTemplate;
 }
 
 /**
@@ -55,13 +66,13 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent }: DraftedSend,
+  { caller, payload, content, resent, template }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
 ): Draft {
-  const now = app.clock.now();
-  const id = app.newId('message');
+  const now = template?.createdAt ?? app.clock.now();
+  const id = template?.messageId ?? app.newId('message');
   const heading =
     content.raw === null
       ? { ...headingOf(payload, sender, parent, id), ...threadingOf(resent) }
@@ -94,7 +105,7 @@ export function draftMessage(
     sender_domain_id: sender.domainId,
     conversation_id: payload.conversationId ?? null,
     campaign_run_id: null,
-    template_id: null,
+    template_id: template?.id ?? resent?.template_id ?? null,
     tags: toJson(payload.tags),
     metadata: toJson(payload.metadata),
     track_opens: content.tracking.opens ? 1 : 0,
@@ -102,7 +113,7 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(originOf(caller, content.raw, resent)),
+    origin: toJson(originOf(caller, content.raw, resent, template)),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -137,9 +148,19 @@ function originOf(
   { keyId, keyName }: Caller,
   raw: RawContent | null,
   resent: MessageRow | undefined,
+  template: FilledTemplate | undefined,
 ): StoredOrigin {
   const via = raw?.via ?? (keyId === null ? 'command' : 'api');
-  return { via, keyId, keyName, user: raw?.user ?? null, ...(resent && { resendOf: resent.id }) };
+  const first = fromJson<StoredOrigin>(resent?.origin ?? null);
+  const templateVersion = template?.version ?? first?.templateVersion;
+  return {
+    via,
+    keyId,
+    keyName,
+    user: raw?.user ?? null,
+    ...(resent && { resendOf: resent.id }),
+    ...(templateVersion != null && { templateVersion }),
+  };
 }
 
 /** Header fields that the row keeps. */

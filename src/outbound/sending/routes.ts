@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { admissionOf } from '../../access/admission/admission.ts';
 import { area } from '../../core/api/area.ts';
 import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
-import { batchResult, message, messageId } from '../messages/schema.ts';
-import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
+import { batchResult, dryRunResult, message, messageId } from '../messages/schema.ts';
+import { batchPayload, scheduledPayload, sendBody } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
 import { sendBatch } from './batch.ts';
+import { dryRunMessage } from './dry-run.ts';
 import { releaseMessage, resendMessage } from './resend.ts';
 import { scheduleMessage } from './schedule.ts';
 import { sendMessage } from './send.ts';
@@ -36,12 +37,16 @@ export const sendingRoutes = {
       'with the same `Idempotency-Key` and content return the original message.',
     permission: 'messages:send',
     headers: idempotencyHeader,
-    body: sendPayload,
+    body: sendBody,
     drawsOnSendRate: true,
     output: message,
+    dryRun: {
+      output: dryRunResult,
+      run: (app, { caller, body: { dryRun, ...payload } }) => dryRunMessage(app, caller, payload),
+    },
     throws: [PaymentRequiredError, ConflictError, badGateway],
-    run: (app, { caller, headers, body }) =>
-      sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
+    run: (app, { caller, headers, body: { dryRun, ...payload } }) =>
+      sendMessage(app, caller, payload, headers['idempotency-key'] ?? null),
   }),
   sendBatch: at.post(`${path}/batch`, {
     name: 'sendMessageBatch',

@@ -5,8 +5,8 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Message } from '../messages/schema.ts';
 import type { ScheduledPayload } from '../messages/send-schema.ts';
-import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
+import { prepareSend } from './prepare.ts';
 import { acceptOne } from './send.ts';
 
 /**
@@ -23,9 +23,7 @@ export async function scheduleMessage(
   const { scheduledFor, idempotencyKey, ...payload } = scheduled;
   const { organizationId } = caller;
   return acceptOne(app, {
-    caller,
-    payload,
-    content: await prepareContent(app, organizationId, payload),
+    ...(await prepareSend(app, caller, payload)),
     idempotency:
       idempotencyKey == null
         ? null

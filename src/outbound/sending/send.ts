@@ -12,8 +12,8 @@ import type { Message, MessageOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { intakeOf } from '../queue/intake.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
-import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
+import { prepareSend } from './prepare.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
 
 const mostPerTransaction = 128;
@@ -42,8 +42,7 @@ export async function sendMessage(
           key: idempotencyKey,
           fingerprint: fingerprint('POST', '/v1/messages', payload),
         };
-  const content = await prepareContent(app, caller.organizationId, payload);
-  return acceptOne(app, { caller, payload, content, idempotency });
+  return acceptOne(app, { ...(await prepareSend(app, caller, payload)), idempotency });
 }
 
 /** Accepts one request. Resolves after the durable commit. @throws the error that refuses the request. */

@@ -7,21 +7,28 @@ import { linkToken, mailToken } from './tokens.ts';
 
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
+/** Returns the unsubscribe link of one copy, or null for mail without a group. It begins with `linkBase`. */
+export function leaveUrl(
+  app: App,
+  { id: messageId, organization_id: organizationId }: Pick<MessageRow, 'id' | 'organization_id'>,
+  { email: address, unsubscribe_group_id: groupId }: LeavableDelivery,
+  linkBase: string,
+): string | null {
+  if (groupId === null) return null;
+  return `${linkBase}/u/${linkToken(app, { organizationId, groupId, messageId, address })}`;
+}
+
 /**
- * Returns the fields, none for mail without a group. The link begins with `linkBase`. `host` is the
- * return-path host; without it the fields offer no mail address.
+ * Returns the fields with the link of `leaveUrl`. `host` is the return-path host; without it the fields offer
+ * no mail address.
  */
 export function leaveFields(
   app: App,
-  message: Pick<MessageRow, 'id' | 'organization_id'>,
-  { id, email: address, unsubscribe_group_id: groupId }: LeavableDelivery,
-  linkBase: string,
+  url: string,
+  { id }: LeavableDelivery,
   host: string | undefined,
 ): [name: string, value: string][] {
-  if (groupId === null) return [];
-  const { id: messageId, organization_id: organizationId } = message;
-  const token = linkToken(app, { organizationId, groupId, messageId, address });
-  const ways = [`<${linkBase}/u/${token}>`];
+  const ways = [`<${url}>`];
   if (host !== undefined) ways.push(`<mailto:${mailToken(app, id)}@${host}>`);
   return [
     ['List-Unsubscribe', ways.join(', ')],

@@ -7,6 +7,7 @@ export interface UnsubscribeGroupRow {
   organization_id: string;
   name: string;
   description: string | null;
+  is_public: number;
   created_at: number;
   updated_at: number;
 }
@@ -34,6 +35,18 @@ export const findGroupOwners = own.all((db, ids: readonly string[]) =>
     .selectFrom('unsubscribe_groups')
     .select(['id', 'organization_id'])
     .where('id', ...isOneOf(db, ids)),
+);
+
+/** Finds the first `limit` public groups of an organization by name. */
+export const findPublicGroups = own.all((db, organizationId: string, limit: number) =>
+  db
+    .selectFrom('unsubscribe_groups')
+    .select(['id', 'name', 'description'])
+    .where('organization_id', '=', organizationId)
+    .where('is_public', '=', 1)
+    .orderBy('name')
+    .orderBy('id')
+    .limit(limit),
 );
 
 /** Keeps the recipients of deliveries that are about to be deleted. */

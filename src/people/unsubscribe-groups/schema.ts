@@ -11,16 +11,23 @@ const name = headerText(100)
   .min(1)
   .meta({ description: 'Name that recipients read on the unsubscribe page' });
 const description = headerText(500).meta({ description: 'Kind of mail, for recipients' });
+const isPublic = z.boolean().meta({
+  description: 'List it on the unsubscribe page of every recipient (default: no)',
+});
 
 export const listGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createGroupInput = z
-  .strictObject({ name, description: description.nullish() })
+  .strictObject({ name, description: description.nullish(), public: isPublic.optional() })
   .meta({ examples: [{ name: 'Newsletter', description: 'News, once a month' }] });
 
 export const updateGroupInput = z
-  .strictObject({ name: name.optional(), description: description.nullable().optional() })
-  .meta({ examples: [{ name: 'Monthly newsletter' }] });
+  .strictObject({
+    name: name.optional(),
+    description: description.nullable().optional(),
+    public: isPublic.optional(),
+  })
+  .meta({ examples: [{ name: 'Monthly newsletter', public: true }] });
 
 export const groupOutput = z
   .object({
@@ -28,10 +35,12 @@ export const groupOutput = z
     organizationId: z.string(),
     name: z.string(),
     description: z.string().nullable(),
+    public: z.boolean(),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
   .meta({ id: 'UnsubscribeGroup', description: 'A kind of mail that recipients can leave' });
 
 export type CreateGroup = z.output<typeof createGroupInput>;
+export type UpdateGroup = z.output<typeof updateGroupInput>;
 export type UnsubscribeGroup = z.output<typeof groupOutput>;

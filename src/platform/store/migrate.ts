@@ -9,6 +9,7 @@ import { schema } from './migrations/0001-schema.ts';
 import { keyRotations } from './migrations/0002-key-rotations.ts';
 import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organization.ts';
 import { deferringPlans } from './migrations/0004-deferring-plans.ts';
+import { brands } from './migrations/0005-brands.ts';
 import { templates } from './migrations/0006-templates.ts';
 import { git } from './migrations/0007-git.ts';
 
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   keyRotations,
   actionsOfAnOrganization,
   deferringPlans,
+  brands,
   templates,
   git,
 ];

@@ -116,6 +116,7 @@ describe.each(stores)('sending on %s', (store) => {
       recipients: parties.map((party) => ({ id: idOf('rcp'), ...party, status: 'pending' })),
       deliveries: body.recipients.map(({ id }) => pendingDelivery(body.id, id)),
       templateId: null,
+      templateVersion: null,
       tags: ['welcome', 'b'],
       metadata: { order: 7, vip: true, note: null, name: 'x' },
       tracking: { opens: false, clicks: false },

@@ -7,7 +7,8 @@ import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 import { type Cuts, fillLinks } from '../../tracking/links.ts';
 import { pixel, tokensOf } from '../../tracking/tokens.ts';
-import { leaveFields } from '../../unsubscribe-links/header.ts';
+import { leaveFields, leaveUrl } from '../../unsubscribe-links/header.ts';
+import { withRecipientUrl } from '../../unsubscribe-links/recipient-url.ts';
 import { returnPathHost } from '../return-path.ts';
 
 /** A message, and the places of the links in its content if it is tracked. */
@@ -34,10 +35,11 @@ export async function copyRequestOf(
 ): Promise<ComposeRequest> {
   const tracked =
     cuts == null ? request : trackedRequestOf(app, message, request, cuts, delivery.id, linkBase);
-  if (delivery.unsubscribe_group_id === null) return tracked;
+  const url = leaveUrl(app, message, delivery, linkBase);
+  if (url === null) return tracked;
   const { sender_domain_id: domainId } = message;
   const host = domainId === null ? undefined : await returnPathHost(app, domainId);
-  return withFields(tracked, leaveFields(app, message, delivery, linkBase, host));
+  return withLeaveLinks(tracked, url, leaveFields(app, url, delivery, host));
 }
 
 /** Returns the request for one recipient: opens and clicks of this copy name its delivery. */
@@ -62,15 +64,22 @@ export function trackedRequestOf(
   };
 }
 
-/** Returns the request with the fields of one recipient. */
-function withFields(
+/** Returns the request with the unsubscribe link of one recipient, in its fields and its content. */
+function withLeaveLinks(
   request: ComposeRequest,
+  url: string,
   fields: readonly (readonly [string, string])[],
 ): ComposeRequest {
-  if ('raw' in request.input || fields.length === 0) return request;
+  if ('raw' in request.input) return request;
+  const { html, text, headers } = request.input;
   return {
     ...request,
-    input: { ...request.input, headers: [...request.input.headers, ...fields] },
+    input: {
+      ...request.input,
+      html: withRecipientUrl(html, url),
+      text: withRecipientUrl(text, url),
+      headers: [...headers, ...fields],
+    },
   };
 }
 

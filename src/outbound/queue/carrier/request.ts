@@ -54,6 +54,17 @@ async function composeInput(
   app: App,
   { message, content, recipients }: MessageParts,
 ): Promise<ComposeInput> {
+  const { html = null, text = null } = content ?? {};
+  const attachments = await loadAttachments(app, content);
+  return composeInputOf(message, recipients, { html, text, attachments });
+}
+
+/** Returns the parts of a mail: its row and recipients give the header, `body` the rest. */
+export function composeInputOf(
+  message: MessageRow,
+  recipients: readonly RecipientRow[],
+  body: Pick<ComposeInput, 'html' | 'text' | 'attachments'>,
+): ComposeInput {
   const mailboxesOf = (kind: RecipientRow['kind']) =>
     recipients.filter((one) => one.kind === kind).map(({ email, name }) => ({ email, name }));
   return {
@@ -64,9 +75,7 @@ async function composeInput(
     cc: mailboxesOf('cc'),
     replyTo: fromJson<string[]>(message.reply_to) ?? [],
     subject: message.subject ?? '',
-    html: content?.html ?? null,
-    text: content?.text ?? null,
-    attachments: await loadAttachments(app, content),
+    ...body,
     headers: Object.entries(fromJson<Record<string, string>>(message.headers) ?? {}),
     inReplyTo: message.in_reply_to,
     references: fromJson<string[]>(message.message_references),

@@ -1,0 +1,79 @@
+// All SQL on `brands`. Reads and writes rows, decides nothing.
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface BrandRow {
+  id: string;
+  organization_id: string;
+  slug: string;
+  name: string;
+  is_default: number;
+  css: string | null;
+  logo_url: string | null;
+  logo_dark_url: string | null;
+  icon_url: string | null;
+  company_name: string | null;
+  /** JSON object. */
+  address: string | null;
+  /** JSON array of label and URL. */
+  social_links: string;
+  digest: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface BrandTables {
+  brands: BrandRow;
+}
+
+const own = ownTables<BrandTables>();
+
+/** Operations by id, pages, and changes. */
+export const brands = own.rowsOf('brands', 'brand');
+
+/** Finds a brand by slug. Hot: sends with a template read it. */
+export const findBrand = own.first((db, organizationId: string, slug: string) =>
+  db
+    .selectFrom('brands')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('slug', '=', slug),
+);
+
+/** Finds the default brand. Hot: sends with a template without a brand of its own read it. */
+export const findDefaultBrand = own.first((db, organizationId: string) =>
+  db
+    .selectFrom('brands')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('is_default', '=', 1),
+);
+
+/** Finds a brand by slug, locked until the transaction ends. */
+export const lockBrand = own.first((db, organizationId: string, slug: string) => {
+  const rows = db
+    .selectFrom('brands')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('slug', '=', slug);
+  return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
+});
+
+/** Inserts a brand. Returns false if the organization has the slug already. */
+export function insertBrand(db: Db, row: BrandRow): Promise<boolean> {
+  return brands.insert(db, row, ['organization_id', 'slug']);
+}
+
+/** Leaves the organization without a default brand. */
+export async function clearDefaultBrand(
+  db: Db,
+  organizationId: string,
+  now: number,
+): Promise<void> {
+  await tables<BrandTables>(db)
+    .updateTable('brands')
+    .set({ is_default: 0, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('is_default', '=', 1)
+    .execute();
+}

@@ -1,0 +1,151 @@
+// Input and output shapes of brands (specification 2.9, 4.6).
+import { z } from 'zod';
+import { headerText } from '../../core/api/address-schema.ts';
+import { noun } from '../../core/api/noun.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+
+export const brandNoun = noun('brand', 'brand');
+
+const longestUrl = 2_048;
+const mostSocialLinks = 20;
+const mostCssBytes = 100 * 1024;
+
+/** A host name or an IP address: safe inside a Content-Security-Policy. */
+const plainHost = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/;
+
+/** Slug of a brand (specification 2.1). */
+export const brandSlug = z
+  .string()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+    'must have 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end',
+  );
+
+/** An https URL in its normal form, for people or for the images of a mail. */
+const httpsUrl = z
+  .string()
+  .max(longestUrl)
+  .transform((text, context) => {
+    const problem = urlProblem(text);
+    if (problem === null) return new URL(text).href;
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  })
+  .meta({ format: 'uri' });
+
+function urlProblem(text: string): string | null {
+  // `URL` would drop or repair these characters; other parsers would not.
+  if (/[\s\\]|\p{Cc}/u.test(text)) {
+    return 'has white space, a control character or a backslash';
+  }
+  if (!/^https:\/\/[^/]/i.test(text) || !URL.canParse(text)) return 'must be an https:// URL';
+  const { username, password, hostname, href } = new URL(text);
+  if (username !== '' || password !== '') return 'has a user name or password';
+  if (!plainHost.test(hostname)) return 'has characters in its host that no host name has';
+  return href.length > longestUrl ? `has more than ${longestUrl} characters` : null;
+}
+
+const line = (longest: number) => headerText(longest).min(1).nullable().optional();
+
+const name = headerText(100).min(1).meta({ description: 'Name of the brand, for recipients' });
+
+const css = z
+  .string()
+  .max(mostCssBytes)
+  .refine((text) => Buffer.byteLength(text) <= mostCssBytes, 'is longer than 100 KB')
+  .meta({ description: 'CSS for templates: inlined when a template is published' });
+
+const assetsInput = z.strictObject({
+  logoUrl: httpsUrl.nullable().optional(),
+  logoDarkUrl: httpsUrl.nullable().optional(),
+  iconUrl: httpsUrl.nullable().optional(),
+});
+
+const addressInput = z.strictObject({
+  street1: line(200),
+  street2: line(200),
+  city: line(100),
+  region: line(100),
+  postalCode: line(40),
+  country: line(100),
+});
+
+const footerInput = z.strictObject({
+  companyName: line(200),
+  address: addressInput.nullable().optional(),
+  socialLinks: z
+    .array(z.strictObject({ label: headerText(60).min(1), url: httpsUrl }))
+    .max(mostSocialLinks)
+    .optional(),
+});
+
+export const listBrandsQuery = z.strictObject({ ...pageQuery });
+
+export const createBrandInput = z
+  .strictObject({
+    slug: brandSlug.meta({ description: 'Slug by which templates name the brand' }),
+    name,
+    css: css.nullish(),
+    assets: assetsInput.optional(),
+    footer: footerInput.optional(),
+  })
+  .meta({
+    examples: [
+      {
+        slug: 'acme',
+        name: 'Acme',
+        css: 'h1 { color: #14599e }',
+        assets: { logoUrl: 'https://cdn.example.com/logo.png' },
+        footer: {
+          companyName: 'Acme Ltd',
+          address: { street1: '1 Main St', city: 'Springfield', country: 'US' },
+          socialLinks: [{ label: 'Blog', url: 'https://example.com/blog' }],
+        },
+      },
+    ],
+  });
+
+export const updateBrandInput = z
+  .strictObject({
+    name: name.optional(),
+    css: css.nullable().optional(),
+    assets: assetsInput.optional(),
+    footer: footerInput.optional(),
+  })
+  .meta({ examples: [{ name: 'Acme Inc', footer: { companyName: 'Acme Inc' } }] });
+
+const text = z.string().nullable();
+
+const address = z.object({
+  street1: text,
+  street2: text,
+  city: text,
+  region: text,
+  postalCode: text,
+  country: text,
+});
+
+export const brandOutput = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    isDefault: z.boolean(),
+    css: text,
+    assets: z.object({ logoUrl: text, logoDarkUrl: text, iconUrl: text }),
+    footer: z.object({
+      companyName: text,
+      address: address.nullable(),
+      socialLinks: z.array(z.object({ label: z.string(), url: z.string() })),
+    }),
+    digest: z.string().meta({ description: '`sha256:` over name, slug, CSS, assets and footer' }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Brand', description: 'The look of mail: CSS, logos and footer' });
+
+export type ListBrands = z.output<typeof listBrandsQuery>;
+export type CreateBrand = z.output<typeof createBrandInput>;
+export type UpdateBrand = z.output<typeof updateBrandInput>;
+export type Brand = z.output<typeof brandOutput>;
+export type PostalAddress = z.output<typeof address>;

@@ -1,0 +1,127 @@
+// Bounds of filling one text. The limits of liquidjs are kept too, but five CVEs of 2026 went around them,
+// and a string of 500 MB ends the whole process, not its worker. So sizes are known before anything is built.
+import { Drop } from 'liquidjs';
+
+export const liquidBounds = {
+  /** Characters of one text as it is parsed. */
+  source: 1_000_000,
+  /** Tags and outputs of one text. */
+  tags: 5000,
+  /** Blocks within each other. */
+  nesting: 64,
+  /** Partials within each other, while filling. */
+  partialDepth: 16,
+  /** Characters of one filled text. */
+  output: 2_000_000,
+  /** Characters of one value that filters make. */
+  value: 1_000_000,
+  /** Characters and entries that filters and outputs may read together. */
+  work: 8_000_000,
+  /** Entries of one range, such as `(1..10)`. */
+  range: 100_000,
+  /** Tags, outputs and pieces of text that are filled, each pass of a loop anew. */
+  steps: 500_000,
+  /** Time for one text. A busy machine takes longer than the steps let expect. */
+  milliseconds: 1000,
+} as const;
+
+/** A fill that ended at a bound; its message says what to change. */
+export class FillBoundError extends Error {}
+
+/** Arrays within each other that a value may have. */
+const mostDepth = 64;
+/** Characters that a number, a boolean or an object counts. */
+const smallSize = 16;
+
+/** Counts the work of filling one text, in place of a limiter of liquidjs. */
+export class WorkBudget {
+  #left: number = liquidBounds.work;
+
+  use(amount: number): void {
+    // Liquidjs counts differences, some of them negative or not a number.
+    if (!(amount > 0)) return;
+    if (amount > this.#left) {
+      throw new FillBoundError(
+        'the template does too much work: make its loops and values smaller',
+      );
+    }
+    this.#left -= amount;
+  }
+
+  check(): void {}
+
+  /** Counts the characters of a value as text, before anything joins them. Groups are objects. */
+  useText(value: unknown, intoObjects = false): void {
+    this.#useDeep(value, intoObjects, 0);
+  }
+
+  #useDeep(value: unknown, intoObjects: boolean, depth: number): void {
+    if (typeof value === 'string') this.use(value.length + 1);
+    else if (Array.isArray(value)) {
+      if (depth >= mostDepth) throw new FillBoundError('a value is nested too deep');
+      this.use(1);
+      for (const one of value) this.#useDeep(one, intoObjects, depth + 1);
+    } else if (intoObjects && typeof value === 'object' && value !== null) {
+      if (depth >= mostDepth) throw new FillBoundError('a value is nested too deep');
+      for (const [key, one] of Object.entries(value)) {
+        this.use(key.length + 4);
+        this.#useDeep(one, intoObjects, depth + 1);
+      }
+    } else this.use(smallSize);
+  }
+}
+
+/** Counts the steps of filling one text and watches its time, in place of a limiter of liquidjs. */
+export class StepBudget {
+  #left: number = liquidBounds.steps;
+  readonly #deadline: number;
+
+  constructor(now: number) {
+    this.#deadline = now + liquidBounds.milliseconds;
+  }
+
+  use(): void {}
+
+  check(now: number): void {
+    this.#left -= 1;
+    if (this.#left < 0) {
+      throw new FillBoundError('the template takes too many steps: make its loops shorter');
+    }
+    if (now > this.#deadline) {
+      throw new FillBoundError('the template takes too long to fill: make its loops shorter');
+    }
+  }
+}
+
+/**
+ * The content of `capture`: as HTML, with its values escaped, and as text. Filters read the text; where `raw`
+ * is allowed they read the HTML, so that no filter before `raw` takes the escaping away.
+ */
+export class Captured extends Drop {
+  readonly #html: string;
+  readonly #text: string;
+  readonly #isHtml: boolean;
+
+  constructor(html: string, text: string, isHtml: boolean) {
+    super();
+    this.#html = html;
+    this.#text = text;
+    this.#isHtml = isHtml;
+  }
+
+  static htmlOf(captured: Captured): string {
+    return captured.#html;
+  }
+
+  static textOf(captured: Captured): string {
+    return captured.#text;
+  }
+
+  override valueOf(): string {
+    return this.#isHtml ? this.#html : this.#text;
+  }
+
+  override liquidMethodMissing(key: string | number): unknown {
+    return key === 'size' ? this.valueOf().length : undefined;
+  }
+}

@@ -1,0 +1,67 @@
+// The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every tag and
+// filter, and makes new ones for partials; all share one run.
+import { Context, type Liquid, type Template } from 'liquidjs';
+import type { StepBudget, WorkBudget } from './bounds.ts';
+
+/** `this` of a filter. */
+export interface FilterContext {
+  context: Context;
+}
+
+/** The filling of one text. */
+export interface FillRun {
+  readonly budget: WorkBudget;
+  readonly steps: StepBudget;
+  /** Names that partials see too. Their own data comes by parameters. */
+  readonly globals: Readonly<Record<string, unknown>>;
+  readonly partials: ReadonlyMap<string, Template[]>;
+  /** Footer of the brand, ready for this text. */
+  readonly footer: string;
+  /** Seconds since 1970 for `now`. */
+  readonly now: number;
+  /** Partials that are being filled within each other. */
+  depth: number;
+  hasFooter: boolean;
+  /** Notes a variable that a template prints and that is missing or null. */
+  missing(path: string, isNull: boolean): void;
+  warn(code: string, message: string): void;
+}
+
+export class FillContext extends Context {
+  readonly run: FillRun;
+  /** True while a value is read that goes into the text. */
+  isPrinting: boolean = false;
+
+  constructor(engine: Liquid, scope: object, run: FillRun) {
+    // Limiter is a class with private fields, and liquidjs does not export it.
+    const limits = { memoryLimit: run.budget, renderLimit: run.steps } as unknown as Pick<
+      Context,
+      'memoryLimit' | 'renderLimit'
+    >;
+    super(
+      scope,
+      engine.options,
+      { sync: true, globals: run.globals },
+      { ...limits, liquid: engine },
+    );
+    this.run = run;
+  }
+
+  override *_get(paths: Parameters<Context['_get']>[0]): IterableIterator<unknown> {
+    const value = yield super._get(paths);
+    if (this.isPrinting && (value === undefined || value === null)) {
+      this.run.missing(paths.slice(0, 8).map(String).join('.').slice(0, 200), value === null);
+    }
+    return value;
+  }
+
+  override spawn(scope: object = {}): Context {
+    return new FillContext(this.liquid, scope, this.run);
+  }
+}
+
+/** Returns the context as ours: templates are filled with no other. */
+export function contextOf(context: Context): FillContext {
+  if (!(context instanceof FillContext)) throw new Error('a template is filled by its own context');
+  return context;
+}

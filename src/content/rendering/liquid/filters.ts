@@ -1,0 +1,145 @@
+// The filters of templates: those of Shopify's Liquid that need no file, no network and no randomness. Each is
+// guarded: what it reads is counted first, because liquidjs counts some of it too late or not at all.
+import { type Liquid, filters as library } from 'liquidjs';
+import { Captured, FillBoundError, liquidBounds } from './bounds.ts';
+import { contextOf, type FilterContext } from './context.ts';
+
+type Handler = (this: FilterContext, value: unknown, ...args: unknown[]) => unknown;
+
+/** Filters that are taken from liquidjs as they are, beside the guard. */
+const plain = [
+  ...['abs', 'append', 'array_to_sentence_string', 'at_least', 'at_most', 'base64_decode'],
+  ...['base64_encode', 'capitalize', 'ceil', 'compact', 'concat', 'default', 'divided_by'],
+  ...['downcase', 'find', 'find_index', 'first', 'floor', 'group_by', 'has', 'join', 'last'],
+  ...['lstrip', 'map', 'minus', 'modulo', 'normalize_whitespace', 'number_of_words', 'plus'],
+  ...['prepend', 'reject', 'remove', 'remove_first', 'remove_last', 'replace', 'replace_first'],
+  ...['replace_last', 'reverse', 'round', 'rstrip', 'sha256', 'size', 'slice', 'slugify', 'sort'],
+  ...['sort_natural', 'split', 'squish', 'strip', 'strip_html', 'strip_newlines', 'sum', 'times'],
+  ...['to_integer', 'truncate', 'truncatewords', 'uniq', 'upcase', 'where'],
+] as const;
+
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return Array.isArray(value) ? value.map(textOf).join('') : String(value);
+};
+
+const withoutDrop = (value: unknown) => (value instanceof Captured ? value.valueOf() : value);
+
+/** Longest format of `date`, and the most that it pads. */
+const dateBounds = { format: 200, width: 32 };
+
+function date(this: FilterContext, value: unknown, format: unknown, zone: unknown): unknown {
+  const pattern = textOf(format);
+  const widths = [...pattern.matchAll(/%[-_0^#:]*(\d+)/g)].map(([, width]) => Number(width));
+  if (pattern.length > dateBounds.format || widths.some((width) => width > dateBounds.width)) {
+    throw new FillBoundError(
+      `a format of date has at most ${dateBounds.format} characters and pads to ${dateBounds.width}`,
+    );
+  }
+  // The time of the message, so that a preview and the send agree.
+  const isNow = value === 'now' || value === 'today';
+  const time = isNow ? contextOf(this.context).run.now : value;
+  return (library.date as Handler).call(this, time, format, zone);
+}
+
+const xmlEscapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+};
+
+/** Escapes for HTML text and quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => xmlEscapes[character] ?? '');
+}
+
+function encoded(encode: (text: string) => string): Handler {
+  return (value) => encode(textOf(value).toWellFormed());
+}
+
+function decodeUrl(value: unknown): string {
+  const text = textOf(value);
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+const entities: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&#34;': '"',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+const escapeOnce: Handler = (value) =>
+  escapeHtml(textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one));
+const withBreaks: Handler = (value) =>
+  escapeHtml(textOf(value)).replace(/\r?\n/g, (line) => `<br />${line}`);
+
+const ownFilters: Record<string, Handler> = {
+  cgi_escape: encoded((text) =>
+    encodeURIComponent(text)
+      .replaceAll('%20', '+')
+      .replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`),
+  ),
+  date,
+  uri_escape: encoded((text) => encodeURI(text).replaceAll('%5B', '[').replaceAll('%5D', ']')),
+  url_decode: decodeUrl,
+  url_encode: encoded((text) => encodeURIComponent(text).replaceAll('%20', '+')),
+};
+
+/** In HTML these give HTML, so they end the escaping; elsewhere they change nothing. */
+const htmlFilters: Record<string, Handler> = {
+  escape: (value) => escapeHtml(textOf(value)),
+  escape_once: escapeOnce,
+  newline_to_br: withBreaks,
+  xml_escape: (value) => escapeHtml(textOf(value)),
+};
+
+function guarded(handler: Handler, intoObjects = false): Handler {
+  return function (value, ...args) {
+    const { budget } = contextOf(this.context).run;
+    for (const one of [value, ...args]) budget.useText(withoutDrop(one), intoObjects);
+    const made = handler.call(this, withoutDrop(value), ...args.map(withoutDrop));
+    if (typeof made === 'string' && made.length > liquidBounds.value) {
+      throw new FillBoundError(`a value has at most ${liquidBounds.value} characters`);
+    }
+    return made;
+  };
+}
+
+const json: Handler = (value) => JSON.stringify(value ?? null);
+
+/** Registers the filters of templates, and no others. `raw` turns HTML into its text where that is read. */
+export function registerFilters(
+  engine: Liquid,
+  kind: 'html' | 'text',
+  raw: ((html: string) => string) | null,
+): void {
+  for (const name of Object.keys(engine.filters)) engine.unregisterFilter(name);
+  const add = (name: string, handler: Handler, isRaw = false) => {
+    // A filter of liquidjs that has `raw` is the last word about escaping.
+    engine.registerFilter(name, isRaw ? { raw: true, handler } : handler);
+  };
+  for (const name of plain) add(name, guarded(library[name] as Handler));
+  for (const [name, handler] of Object.entries(ownFilters)) add(name, guarded(handler));
+  add('json', guarded(json, true));
+  for (const [name, handler] of Object.entries(htmlFilters)) {
+    if (kind === 'html') add(name, guarded(handler), true);
+    else add(name, guarded(textOf));
+  }
+  if (!raw) return;
+  if (kind === 'text')
+    add(
+      'raw',
+      guarded((value) => raw(textOf(value))),
+    );
+  // Passes the value on, so that captured HTML keeps its escaped values.
+  else add('raw', (value) => value, true);
+}

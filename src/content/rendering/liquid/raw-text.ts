@@ -1,0 +1,22 @@
+// HTML values in text: what the filter `raw` puts into HTML as it is reads as text in the text part.
+import { compile } from 'html-to-text';
+
+/** Characters of one value that are read: html-to-text is not linear. */
+const mostCharacters = 64 * 1024;
+
+const convert = compile({
+  wordwrap: false,
+  limits: { maxInputLength: mostCharacters, maxDepth: 100 },
+  selectors: [
+    { selector: 'img', format: 'skip' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
+      selector,
+      options: { uppercase: false },
+    })),
+  ],
+});
+
+/** Returns the text of an HTML value. */
+export function rawAsText(html: string): string {
+  return convert(html.slice(0, mostCharacters)).replaceAll('\u00a0', ' ');
+}

@@ -1,0 +1,88 @@
+// Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over plain
+// reads: it stores nothing and draws on no quota.
+import { openAllowances } from '../../access/admission/quota.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { composeHere } from '../../mail/mime/composer.ts';
+import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
+import { type ServiceError, ValidationError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { DryRunResult } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { composeInputOf } from '../queue/carrier/request.ts';
+import { type AcceptingSend, openDryChecks } from '../queue/send-checks.ts';
+import { toCheck } from './accept.ts';
+import { draftMessage } from './draft.ts';
+import { type PreparedSend, prepareSend } from './prepare.ts';
+import type { RecentContents } from './recent-contents.ts';
+
+/** Runs all checks of a send without it. */
+export async function dryRunMessage(
+  app: App,
+  caller: Caller,
+  payload: SendPayload,
+): Promise<DryRunResult> {
+  const { db } = app.store;
+  const prepared = await prepareSend(app, caller, payload);
+  const send = toCheck(prepared);
+  const allowances = await openAllowances(app, db, [caller.organizationId]);
+  const refusalsOf = await openDryChecks(app, db, allowances, [send]);
+  const refusals = [...(prepared.refusal ? [prepared.refusal] : []), ...refusalsOf(send)];
+  const { email } = prepared.payload;
+  const isRefused = prepared.refusal !== undefined;
+  return {
+    valid: refusals.length === 0,
+    problems: refusals.flatMap(problemsOf),
+    subject: email.subject ?? null,
+    preheader: null,
+    html: isRefused ? null : prepared.content.html,
+    text: isRefused ? null : prepared.content.text,
+    sizeBytes: isRefused ? null : await sizeOf(app, prepared, send),
+    warnings: [],
+    suppressed: await suppressedOf(app, send),
+  };
+}
+
+/** Returns one problem for each invalid field, and one for any other refusal. */
+function problemsOf(error: ServiceError): DryRunResult['problems'] {
+  const { _tag, message } = error;
+  const fields = error instanceof ValidationError ? Object.entries(error.fieldErrors ?? {}) : [];
+  if (fields.length === 0) return [{ _tag, field: null, message }];
+  return fields.flatMap(([field, messages]) =>
+    messages.map((problem) => ({ _tag, field, message: problem })),
+  );
+}
+
+/** Stores nothing, so that a draft always has its own content. */
+const nothingStored: RecentContents = {
+  keep: async () => {},
+  find: () => null,
+  remember: () => {},
+};
+
+/** Returns the bytes of the mail before its signatures; null without a sender. */
+async function sizeOf(
+  app: App,
+  { caller, content }: PreparedSend,
+  { payload, sender, parent }: AcceptingSend,
+): Promise<number | null> {
+  if (!sender) return null;
+  const written = { caller, payload, content };
+  const draft = draftMessage(app, nothingStored, written, sender, parent, new Map());
+  const { html, text } = content;
+  const attachments = content.attachments.map(({ data, ...file }) => ({ ...file, content: data }));
+  const input = composeInputOf(draft.message, draft.recipients, { html, text, attachments });
+  const timestampSeconds = Math.floor(app.clock.now() / 1000);
+  const { data } = await composeHere({ input, keys: [], timestampSeconds });
+  return data.reduce((bytes, part) => bytes + part.length, 0);
+}
+
+async function suppressedOf(app: App, send: AcceptingSend): Promise<DryRunResult['suppressed']> {
+  const { organizationId, unsubscribeGroupId, addresses } = send;
+  const found = await findBlockedOf(app.store.db, [send]);
+  const blocks = found.get(sendKey(organizationId, unsubscribeGroupId));
+  return [...new Set(addresses)].flatMap((address) => {
+    const block = blocks?.get(foldAddress(address));
+    return block ? { address, reason: block.reason } : [];
+  });
+}

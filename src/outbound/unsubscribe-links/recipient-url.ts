@@ -1,0 +1,12 @@
+// The unsubscribe URL inside a stored content, which several recipients may share. Each copy gets the link of
+// its own recipient in place of it.
+
+const path = '/u/of-this-recipient';
+/** The service may have had another public URL when the content was stored. */
+const anyRecipientUrl = /https?:\/\/[^\s"'<>()]{1,300}\/u\/of-this-recipient(?![\w-])/g;
+
+/** Puts the link of one recipient in place of each such URL. */
+export function withRecipientUrl<Text extends string | null>(text: Text, url: string): Text {
+  if (!text?.includes(path)) return text;
+  return text.replace(anyRecipientUrl, () => url) as Text;
+}
