@@ -4,6 +4,7 @@
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
+import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
 import { domainRoutes } from '../../src/identity/domains/routes.ts';
@@ -54,6 +55,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   contactRoutes,
   conversationRoutes,
   forgetRoutes,
+  workspaceRoutes,
   contactGroupRoutes,
   eventRoutes,
   webhookRoutes,

@@ -5,11 +5,7 @@ import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import type { AuditAction } from '../../../history/audit/schema.ts';
 import { record } from '../../../history/events/record.ts';
-import {
-  ConflictError,
-  InternalError,
-  ResourceNotFoundError,
-} from '../../../platform/errors.ts';
+import { ConflictError, InternalError, ResourceNotFoundError } from '../../../platform/errors.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
 import { deflated, inflated } from '../../git/deflate.ts';
 import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';
@@ -163,7 +159,14 @@ export async function change<Answer>(
 
   const workspace = await openWorkspace(db, caller.organizationId, templateId);
   const { row } = workspace;
-  if (String(row.revision) !== expectedRevision) throw stale(expectedRevision, row.revision);
+  /** Another request with the key may have made the change meanwhile. */
+  const madeOrStale = async () => {
+    const made = await again();
+    if (made) return made.answer;
+    const present = await getWorkspaceRow(db, caller.organizationId, templateId);
+    throw stale(expectedRevision, present.revision);
+  };
+  if (String(row.revision) !== expectedRevision) return madeOrStale();
   const step = await request.prepare(workspace);
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
@@ -179,12 +182,7 @@ export async function change<Answer>(
   const isDone = await commitStep(app, caller, next, step, async (trx) => {
     if (!(await insertAnswer(trx, answerRow))) throw usedKey();
   });
-  if (isDone) return answer;
-
-  const made = await again();
-  if (made) return made.answer;
-  const present = await getWorkspaceRow(db, caller.organizationId, templateId);
-  throw stale(expectedRevision, present.revision);
+  return isDone ? answer : madeOrStale();
 }
 
 function usedKey(): ConflictError {

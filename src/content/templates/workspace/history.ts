@@ -60,8 +60,7 @@ export async function diffCommits(
   const { db } = app.store;
   const { row, base, overlay } = await openWorkspace(db, organizationId, templateId);
   const before = from === undefined ? base : await filesOfMain(db, templateId, from);
-  const after =
-    to === undefined ? draftOf(base, overlay) : await filesOfMain(db, templateId, to);
+  const after = to === undefined ? draftOf(base, overlay) : await filesOfMain(db, templateId, to);
   const files = await diffFiles(before, after);
   return { from: from ?? row.base_commit, to: to ?? null, files };
 }
