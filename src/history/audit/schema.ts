@@ -51,6 +51,8 @@ const otherActions = [
   'template.saved',
   'template.discarded',
   'template.restored',
+  'template.pushed',
+  'template.bundled',
   'webhook.secret-rotated',
   'webhook.disabled',
   'tracking.enabled',

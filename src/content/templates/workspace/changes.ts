@@ -87,7 +87,12 @@ function stale(expected: string, present: number): ConflictError {
 }
 
 /** Returns the row after a step. */
-function nextRow(workspace: Workspace, step: Step, author: Author, now: number): WorkspaceRow {
+export function nextRow(
+  workspace: Workspace,
+  step: Step,
+  author: Author,
+  now: number,
+): WorkspaceRow {
   const { row } = workspace;
   const { overlay, conflicts, references, pendingHead, growth } = { ...workspace, ...step };
   return {
@@ -109,7 +114,7 @@ export async function commitStep(
   caller: Caller,
   next: WorkspaceRow,
   step: Step,
-  alsoWrite: (trx: Db) => Promise<void>,
+  alsoWrite?: (trx: Db) => Promise<void>,
 ): Promise<boolean> {
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
@@ -122,7 +127,7 @@ export async function commitStep(
       if (!isGrown) throw new InternalError(`The head of ${templateId} moved`, 'store');
     }
     await record(app, trx, caller, { subject: templateId, action, details });
-    await alsoWrite(trx);
+    await alsoWrite?.(trx);
     return true;
   });
 }

@@ -3,8 +3,9 @@
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
+import type { Db } from '../../../platform/store/db.ts';
 import { prepareCommit } from '../../git/commit.ts';
-import { filesAt, placeOf } from '../../git/repository.ts';
+import { commitsBeyondMain, dropPending, filesAt, placeOf } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 import { checkFiles } from '../../rendering/files.ts';
 import { commitAuthorOf } from './begin.ts';
@@ -115,9 +116,13 @@ async function saved(
   if (Object.keys(overlay).length === 0 && row.pending_head === null) return { action };
   const files = draftOf(base, overlay);
   checkFiles(files);
-  const commit = await prepareCommit(app.store.db, row.template_id, {
+  const { db } = app.store;
+  const pending = row.pending_head;
+  const merged = pending === null ? [] : await commitsBeyondMain(db, row.template_id, pending);
+  const isOnMain = merged.some(({ parents }) => parents.includes(row.base_commit));
+  const commit = await prepareCommit(db, row.template_id, {
     files,
-    parents: [row.base_commit],
+    parents: [...(isOnMain ? [] : [row.base_commit]), ...(pending === null ? [] : [pending])],
     author: commitAuthorOf(caller),
     message: message ?? messageOf(workspace),
     at: app.clock.now(),
@@ -127,7 +132,11 @@ async function saved(
     conflicts: [],
     references: [],
     pendingHead: null,
-    growth: { objects: commit.objects, commits: [commit.oid] },
+    growth: {
+      objects: commit.objects,
+      commits: [...merged.map(({ oid }) => oid), commit.oid],
+      mergesPending: merged.length > 0,
+    },
     base: files,
     action,
     details: { commit: commit.oid },
@@ -144,12 +153,13 @@ export function discardWorkspace(
   return change(app, caller, templateId, guard, {
     operation: 'discard',
     input: null,
-    prepare: async ({ overlay }) => ({
+    prepare: async ({ overlay, row }) => ({
       overlay: {},
       conflicts: [],
       references: [],
       pendingHead: null,
       action: 'template.discarded',
+      ...(row.pending_head !== null && { write: (trx: Db) => dropPending(trx, templateId) }),
       details: { paths: named(Object.keys(overlay)) },
     }),
     answer: viewOf,
