@@ -37,6 +37,8 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
     (await import('../../src/people/unsubscribe-groups/queries.ts')).unsubscribeGroups.idsEnding,
   conv: async () =>
     (await import('../../src/people/conversations/queries.ts')).conversations.idsEnding,
+  tmpl: async () => (await import('../../src/content/templates/queries.ts')).templates.idsEnding,
+  tfam: async () => (await import('../../src/content/families/queries.ts')).families.idsEnding,
   msg: async () => (await import('../../src/outbound/messages/queries.ts')).messageIdsEnding,
   dlv: async () => (await import('../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,
   hold: async () => (await import('../../src/outbound/queue/hold-queries.ts')).holdIdsEnding,

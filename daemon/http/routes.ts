@@ -4,6 +4,8 @@
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
+import { familyRoutes } from '../../src/content/families/routes.ts';
+import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
@@ -52,10 +54,12 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   blockRoutes,
   unsubscribeGroupRoutes,
   brandRoutes,
+  templateRoutes,
+  workspaceRoutes,
+  familyRoutes,
   contactRoutes,
   conversationRoutes,
   forgetRoutes,
-  workspaceRoutes,
   contactGroupRoutes,
   eventRoutes,
   webhookRoutes,

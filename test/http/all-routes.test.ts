@@ -105,6 +105,7 @@ const boundedElsewhere = [
   'body content',
   'body data',
   'body events',
+  'body files',
   'body headers',
   'body permissions',
   'body templateData',

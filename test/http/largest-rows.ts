@@ -222,6 +222,29 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: { css: text(102_400), social_links: links(44_000), logo_url: text(2_048) },
     },
   ],
+  '/v1/templates': ({ shared }) => [
+    {
+      table: 'templates',
+      where: `id = '${shared.template}'`,
+      unique: { id: numbered('id'), slug: "'template-' || n.i" },
+      wide: { name: text(1_200), description: text(3_000) },
+    },
+  ],
+  '/v1/templates/{id}/versions': () => [],
+  '/v1/templates/families': ({ shared }) => [
+    {
+      table: 'template_families',
+      where: `id = '${shared.family}'`,
+      unique: { id: numbered('id') },
+      wide: { name: text(1_200) },
+    },
+    {
+      table: 'templates',
+      where: `id = '${shared.template}'`,
+      unique: { id: numberedOfMany('id'), slug: "'member-' || n.i" },
+      wide: { name: text(1_200), family_id: `'${shared.family}'` },
+    },
+  ],
   '/v1/contacts': ({ shared }) => [
     {
       table: 'contacts',

@@ -5,6 +5,9 @@
 import { createKey } from '../../src/access/keys/keys.ts';
 import { createBrand } from '../../src/content/brands/brands.ts';
 import { brandNoun } from '../../src/content/brands/schema.ts';
+import { addMember, createFamily } from '../../src/content/families/families.ts';
+import { createTemplate } from '../../src/content/templates/create.ts';
+import { familyNoun, templateNoun } from '../../src/content/templates/schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
@@ -31,6 +34,7 @@ import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
 import type { IdKind } from '../../src/platform/runtime/ids.ts';
 import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { templateBody } from '../content/templates/fixtures.ts';
 import { agentOf, propose } from '../inbox/approvals/fixtures.ts';
 import { arrive } from '../inbox/threads/mails.ts';
 import { payload, send } from '../outbound/messages/fixtures.ts';
@@ -55,6 +59,8 @@ export interface Resource {
   idKind: IdKind;
   /** Field by which its path names it, if not by `id`. */
   named?: 'id' | 'slug';
+  /** Parameter of its path, if its name is not that of the field. */
+  parameter?: 'familyId';
   /** Creates one; `id` is its name in the path. */
   make(maker: Maker): Promise<{ id: string }>;
   /** Joins resources.test.ts. */
@@ -92,6 +98,10 @@ const webhooks = '/v1/webhooks';
 const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 const brands = '/v1/brands';
+const templates = '/v1/templates';
+const workspace = `${templates}/{id}/workspace`;
+const families = '/v1/templates/families';
+const member = `${families}/{familyId}/members/{templateId}`;
 
 const unknownAction = 'act_0123456789abcdefghjk';
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
@@ -175,6 +185,16 @@ async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const { id: draftId } = await createDraft(app, operator, id, draft);
   threadsOf.set(id, { threadId, noteId: note.id, messageId, draftId });
   return { id };
+}
+
+/** A template of its own for each family, by the id of the family. */
+const templatesFor = new Map<string, string>();
+
+async function newFamily({ app, operator, serial, name }: Maker) {
+  const family = await createFamily(app, operator, { name: `${name} ${serial}` });
+  const template = await createTemplate(app, operator, templateBody(`${name}-for-${serial}`));
+  templatesFor.set(family.id, template.id);
+  return family;
 }
 
 /** Returns the thread of the mailbox in the path, or of the organization's own mailbox. */
@@ -300,6 +320,51 @@ export const resources = {
       audits: { POST: 'brand.created', PATCH: 'brand.updated', DELETE: 'brand.deleted' },
     },
   },
+  template: {
+    path: templates,
+    idKind: templateNoun,
+    make: ({ app, operator, serial, name }) =>
+      createTemplate(app, operator, templateBody(`${name}-${serial}`)),
+    conforms: {
+      topic: 'templates',
+      audits: {
+        POST: 'template.created',
+        PATCH: 'template.updated',
+        DELETE: 'template.deleted',
+      },
+    },
+    samples: {
+      status: 'draft',
+      channel: 'email',
+      slug: 'own-1',
+      familyId: 'tfam_0123456789abcdefghjk',
+    },
+  },
+  family: {
+    path: families,
+    idKind: familyNoun,
+    parameter: 'familyId',
+    make: newFamily,
+    conforms: {
+      topic: 'families',
+      audits: {
+        POST: 'template-family.created',
+        PATCH: 'template-family.updated',
+        DELETE: 'template-family.deleted',
+      },
+    },
+  },
+  /** A family with a member. */
+  memberFamily: {
+    path: families,
+    idKind: familyNoun,
+    parameter: 'familyId',
+    async make(maker) {
+      const { id } = await newFamily(maker);
+      const path = { familyId: id, templateId: templatesFor.get(id) ?? '' };
+      return addMember(maker.app, maker.operator, path);
+    },
+  },
   contact: {
     path: contacts,
     idKind: contactNoun,
@@ -390,15 +455,15 @@ export const resources = {
 export type ResourceKind = keyof typeof resources;
 
 /** Returns the path of one resource, with its parameter. */
-export function onePath({ path, named = 'id' }: Resource): string {
-  return `${path}/{${named}}`;
+export function onePath({ path, named = 'id', parameter }: Resource): string {
+  return `${path}/{${parameter ?? named}}`;
 }
 
 export interface Row {
   /** Callers that may use the route; all others are refused. */
   may: readonly CallerName[];
   /** Status that they get. */
-  gives: 200 | 201 | 409;
+  gives: 200 | 201 | 409 | 422;
   /** Resource of `{id}` in the path; absent if the path has no id. */
   on?: ResourceKind;
   /** The request uses its resource up: each gets a fresh one. */
@@ -439,6 +504,9 @@ const deletesConversations: readonly CallerName[] = [...all, 'remover'];
 const readsContacts: readonly CallerName[] = [...all, 'viewer'];
 const writesContacts: readonly CallerName[] = [...all, 'writer'];
 const deletesContacts: readonly CallerName[] = [...all, 'remover'];
+const readsTemplates: readonly CallerName[] = [...all, 'sender', 'viewer'];
+const writesTemplates: readonly CallerName[] = [...all, 'writer'];
+const deletesTemplates: readonly CallerName[] = [...all, 'remover'];
 const readsBrands: readonly CallerName[] = [...all, 'viewer'];
 const writesBrands: readonly CallerName[] = [...all, 'writer'];
 const deletesBrands: readonly CallerName[] = [...all, 'remover'];
@@ -467,6 +535,11 @@ function scheduled(email: Record<string, unknown>, serial: number) {
   return payload(email, { scheduledFor, idempotencyKey: `later ${serial}` });
 }
 
+/** The template of the family in the path, or of the organization's own family. */
+const templateOf = ({ shared }: Side, id: string | null) => ({
+  templateId: templatesFor.get(id ?? '') ?? templatesFor.get(shared.family) ?? '',
+});
+
 /** Callers that may read, write and delete. */
 type Admitted = readonly [
   reads: readonly CallerName[],
@@ -476,6 +549,7 @@ type Admitted = readonly [
 
 const onDomains: Admitted = [readsDomains, writesDomains, deletesDomains];
 const onContacts: Admitted = [readsContacts, writesContacts, deletesContacts];
+const onTemplates: Admitted = [readsTemplates, writesTemplates, deletesTemplates];
 const onBrands: Admitted = [readsBrands, writesBrands, deletesBrands];
 const onWebhooks: Admitted = [readsWebhooks, writesWebhooks, deletesWebhooks];
 
@@ -881,6 +955,92 @@ export const rows: Readonly<Record<string, Row>> = {
     update: (_own, serial) => ({ name: `Renamed ${serial}` }),
   }),
   [`POST ${brands}/{slug}/default`]: { may: writesBrands, gives: 200, on: 'brand' },
+  ...fiveRows(templates, 'template', onTemplates, {
+    create: (_own, serial) => templateBody(`made-${serial}`),
+    same: ({ name }) => templateBody(`${name}-1`),
+    update: (_own, serial) => ({ name: `Renamed ${serial}` }),
+  }),
+  [`GET ${templates}/{id}/versions`]: {
+    may: readsTemplates,
+    gives: 200,
+    on: 'template',
+    query: '?limit=100',
+  },
+  [`POST ${templates}/{id}/archive`]: { may: writesTemplates, gives: 200, on: 'template' },
+  [`POST ${templates}/{id}/duplicate`]: {
+    may: writesTemplates,
+    gives: 201,
+    on: 'template',
+    body: (_own, serial) => ({ slug: `copied-${serial}` }),
+  },
+  [`GET ${workspace}`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`GET ${workspace}/history`]: {
+    may: readsTemplates,
+    gives: 200,
+    on: 'template',
+    query: '?limit=100',
+  },
+  [`GET ${workspace}/diff`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`GET ${workspace}/bundle`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`PUT ${workspace}/files`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => ({ ...guard(serial), files: { 'body.txt': 'staged' } }),
+  },
+  [`POST ${workspace}/save`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => guard(serial),
+  },
+  [`POST ${workspace}/discard`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => guard(serial),
+  },
+  // 409: a stale revision, as no commit is known here.
+  [`POST ${workspace}/restore`]: {
+    may: writesTemplates,
+    gives: 409,
+    on: 'template',
+    body: (_own, serial) => ({
+      ...guard(serial),
+      expectedRevision: '9',
+      commit: 'a'.repeat(40),
+    }),
+  },
+  // 422: no bundle.
+  [`PUT ${workspace}/bundle`]: {
+    may: writesTemplates,
+    gives: 422,
+    on: 'template',
+    body: () => 'no bundle',
+    headers: () => ({ 'content-type': 'application/x-git-bundle' }),
+  },
+  ...fiveRows(families, 'family', onTemplates, {
+    create: (_own, serial) => ({ name: `made ${serial}` }),
+    same: ({ name }) => ({ name: `${name} 1` }),
+    update: (_own, serial) => ({ name: `renamed ${serial}` }),
+  }),
+  [`POST ${member}`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'family',
+    spends: true,
+    params: templateOf,
+  },
+  [`DELETE ${member}`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'memberFamily',
+    spends: true,
+    params: templateOf,
+  },
   [`GET ${contacts}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
   [`POST ${contacts}`]: {
     may: writesContacts,
@@ -1078,6 +1238,11 @@ export const rows: Readonly<Record<string, Row>> = {
 
 /** Returns the path of a row for the own organization, with its parameters filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
-  const named = Object.entries({ id: id ?? '', slug: id ?? '', ...row.params?.(own, id) });
+  const named = Object.entries({
+    id: id ?? '',
+    slug: id ?? '',
+    familyId: id ?? '',
+    ...row.params?.(own, id),
+  });
   return named.reduce<string>((at, [name, value]) => at.replace(`{${name}}`, value), path);
 }

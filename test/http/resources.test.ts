@@ -110,7 +110,7 @@ describe.each(stores)('resources on %s', (store) => {
       const id = await world.own.fresh(kind);
       const before = await list('?limit=100');
       for (const { method, path: at } of own) {
-        const url = at.replace(`{${named}}`, id);
+        const url = at.replace(/\{\w+\}/, id);
         const body = bodyOf(method, at);
         const asked = body && { ...body, nonsense: 1, other: 2 };
         const { status, body: refusal } = await ask<Refusal>(method, `${url}?odd=1`, asked);
@@ -143,7 +143,7 @@ describe.each(stores)('resources on %s', (store) => {
         const caller = callerNames.find((name) => !may.includes(name));
         if (caller === undefined) throw new Error(`every caller may ${method} ${at}`);
         const body = bodyOf(method, at);
-        const url = at.replace(`{${named}}`, id);
+        const url = at.replace(/\{\w+\}/, id);
         const { status } = await world.as(caller).request(method, url, body ? { body } : {});
         expect([method, caller, status]).toEqual([method, caller, 403]);
       }

@@ -95,6 +95,25 @@ export const findCompiled = own.all((db, versionIds: readonly string[]) =>
     .where('id', ...isOneOf(db, versionIds)),
 );
 
+/** Reads the templates of these families, oldest first. */
+export const selectMembers = own.all((db, organizationId: string, familyIds: readonly string[]) =>
+  db
+    .selectFrom('templates')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('family_id', ...isOneOf(db, familyIds))
+    .orderBy('id'),
+);
+
+/** Takes all templates out of a family. They must be locked. */
+export const leaveFamily = own.run((db, organizationId: string, familyId: string) =>
+  db
+    .updateTable('templates')
+    .set({ family_id: null })
+    .where('organization_id', '=', organizationId)
+    .where('family_id', '=', familyId),
+);
+
 const versionColumns = [
   'id',
   'organization_id',

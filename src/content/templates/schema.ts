@@ -1,44 +1,126 @@
 // Input and output shapes of templates and their published versions (specification 4.6).
 import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
+import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
 import { idPrefixes } from '../../platform/runtime/ids.ts';
+import { brandSlug } from '../brands/schema.ts';
+import { fileLimits } from '../rendering/files.ts';
+import { templateWarning } from '../rendering/schema.ts';
 
 export const templateNoun = noun('template', idPrefixes.template);
 
-const longestSlug = 100;
+export const familyNoun = noun('template-family', 'tfam');
+
+const longestLine = 10_000;
+export const longestName = 200;
+export const longestSlug = 100;
+const longestFile = fileLimits.bytesOfFile;
 
 /** A slug. Its pattern excludes ids, which have an underscore. */
-export const slugText = z
+export const templateSlug = z
   .string()
   .max(longestSlug)
   .regex(
-    /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-    'may have only lower-case letters, digits and single hyphens between them',
+    /^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/,
+    'must have 1 to 100 lower-case letters, digits and hyphens, without a hyphen at either end',
   );
 
 const templateStatuses = ['draft', 'published', 'archived'] as const;
 const channels = ['email'] as const;
 
-const name = headerText(200).min(1).meta({ description: 'Name of the template' });
+const name = headerText(longestName).min(1);
 const description = headerText(500).meta({ description: 'Purpose of the template' });
-const slug = slugText.meta({ description: 'Name in sends, unique in the organization' });
+const slug = templateSlug.meta({ description: 'Slug in sends, unique in the organization' });
+const fileText = z.string().max(longestFile, `has at most ${longestFile} characters`);
+const brand = brandSlug.meta({
+  description: 'Slug of its brand (default: the default brand of the organization)',
+});
 
 export const listTemplatesQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(templateStatuses).optional().meta({ description: 'Only templates in this state' }),
   channel: z.enum(channels).optional().meta({ description: 'Only templates for this channel' }),
-  slug: slugText.optional().meta({ description: 'Only the template with this slug' }),
+  slug: templateSlug.optional().meta({ description: 'Only the template with this slug' }),
+  familyId: idOf(familyNoun, 'is not a template family id')
+    .optional()
+    .meta({ description: 'Only templates of this family' }),
 });
+
+/** Contents of a template, which stand for its files. */
+const inlineFields = ['subject', 'preheader', 'html', 'mjml', 'text', 'brand'] as const;
+
+export const createTemplateInput = z
+  .strictObject({
+    name: name.optional().meta({ description: 'Name of the template (default: its slug)' }),
+    slug,
+    channel: z.enum(channels).optional(),
+    description: description.nullish(),
+    subject: z.string().max(longestLine).optional().meta({ description: 'Subject, with Liquid' }),
+    preheader: z
+      .string()
+      .max(longestLine)
+      .optional()
+      .meta({ description: 'Text after the subject in lists of mail, with Liquid' }),
+    html: fileText.optional().meta({ description: 'HTML, with Liquid' }),
+    mjml: fileText.optional().meta({ description: 'MJML instead of HTML, with Liquid' }),
+    text: fileText.optional().meta({
+      description: 'Plain text, with Liquid (default: a text made from the HTML)',
+    }),
+    brand: brand.optional(),
+    files: boundedMap(
+      z.record(z.string(), fileText),
+      fileLimits.files,
+      `at most ${fileLimits.files} files`,
+    )
+      .optional()
+      .meta({ description: 'All files of the template by path, instead of subject and content' }),
+  })
+  .superRefine((input, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    if (input.files !== undefined) {
+      for (const field of inlineFields) {
+        if (input[field] !== undefined) refuse(field, 'must be omitted with files');
+      }
+      return;
+    }
+    const { subject, html, mjml, text } = input;
+    if (subject === undefined) refuse('subject', 'is required, or files');
+    if (html !== undefined && mjml !== undefined) refuse('mjml', 'must be omitted with html');
+    if (html === undefined && mjml === undefined && text === undefined) {
+      refuse('html', 'is required, or mjml, text or files');
+    }
+  })
+  .meta({
+    examples: [
+      {
+        name: 'Order shipped',
+        slug: 'order-shipped',
+        subject: 'Your order {{ order.number }} has shipped',
+        html: '<p>Dear {{ contact.firstName }}, your order {{ order.number }} is on its way.</p>',
+      },
+    ],
+  });
 
 export const updateTemplateInput = z
   .strictObject({
-    name: name.optional(),
+    name: name.optional().meta({ description: 'Name of the template' }),
     slug: slug.optional(),
     description: description.nullable().optional(),
   })
   .meta({ examples: [{ name: 'Order shipped', description: 'Sent when the parcel leaves' }] });
+
+export const duplicateTemplateInput = z
+  .strictObject({
+    name: name.optional().meta({ description: 'Name of the copy (default: "NAME (copy)")' }),
+    slug: templateSlug
+      .optional()
+      .meta({ description: 'Slug of the copy (default: SLUG-copy, with a number if taken)' }),
+  })
+  .meta({ examples: [{ slug: 'order-shipped-de' }] });
 
 export const templateOutput = z
   .object({
@@ -62,13 +144,6 @@ export const templateOutput = z
   })
   .meta({ id: 'Template', description: 'Stored content of mail, filled for each message' });
 
-const warning = z.object({
-  code: z.string(),
-  message: z.string(),
-  path: z.string().nullable().meta({ description: 'The file, if the warning is about one' }),
-  line: z.number().nullable().meta({ description: 'Line in the file, from 1' }),
-});
-
 export const templateVersionOutput = z
   .object({
     id: z.string(),
@@ -80,17 +155,22 @@ export const templateVersionOutput = z
       .nullable()
       .meta({ description: 'Slug of the brand whose CSS is in the HTML' }),
     htmlBytes: z.number().meta({ description: 'Size of the compiled HTML' }),
-    warnings: z.array(warning),
+    warnings: z.array(templateWarning),
     createdBy: z
       .string()
       .nullable()
-      .meta({ description: 'Id of the key; null at the command line' }),
+      .meta({ description: 'Id of the publishing key; null for the operator' }),
     createdAt: z.string(),
   })
   .meta({ id: 'TemplateVersion', description: 'A published commit of a template' });
 
+export const listVersionsQuery = z.strictObject({ ...pageQuery });
+
 export type TemplateStatus = (typeof templateStatuses)[number];
 export type ListTemplates = z.output<typeof listTemplatesQuery>;
+export type CreateTemplate = z.output<typeof createTemplateInput>;
 export type UpdateTemplate = z.output<typeof updateTemplateInput>;
+export type DuplicateTemplate = z.output<typeof duplicateTemplateInput>;
+export type ListVersions = z.output<typeof listVersionsQuery>;
 export type Template = z.output<typeof templateOutput>;
 export type TemplateVersion = z.output<typeof templateVersionOutput>;

@@ -6,7 +6,7 @@
 //   push    | no               | any             | refused: fetch and merge first
 //   bundle  | yes              | no conflict     | main moves; the draft moves onto it
 //   bundle  | else             | any             | it is pending: merged into the draft, until a save or discard
-import type { Caller } from '../../../core/api/route.ts';
+import type { Caller, FileAnswer, StreamedBody } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
 import { readBundle, writeBundle } from '../../git/bundle.ts';
@@ -26,6 +26,8 @@ import { type Conflict, draftOf, overlayTo } from './draft.ts';
 import type { WorkspaceView } from './schema.ts';
 import { authorOf, viewOf } from './view.ts';
 
+export const bundleType = 'application/x-git-bundle';
+
 /** Changes of the workspace by others that one push outlives. */
 const mostTries = 5;
 
@@ -40,9 +42,28 @@ export async function headOf(
 }
 
 /** Returns the history of a template as a git bundle. @throws ResourceNotFoundError */
-export async function exportBundle(app: App, caller: Caller, templateId: string): Promise<Buffer> {
+export async function exportBundle(
+  app: App,
+  caller: Caller,
+  templateId: string,
+): Promise<FileAnswer> {
   const head = await headOf(app, caller, templateId);
-  return writeBundle(app.store.db, templateId, head);
+  const bytes = await writeBundle(app.store.db, templateId, head);
+  return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
+}
+
+/** Takes a bundle as it arrives; see `importBundle`. */
+export async function importStream(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  stream: StreamedBody | undefined,
+): Promise<WorkspaceView> {
+  // Before the body is read: it may be long.
+  await getWorkspaceRow(app.store.db, caller.organizationId, templateId);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream?.chunks ?? []) chunks.push(chunk);
+  return importBundle(app, caller, templateId, Buffer.concat(chunks));
 }
 
 interface Rebased {

@@ -1,9 +1,12 @@
 // The HTTP operations on the workspace of a template (specification 4.6).
 import { area } from '../../../core/api/area.ts';
+import { fileOutput } from '../../../core/api/file-schema.ts';
 import { idPath } from '../../../core/api/resource-schema.ts';
 import { ConflictError } from '../../../platform/errors.ts';
+import { packLimits } from '../../git/pack-read.ts';
 import { templateNoun } from '../schema.ts';
 import { diffCommits, listHistory } from './history.ts';
+import { bundleType, exportBundle, importStream } from './incoming.ts';
 import {
   diffOutput,
   diffQuery,
@@ -98,5 +101,27 @@ export const workspaceRoutes = {
     query: diffQuery,
     output: diffOutput,
     run: (app, { caller, params: { id }, query }) => diffCommits(app, caller, id, query),
+  }),
+  exportBundle: at.get(`${path}/bundle`, {
+    name: 'downloadTemplateBundle',
+    summary: 'Download the history of a template as a git bundle',
+    description: 'For `git clone FILE`. Up to 32 MB; `git clone` of its URL has no limit.',
+    params,
+    sendsFile: true,
+    output: fileOutput,
+    run: (app, { caller, params: { id } }) => exportBundle(app, caller, id),
+  }),
+  importBundle: at.put(`${path}/bundle`, {
+    name: 'uploadTemplateBundle',
+    summary: 'Take commits of a template from a git bundle',
+    description:
+      'Its main moves ours if it extends it and no staged file is in the way. Else it is pending: ' +
+      'its files are merged into the draft, `conflicts` lists those that both changed, and a save ' +
+      'makes the merge commit.',
+    params,
+    takes: { types: [bundleType, 'application/octet-stream'], mostBytes: packLimits.bytes },
+    output: viewOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, stream }) => importStream(app, caller, id, stream),
   }),
 };

@@ -46,7 +46,7 @@ create table template_versions (
 );
 create index template_versions_of_organization on template_versions (organization_id, template_id);
 
--- Templates that belong together, such as one message for several channels.
+-- Templates that belong together.
 create table template_families (
   id text primary key,
   organization_id text not null references organizations,

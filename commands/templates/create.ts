@@ -1,0 +1,41 @@
+import { Flags } from '@oclif/core';
+import { createTemplateInput } from '../../src/content/templates/schema.ts';
+import { given, textFrom } from '../base/body.ts';
+import { templateCard } from '../base/template-id.ts';
+import { createCommand } from '../base/verbs.ts';
+
+export default createCommand({
+  summary: 'Create a template from a folder, or from texts',
+  description: 'A folder has template.yaml, and body.mjml or body.html; hidden files are left out.',
+  examples: [
+    ['Create a template from a folder', 'svc templates create --slug welcome --from welcome/'],
+    [
+      'Create a template from texts',
+      'svc templates create --slug welcome --subject "Hello {{ name }}" --html @welcome.html',
+    ],
+  ],
+  body: createTemplateInput,
+  names: { html: null, mjml: null, text: null },
+  flags: {
+    from: Flags.string({
+      description: 'Folder with all files of the template',
+      helpValue: 'DIR',
+      exclusive: ['subject', 'preheader', 'html', 'mjml', 'text', 'brand'],
+    }),
+    html: Flags.string({ description: 'HTML, or @FILE', exclusive: ['mjml'] }),
+    mjml: Flags.string({ description: 'MJML, or @FILE' }),
+    text: Flags.string({ description: 'Plain text (default: made from the HTML), or @FILE' }),
+  },
+  more: async (flags) => {
+    const typed = flags as Record<'from' | 'html' | 'mjml' | 'text', string | undefined>;
+    const { readTemplateFolder } = await import('../base/template-folder.ts');
+    return given({
+      files: typed.from === undefined ? undefined : await readTemplateFolder(typed.from),
+      html: await textFrom(typed.html),
+      mjml: await textFrom(typed.mjml),
+      text: await textFrom(typed.text),
+    });
+  },
+  route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.create,
+  card: templateCard,
+});

@@ -1,0 +1,13 @@
+import { updateTemplateInput } from '../../src/content/templates/schema.ts';
+import { findTemplate, templateArg, templateCard } from '../base/template-id.ts';
+import { updateCommand } from '../base/verbs.ts';
+
+export default updateCommand({
+  summary: 'Change the name, slug or description of a template',
+  examples: [['Rename a template', 'svc templates update order-shipped --name "Parcel sent"']],
+  args: templateArg,
+  find: findTemplate,
+  body: updateTemplateInput,
+  route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.update,
+  card: templateCard,
+});

@@ -1,0 +1,53 @@
+// Input and output shapes of families of templates (specification 2.8, 4.6).
+import { z } from 'zod';
+import { headerText } from '../../core/api/address-schema.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
+import { familyNoun, templateNoun, templateOutput } from '../templates/schema.ts';
+
+const name = headerText(200).min(1).meta({ description: 'Name of the family' });
+
+export const familyPath = z.strictObject({
+  familyId: idOf(familyNoun, 'is not a template family id'),
+});
+
+export const memberPath = familyPath.extend({
+  templateId: idOf(templateNoun, 'is not a template id'),
+});
+
+export const listFamiliesQuery = z.strictObject({ ...pageQuery });
+
+export const createFamilyInput = z
+  .strictObject({ name })
+  .meta({ examples: [{ name: 'Order shipped' }] });
+
+export const updateFamilyInput = z
+  .strictObject({ name: name.optional() })
+  .meta({ examples: [{ name: 'Orders' }] });
+
+export const familyOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    members: z.array(
+      templateOutput.pick({
+        id: true,
+        name: true,
+        slug: true,
+        channel: true,
+        status: true,
+        isActive: true,
+        createdAt: true,
+        updatedAt: true,
+      }),
+    ),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'TemplateFamily', description: 'Templates that belong together' });
+
+export type ListFamilies = z.output<typeof listFamiliesQuery>;
+export type CreateFamily = z.output<typeof createFamilyInput>;
+export type UpdateFamily = z.output<typeof updateFamilyInput>;
+export type Family = z.output<typeof familyOutput>;

@@ -1,0 +1,106 @@
+// New templates: from the files of a body, or as copies. The first commit is made before the transaction.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Details } from '../../history/audit/audit.ts';
+import { record } from '../../history/events/record.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import type { TemplateFiles } from '../rendering/compiled.ts';
+import { filesOfInput } from './input-files.ts';
+import { presentTemplate } from './present.ts';
+import { type TemplateRow, templates } from './queries.ts';
+import {
+  type CreateTemplate,
+  type DuplicateTemplate,
+  longestName,
+  longestSlug,
+  type Template,
+  templateNoun,
+} from './schema.ts';
+import { slugTaken } from './templates.ts';
+import { beginWorkspace, headFiles, prepareWorkspace } from './workspace/begin.ts';
+
+/** Slugs that a copy tries. */
+const mostCopies = 100;
+/** Ending of the name of a copy. */
+const copied = ' (copy)';
+
+type Words = Pick<TemplateRow, 'name' | 'channel' | 'description'>;
+
+/** Stores a draft under the first free slug. Returns null if all are taken. */
+async function store(
+  app: App,
+  caller: Caller,
+  { words, slugs, files }: { words: Words; slugs: Iterable<string>; files: TemplateFiles },
+  details: Details,
+): Promise<Template | null> {
+  const { organizationId } = caller;
+  const id = app.newId(templateNoun);
+  const first = await prepareWorkspace(app, caller, id, files);
+  const now = app.clock.now();
+  const rest = {
+    ...{ id, organization_id: organizationId, ...words, status: 'draft' as const },
+    ...{ family_id: null, version_id: null, version_number: null, next_version: 1 },
+    ...{ published_at: null, archived_at: null, created_at: now, updated_at: now },
+  };
+  return app.store.write(async (trx) => {
+    for (const slug of slugs) {
+      const row = { ...rest, slug };
+      if (!(await templates.insert(trx, row, ['organization_id', 'slug']))) continue;
+      await beginWorkspace(app, trx, caller, id, first);
+      const change = { subject: id, action: templateNoun.created };
+      await record(app, trx, caller, { ...change, details: { name: row.name, slug, ...details } });
+      return presentTemplate(row);
+    }
+    return null;
+  });
+}
+
+/**
+ * Creates a draft. Its files are the first commit.
+ * @throws ValidationError; ConflictError if another template has the slug.
+ */
+export async function createTemplate(
+  app: App,
+  caller: Caller,
+  input: CreateTemplate,
+): Promise<Template> {
+  const { slug, name = slug, channel = 'email', description = null } = input;
+  const files = filesOfInput(input);
+  const words = { name, channel, description };
+  const template = await store(app, caller, { words, slugs: [slug], files }, {});
+  if (template === null) throw slugTaken(slug);
+  return template;
+}
+
+/** Yields the slugs that a copy may have: `SLUG-copy`, `SLUG-copy-2` and so on. */
+function* copySlugs(slug: string): Generator<string> {
+  for (let number = 1; number <= mostCopies; number++) {
+    const ending = number === 1 ? '-copy' : `-copy-${number}`;
+    yield `${slug.slice(0, longestSlug - ending.length)}${ending}`;
+  }
+}
+
+/**
+ * Copies the saved files of a template to a draft of its own.
+ * @throws ResourceNotFoundError; ConflictError if another template has the slug.
+ */
+export async function duplicateTemplate(
+  app: App,
+  caller: Caller,
+  id: string,
+  { name, slug }: DuplicateTemplate,
+): Promise<Template> {
+  const { db } = app.store;
+  const row = await templates.get(db, caller.organizationId, id);
+  const { files, commit } = await headFiles(db, id);
+  const words = {
+    name: name ?? `${row.name.slice(0, longestName - copied.length)}${copied}`,
+    channel: row.channel,
+    description: row.description,
+  };
+  const slugs = slug === undefined ? copySlugs(row.slug) : [slug];
+  const copy = await store(app, caller, { words, slugs, files }, { copyOf: id, commit });
+  if (copy !== null) return copy;
+  if (slug !== undefined) throw slugTaken(slug);
+  throw new ConflictError('template', `${row.slug} has ${mostCopies} copies: give a slug`);
+}

@@ -1,0 +1,28 @@
+// The files of a new template from the body of its creation: all of them, or subject and content.
+import type { TemplateFiles } from '../rendering/compiled.ts';
+import type { CreateTemplate } from './schema.ts';
+
+/** Fields of the body by the file that they become. */
+const fieldOfFile = {
+  'body.html': 'html',
+  'body.mjml': 'mjml',
+  'body.txt': 'text',
+} as const;
+
+/** Returns `template.yaml`. JSON texts are YAML too. */
+function settingsFile({ subject, preheader, brand }: CreateTemplate): string {
+  return Object.entries({ subject, preheader, brand })
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${JSON.stringify(value)}\n`]))
+    .join('');
+}
+
+/** Returns the files of a template that is created from this body. */
+export function filesOfInput(input: CreateTemplate): TemplateFiles {
+  if (input.files !== undefined) return input.files;
+  const files: Record<string, string> = { 'template.yaml': settingsFile(input) };
+  for (const [path, field] of Object.entries(fieldOfFile)) {
+    const content = input[field];
+    if (content !== undefined) files[path] = content;
+  }
+  return files;
+}

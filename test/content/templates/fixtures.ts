@@ -1,0 +1,33 @@
+// Templates for tests.
+import type { CreateTemplate, Template } from '../../../src/content/templates/schema.ts';
+import type { HttpApi } from '../../support/http-client.ts';
+
+/** Body of a template with this slug. */
+export function templateBody(slug: string, more: Partial<CreateTemplate> = {}): CreateTemplate {
+  return {
+    slug,
+    subject: 'Order {{ number }}',
+    html: '<p>Dear {{ contact.firstName }}, order {{ number }} is on its way.</p>',
+    ...more,
+  };
+}
+
+/** Creates a template over HTTP. */
+export async function makeTemplate(
+  api: HttpApi,
+  slug: string,
+  more: Partial<CreateTemplate> = {},
+): Promise<Template> {
+  const { status, body } = await api.post<Template>('/v1/templates', templateBody(slug, more));
+  if (status !== 201) throw new Error(`${slug}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** An answer that refuses. */
+export interface Refusal {
+  _tag: string;
+  message: string;
+  resource?: string;
+  id?: string;
+  fields?: Record<string, string[]>;
+}
