@@ -34,8 +34,7 @@ export async function compileFiles(
   files: TemplateFiles,
   brand?: string,
 ): Promise<CompiledFiles> {
-  const find = (slug: string | null) =>
-    findBrandForTemplate(app.store.db, organizationId, slug);
+  const find = (slug: string | null) => findBrandForTemplate(app.store.db, organizationId, slug);
   const compile = async (row: BrandRow | null) => ({
     row,
     ...(await compileTemplate(app, organizationId, { files, brandCss: row?.css ?? '' })),

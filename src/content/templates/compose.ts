@@ -30,7 +30,13 @@ export async function composeFromTemplate(
   const { brand: slug } = template.compiled;
   const row = await findBrandForTemplate(app.store.db, organizationId, slug);
   const brand = row && brandValuesOf(row);
-  const filled = await fillTemplate(app, organizationId, template, { ...values, brand }, { dataField });
+  const filled = await fillTemplate(
+    app,
+    organizationId,
+    template,
+    { ...values, brand },
+    { dataField },
+  );
   if (row !== null || slug === null) return filled;
   return { ...filled, warnings: [...filled.warnings, missingBrand(slug)] };
 }

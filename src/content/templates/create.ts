@@ -1,8 +1,8 @@
 // New templates: from the files of a body, or as copies. The first commit is made before the transaction.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { record } from '../../history/events/record.ts';
 import type { Details } from '../../history/audit/audit.ts';
+import { record } from '../../history/events/record.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { compileFiles } from './compile-files.ts';

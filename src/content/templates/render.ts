@@ -15,8 +15,8 @@ import { domainOf } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { filesAt } from '../git/repository.ts';
-import type { CompiledTemplate, TemplateFiles, TemplateWarning } from '../rendering/compiled.ts';
 import { lintContent } from '../rendering/compile.ts';
+import type { CompiledTemplate, TemplateFiles, TemplateWarning } from '../rendering/compiled.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
 import { compileFiles } from './compile-files.ts';
 import { composeFromTemplate, type KeyedTemplate } from './compose.ts';
@@ -84,7 +84,10 @@ async function publishedPreview(
   const { db } = app.store;
   const version = versionId === null ? undefined : await queries.findVersion(db, versionId);
   if (!version) {
-    throw new ConflictError('template', `${id} was never published: publish it, or render its draft`);
+    throw new ConflictError(
+      'template',
+      `${id} was never published: publish it, or render its draft`,
+    );
   }
   const files = (await filesAt(db, id, version.commit_hash)) ?? {};
   if (brand !== undefined) return previewOf(app, caller, files, brand);

@@ -8,7 +8,7 @@ import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
 const files = {
   'template.yaml': 'subject: Hello {{ name }}\npreheader: Good news\n',
-  'body.html': "<p>{% render 'greeting', name: name %}</p><img src=\"https://a.test/a.png\">\n",
+  'body.html': '<p>{% render \'greeting\', name: name %}</p><img src="https://a.test/a.png">\n',
   'partials/greeting.html': 'Dear {{ name }}',
   'sample.json': '{"name":"Ada"}',
 };

@@ -1,14 +1,9 @@
 // Templates for tests.
 import type { CreateTemplate, Template } from '../../../src/content/templates/schema.ts';
-import type { WorkspaceView } from '../../../src/content/templates/workspace/schema.ts';
-import {
-  saveWorkspace,
-  showWorkspace,
-  stageFiles,
-} from '../../../src/content/templates/workspace/workspace.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
+import { save, stage } from './workspace/fixtures.ts';
 
 /** Body of a template with this slug. */
 export function templateBody(slug: string, more: Partial<CreateTemplate> = {}): CreateTemplate {
@@ -40,29 +35,13 @@ export interface Refusal {
   fields?: Record<string, string[]>;
 }
 
-let keys = 0;
-
 /** Stages files and saves them as a commit. */
-export async function save(
+export async function saveFiles(
   app: App,
   caller: Caller,
   id: string,
   files: Record<string, string | null>,
 ): Promise<void> {
-  const { workspace } = await stage(app, caller, id, files);
-  const idempotencyKey = `save-${keys++}`;
-  await saveWorkspace(app, caller, id, { expectedRevision: workspace.revision, idempotencyKey });
-}
-
-/** Stages files without saving them. */
-export async function stage(
-  app: App,
-  caller: Caller,
-  id: string,
-  files: Record<string, string | null>,
-): Promise<WorkspaceView> {
-  const { workspace } = await showWorkspace(app, caller, id);
-  const idempotencyKey = `stage-${keys++}`;
-  const guard = { expectedRevision: workspace.revision, idempotencyKey };
-  return stageFiles(app, caller, id, { ...guard, files });
+  await stage(app, caller, id, files);
+  await save(app, caller, id);
 }

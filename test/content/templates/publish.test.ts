@@ -7,7 +7,7 @@ import type { Page } from '../../../src/core/api/pagination.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
-import { makeTemplate, type Refusal, save } from './fixtures.ts';
+import { makeTemplate, type Refusal, saveFiles } from './fixtures.ts';
 
 const path = '/v1/templates';
 
@@ -27,7 +27,13 @@ describe.each(stores)('the publication of a template on %s', (store) => {
     const { status, body } = await publish(id);
     const publishedAt = new Date(test.clock.now()).toISOString();
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id, status: 'published', isActive: true, version: 1, publishedAt });
+    expect(body).toMatchObject({
+      id,
+      status: 'published',
+      isActive: true,
+      version: 1,
+      publishedAt,
+    });
     expect(await versions(id)).toMatchObject([{ templateId: id, version: 1, commit, brand: null }]);
     expect((await api.get<Template>(`${path}/${id}`)).body).toEqual(body);
   });
@@ -35,7 +41,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   it('gives the same version for the same commit, without an event', async () => {
     const { id } = await makeTemplate(api, 'shipped');
     const { body: first } = await publish(id);
-    test.clock.advance(1_000);
+    await test.clock.advance(1_000);
     expect((await publish(id)).body).toEqual(first);
     expect(await versions(id)).toHaveLength(1);
     expect(await events()).toHaveLength(1);
@@ -44,7 +50,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   it('makes a version of each saved commit', async () => {
     const { id } = await makeTemplate(api, 'shipped');
     await publish(id);
-    await save(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
+    await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
     expect((await publish(id)).body.version).toBe(2);
     const listed = await versions(id);
     expect(listed.map(({ version }) => version)).toEqual([2, 1]);
@@ -92,7 +98,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   it('lists versions by pages, for a template of the organization only', async () => {
     const { id } = await makeTemplate(api, 'shipped');
     await publish(id);
-    await save(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
+    await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
     await publish(id);
     const url = `${path}/${id}/versions?limit=1&page=2`;
     const { body } = await api.get<Page<TemplateVersion>>(url);
@@ -120,7 +126,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
     const heads = new Set([(await headFiles(db, id)).commit]);
     const saves = async () => {
       for (let i = 0; i < 10; i++) {
-        await save(other, test.operator, id, { 'body.html': `<p>Save ${i}</p>` });
+        await saveFiles(other, test.operator, id, { 'body.html': `<p>Save ${i}</p>` });
         heads.add((await headFiles(db, id)).commit);
       }
     };

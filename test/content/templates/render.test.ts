@@ -8,7 +8,8 @@ import { createContact } from '../../../src/people/contacts/contacts.ts';
 import type { Contact } from '../../../src/people/contacts/schema.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
-import { makeTemplate, type Refusal, save, stage } from './fixtures.ts';
+import { makeTemplate, type Refusal, saveFiles } from './fixtures.ts';
+import { stage } from './workspace/fixtures.ts';
 
 const path = '/v1/templates';
 
@@ -101,7 +102,7 @@ describe.each(stores)('previews of templates on %s', (store) => {
 
   it('show the saved files as draft, with the staged ones over them', async () => {
     const id = await published({ html: '<p>First</p>' });
-    await save(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
+    await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
     expect((await render(id)).body.html).toContain('<p>First</p>');
     expect((await render(id, { draft: true })).body.html).toContain('<p>Second</p>');
     await stage(test.app, test.operator, id, { 'body.html': '<p>Third</p>' });
