@@ -1,6 +1,9 @@
 // Templates for tests.
 import type { CreateTemplate, Template } from '../../../src/content/templates/schema.ts';
+import type { Caller } from '../../../src/core/api/route.ts';
+import type { App } from '../../../src/core/app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
+import { save, stage } from './workspace/fixtures.ts';
 
 /** Body of a template with this slug. */
 export function templateBody(slug: string, more: Partial<CreateTemplate> = {}): CreateTemplate {
@@ -30,4 +33,15 @@ export interface Refusal {
   resource?: string;
   id?: string;
   fields?: Record<string, string[]>;
+}
+
+/** Stages files and saves them as a commit. */
+export async function saveFiles(
+  app: App,
+  caller: Caller,
+  id: string,
+  files: Record<string, string | null>,
+): Promise<void> {
+  await stage(app, caller, id, files);
+  await save(app, caller, id);
 }

@@ -23,7 +23,7 @@ create table git_objects (
   closes_history integer not null,
   primary key (repository_id, oid)
 );
-create index git_objects_position on git_objects (repository_id, position);
+create index git_objects_position on git_objects (repository_id, position, oid);
 
 -- Branches of the git repositories of templates.
 create table git_refs (
