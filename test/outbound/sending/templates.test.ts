@@ -1,5 +1,5 @@
 // Sends that name a template (specification 4.2, rules 1 to 3), or that ask for the footer of a brand.
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';
 import type {
@@ -7,7 +7,7 @@ import type {
   EmailProjection,
   Message,
 } from '../../../src/outbound/messages/schema.ts';
-import { eachApi } from '../../support/each-app.ts';
+import { sharedApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
 import { stores } from '../../support/test-app.ts';
 import { otherOrganization, send } from '../messages/fixtures.ts';
@@ -19,8 +19,12 @@ const files = {
 };
 const templateData = { name: 'Tom & Co', order: { number: 7, items: ['tea', 'milk'] } };
 
+let templatesMade = 0;
+const newSlug = () => `order-${templatesMade++}`;
+
 /** Makes a published template of these files. */
-async function published(api: HttpApi, slug = 'order', more: Record<string, string> = {}) {
+async function published(api: HttpApi, more: Record<string, string> = {}) {
+  const slug = newSlug();
   const made = await api.post<Template>('/v1/templates', { slug, files: { ...files, ...more } });
   expect(made.status).toBe(201);
   const { status, body } = await api.post<Template>(`/v1/templates/${made.body.id}/publish`, {});
@@ -49,7 +53,18 @@ const contentOf = async (api: HttpApi, { id }: Pick<Message, 'id'>) => {
 };
 
 describe.each(stores)('sends of templates on %s', (store) => {
-  const world = eachApi({ store });
+  const world = sharedApi({ store });
+  let contactId: string;
+  beforeAll(async () => {
+    const profile = { firstName: 'Ada' };
+    const contact = { email: 'ada@example.com', profile };
+    contactId = (await world.api.post<{ id: string }>('/v1/contacts', contact)).body.id;
+    await world.api.post('/v1/brands', {
+      slug: 'acme',
+      name: 'Acme',
+      footer: { companyName: 'Acme & Sons', address: { street1: '1 Main St', city: 'Town' } },
+    });
+  });
 
   it('fills the values into subject, HTML and text', async () => {
     const { id: templateId } = await published(world.api);
@@ -71,7 +86,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
   });
 
   it('sends what render shows, byte for byte', async () => {
-    const { id: templateId } = await published(world.api, 'order', { 'body.txt': 'Hi {{ name }}' });
+    const { id: templateId } = await published(world.api, { 'body.txt': 'Hi {{ name }}' });
     const render = await world.api.post<DryRunResult>(`/v1/templates/${templateId}/render`, {
       data: templateData,
     });
@@ -82,6 +97,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
     const message = await send(world.api, payloadOf({ templateId, templateData }));
     const { subject, preheader, html, text } = render.body;
     expect(await contentOf(world.api, message)).toEqual({ subject, html, text });
+    expect(dryRun.body.problems).toEqual([]);
     expect(dryRun.body).toMatchObject({ valid: true, subject, preheader, html, text });
     expect(preheader).toBe('For Tom & Co');
   });
@@ -127,7 +143,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
     'refuses the %s of another organization as unknown',
     async (field) => {
       const { id, slug } = await published(world.api);
-      const other = await otherOrganization(world.test.app, 'other');
+      const other = await otherOrganization(world.test.app, field);
       const name = field === 'templateId' ? id : slug;
       const { status } = await world.api
         .as(other.apiKey)
@@ -137,7 +153,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
   );
 
   it('refuses a template without a version with 409', async () => {
-    const { body } = await world.api.post<Template>('/v1/templates', { slug: 'new', files });
+    const { body } = await world.api.post<Template>('/v1/templates', { slug: newSlug(), files });
     const { status } = await world.api.post('/v1/messages', payloadOf({ templateId: body.id }));
     expect(status).toBe(409);
   });
@@ -175,7 +191,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
       properties: { user: { type: 'object', required: ['name'] } },
       required: ['user'],
     };
-    const { id: templateId } = await published(world.api, 'user', {
+    const { id: templateId } = await published(world.api, {
       'contract.json': JSON.stringify(contract),
     });
     const refusal = await world.api.post<{ fields: object }>(
@@ -217,37 +233,28 @@ describe.each(stores)('sends of templates on %s', (store) => {
     };
 
     it.each(['email', 'contactId'])('has the contact of the only recipient by %s', async (by) => {
-      const { id: templateId } = await published(world.api, 'probe', probe);
-      const { body: contact } = await world.api.post<{ id: string }>('/v1/contacts', {
-        email: 'ada@example.com',
-        profile: { firstName: 'Ada' },
-      });
-      const recipient = by === 'email' ? { email: 'ADA@example.com' } : { contactId: contact.id };
+      const { id: templateId } = await published(world.api, probe);
+      const recipient = by === 'email' ? { email: 'ADA@example.com' } : { contactId };
       const message = await send(world.api, payloadOf({ templateId }, { to: [recipient] }));
       expect((await contentOf(world.api, message)).html).toContain('[Ada|');
     });
 
     it('has no contact for several recipients', async () => {
-      const { id: templateId } = await published(world.api, 'probe', probe);
-      await world.api.post('/v1/contacts', {
-        email: 'ada@example.com',
-        profile: { firstName: 'Ada' },
-      });
+      const { id: templateId } = await published(world.api, probe);
       const both = [...to, { email: 'bob@example.com' }];
       const message = await send(world.api, payloadOf({ templateId }, { to: both }));
       expect((await contentOf(world.api, message)).html).toContain('[|');
     });
 
     it('has the sender, the message and the brand', async () => {
-      await world.api.post('/v1/brands', { slug: 'acme', name: 'Acme' });
-      const { id: templateId } = await published(world.api, 'probe', probe);
+      const { id: templateId } = await published(world.api, probe);
       const message = await send(world.api, payloadOf({ templateId }));
       const { html } = await contentOf(world.api, message);
-      expect(html).toContain(`[|${message.from.email}|${message.id}|Acme]`);
+      expect(html).toContain(`|${message.from.email}|${message.id}|Acme]`);
     });
 
     it('has a link that shows the HTML as it was sent', async () => {
-      const { id: templateId } = await published(world.api, 'probe', probe);
+      const { id: templateId } = await published(world.api, probe);
       const { html } = await contentOf(world.api, await send(world.api, payloadOf({ templateId })));
       const [, link = ''] = /href="([^"]+)">View/.exec(html ?? '') ?? [];
       const view = await world.api.download(link.replaceAll('&amp;', '&'));
@@ -258,7 +265,7 @@ describe.each(stores)('sends of templates on %s', (store) => {
       const { body: group } = await world.api.post<{ id: string }>('/v1/unsubscribe-groups', {
         name: 'News',
       });
-      const { id: templateId } = await published(world.api, 'probe', probe);
+      const { id: templateId } = await published(world.api, probe);
       const both = [...to, { email: 'bob@example.com' }];
       const message = await send(
         world.api,
@@ -285,14 +292,8 @@ describe.each(stores)('sends of templates on %s', (store) => {
 
   describe('the footer', () => {
     const footer = { enabled: true };
-    const brand = {
-      slug: 'acme',
-      name: 'Acme',
-      footer: { companyName: 'Acme & Sons', address: { street1: '1 Main St', city: 'Town' } },
-    };
 
     it('ends inline HTML and text', async () => {
-      await world.api.post('/v1/brands', brand);
       const content = { subject: 'Hi', html: '<body><p>Hello</p></body>', text: 'Hello', footer };
       const message = await send(world.api, payloadOf(content));
       const { html, text } = await contentOf(world.api, message);
@@ -301,17 +302,19 @@ describe.each(stores)('sends of templates on %s', (store) => {
     });
 
     it('ends the content of a template', async () => {
-      await world.api.post('/v1/brands', brand);
       const { id: templateId } = await published(world.api);
       const message = await send(world.api, payloadOf({ templateId, templateData, footer }));
       expect((await contentOf(world.api, message)).html).toContain('Acme &amp; Sons');
     });
 
     it('is refused without a brand with 422', async () => {
-      const refusal = await world.api.post<{ fields: object }>(
-        '/v1/messages',
-        payloadOf({ subject: 'Hi', text: 'Hello', footer }),
-      );
+      const { apiKey } = await otherOrganization(world.test.app, 'brandless');
+      const refusal = await world.api
+        .as(apiKey)
+        .post<{ fields: object }>(
+          '/v1/messages',
+          payloadOf({ subject: 'Hi', text: 'Hello', footer }),
+        );
       expect(refusal.status).toBe(422);
       expect(Object.keys(refusal.body.fields)).toEqual(['email.footer']);
     });
