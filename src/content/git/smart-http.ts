@@ -1,5 +1,5 @@
 // Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5), gitprotocol-pack(5)): version 0,
-// one branch, no shallow clones. Pure but for the store: daemon/http/git.ts has the requests.
+// one branch, no shallow clones. Pure but for the store.
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { isOid, isRefName } from './incoming.ts';
