@@ -133,6 +133,8 @@ export interface App {
   readonly publicUrl: { current: string };
   /** Time of the opening, on the wall clock and on the monotonic clock. */
   readonly opened: { at: number; elapsed: number };
+  /** Has `close` call this, for workers of higher folders that the app does not know. */
+  onClose(end: () => Promise<void>): void;
   close(): Promise<void>;
 }
 
@@ -193,6 +195,7 @@ export async function openApp(
   let metrics: Metrics | undefined;
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });
+  const ends: (() => Promise<void>)[] = [];
   return {
     config,
     log,
@@ -215,7 +218,9 @@ export async function openApp(
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
     opened: { at: clock.now(), elapsed: clock.elapsed() },
+    onClose: (end) => void ends.push(end),
     async close() {
+      await Promise.all(ends.splice(0).map((end) => end()));
       await mime.close();
       dns.close();
       await store.close();

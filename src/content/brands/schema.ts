@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { checkBrandCss, cssLimits } from '../rendering/css.ts';
 
 export const brandNoun = noun('brand', 'brand');
 
 const longestUrl = 2_048;
 const mostSocialLinks = 20;
-const mostCssBytes = 100 * 1024;
 
 /** A host name or an IP address: safe inside a Content-Security-Policy. */
 const plainHost = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/;
@@ -51,8 +51,11 @@ const name = headerText(100).min(1).meta({ description: 'Name of the brand, for 
 
 const css = z
   .string()
-  .max(mostCssBytes)
-  .refine((text) => Buffer.byteLength(text) <= mostCssBytes, 'is longer than 100 KB')
+  .max(cssLimits.brandBytes)
+  .superRefine((text, context) => {
+    const message = checkBrandCss(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  })
   .meta({ description: 'CSS for templates: inlined when a template is published' });
 
 const assetsInput = z.strictObject({

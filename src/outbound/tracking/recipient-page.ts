@@ -1,7 +1,8 @@
 // The look of pages that recipients open from their mail, and the page of a broken link. No script, nothing
-// loaded from elsewhere; the policy allows exactly this style by its hash.
-import { createHash } from 'node:crypto';
+// loaded from elsewhere but the logo of a brand. The policy allows exactly the styles of the page by their hashes.
+import { hash } from 'node:crypto';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
+import { type Logo, type PageLook, plainLook } from './page-look.ts';
 
 const style = `
 :root { color-scheme: light dark; --text: #1c1f23; --soft: #59616b; --back: #f3f4f6; --card: #fff;
@@ -15,9 +16,25 @@ body { margin: 0; min-height: 100vh; display: flex; align-items: center; justify
 main { width: 100%; max-width: 30rem; padding: 1.75rem 1.5rem; background: var(--card);
   border-radius: .75rem; }
 h1 { margin: 0 0 .75rem; font-size: 1.5rem; line-height: 1.25; }
+h2 { margin: 1.75rem 0 0; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
+.logo { display: block; max-width: 100%; max-height: 3.5rem; margin: 0 0 1.25rem; }
+@media (prefers-color-scheme: dark) { .logo:only-child { padding: .5rem; background: #fff;
+  border-radius: .375rem; } }
 .sender { margin: 0 0 .25rem; color: var(--soft); }
 .note { color: var(--soft); }
+.done { padding: .25rem .875rem; border-left: 4px solid var(--button); }
+ul { margin: .25rem 0 0; padding: 0; list-style: none; }
+li { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; padding: .875rem 0;
+  border-bottom: 1px solid var(--line); }
+li:last-child { border: 0; }
+li > div { flex: 1 1 12rem; min-width: 0; }
+li strong, li span { display: block; }
+li span { color: var(--soft); font-size: .9375rem; }
+li form { flex: 0 1 auto; margin: 0; }
+li button { padding: .5rem .875rem; font-size: .9375rem; }
+footer { margin: 1.75rem 0 0; color: var(--soft); font-size: .875rem; }
+address { font-style: normal; }
 form { margin: .75rem 0 0; }
 button { width: 100%; padding: .75rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
   border: 1px solid var(--line); border-radius: .5rem; background: none; color: inherit;
@@ -25,28 +42,50 @@ button { width: 100%; padding: .75rem 1rem; font: inherit; font-weight: 600; cur
 button.first { border-color: var(--button); background: var(--button); color: var(--on-button); }
 button:focus-visible { outline: 3px solid var(--button); outline-offset: 2px; }
 `;
-const styleHash = createHash('sha256').update(style).digest('base64');
+const hashOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+const styleHash = hashOf(style);
 
-/** Headers of every page of a recipient: not stored, not indexed, not framed. */
-export const recipientPageHeaders = {
-  'cache-control': 'no-store, private, max-age=0',
-  'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self'; ` +
-    "frame-ancestors 'none'; base-uri 'none'",
-  'content-type': 'text/html; charset=utf-8',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex, nofollow',
-};
+/** Returns the headers of a page: not stored, not indexed, not framed. */
+export function recipientPageHeaders({ style: own, logo }: PageLook): Record<string, string> {
+  const styles = own === '' ? styleHash : `${styleHash} ${hashOf(own)}`;
+  const logos = logo ? [logo.url, logo.darkUrl ?? logo.url].map((url) => new URL(url).origin) : [];
+  const images = ['data:', ...new Set(logos)].join(' ');
+  return {
+    'cache-control': 'no-store, private, max-age=0',
+    'content-security-policy':
+      `default-src 'none'; style-src ${styles}; img-src ${images}; form-action 'self'; ` +
+      "frame-ancestors 'none'; base-uri 'none'",
+    'content-type': 'text/html; charset=utf-8',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex, nofollow',
+  };
+}
+
+function drawLogo({ url, darkUrl, name }: Logo): string {
+  const image = `<img class="logo" src="${escapeHtml(url)}" alt="${escapeHtml(name)}">`;
+  // Without another logo the style puts this one on white ground on dark screens.
+  if (darkUrl === null) return `<picture>${image}</picture>\n`;
+  // A comma at either end of a URL would separate candidates.
+  const candidate = escapeHtml(darkUrl.replaceAll(',', '%2C'));
+  const dark = `<source media="(prefers-color-scheme: dark)" srcset="${candidate}">`;
+  return `<picture>${dark}${image}</picture>\n`;
+}
+
+function drawFoot(lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `<footer><address>${lines.map(escapeHtml).join('<br>\n')}</address></footer>\n`;
+}
 
 /** Returns a page. @param content HTML: the caller has escaped its texts */
-export function recipientPage(title: string, content: string): string {
+export function recipientPage(title: string, content: string, look = plainLook): string {
+  const own = look.style === '' ? '' : `<style>${look.style}</style>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,"><style>${style}</style></head>
+<link rel="icon" href="data:,"><style>${style}</style>${own}</head>
 <body><main>
-${content}</main></body></html>
+${look.logo ? drawLogo(look.logo) : ''}${content}${drawFoot(look.foot)}</main></body></html>
 `;
 }
 
@@ -61,6 +100,6 @@ const brokenLinkPage = recipientPage(
 /** The answer to a link that is cut, forged or unknown. */
 export const brokenLink = {
   status: 404,
-  headers: recipientPageHeaders,
+  headers: recipientPageHeaders(plainLook),
   body: Buffer.from(brokenLinkPage),
 } as const;

@@ -56,6 +56,18 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   };
 }
 
+/** Returns the groups, among these, whose mail a block of the group keeps from the address. */
+export async function groupsLeft(
+  db: Db,
+  { organizationId, address }: Pick<Leaver, 'organizationId' | 'address'>,
+  groupIds: readonly string[],
+): Promise<Set<string | null>> {
+  const folded = foldAddress(address);
+  const asked = groupIds.map((id) => [organizationId, folded, id] as const);
+  const found = await findGroupBlocksAmong(db, asked);
+  return new Set(found.map(({ unsubscribe_group_id }) => unsubscribe_group_id));
+}
+
 /**
  * Adds the blocks of these unsubscribe requests in the caller's transaction. Repeats change
  * nothing.

@@ -1,5 +1,7 @@
-// The page behind an unsubscribe link: the recipient's present state, and a button for each change.
+// The page behind an unsubscribe link: the recipient's present state, and a button for each change. Below are
+// the public groups of the organization, each with its own button.
 import { escapeHtml } from '../../platform/net/escape-html.ts';
+import type { PageLook } from '../tracking/page-look.ts';
 import { recipientPage } from '../tracking/recipient-page.ts';
 import type { Standing } from './leave.ts';
 
@@ -15,6 +17,17 @@ interface Words {
   buttons: readonly Button[];
 }
 
+/** A public group, and whether the recipient gets its mail. */
+export interface ListedGroup {
+  id: string;
+  name: string;
+  description: string | null;
+  isOn: boolean;
+}
+
+/** A change that the recipient just made to a listed group, or its failure. */
+export type Change = { name: string; isOn: boolean } | 'gone';
+
 export interface LeavePageNames {
   /** Name of the group, and its description for recipients. */
   group: string;
@@ -23,18 +36,45 @@ export interface LeavePageNames {
   address: string;
 }
 
+/** Content of the page beside the state of the message's own group. */
+export interface LeavePageParts {
+  look: PageLook;
+  groups: readonly ListedGroup[];
+  /** The organization has more public groups than `groups`. */
+  hasMore: boolean;
+  change: Change | null;
+}
+
 /** Renders the page. */
-export function leavePage(standing: Standing, names: LeavePageNames): string {
+export function leavePage(
+  standing: Standing,
+  names: LeavePageNames,
+  { look, groups, hasMore, change }: LeavePageParts,
+): string {
   const { heading, state, buttons } = wordsOf(standing, names);
   const { sender, group, description } = names;
   const about = standing.all || description === null ? '' : `${group}: ${description}`;
+  const ofAll = buttons.filter(({ action }) => action.endsWith('-all'));
+  const ofGroup = buttons.filter((button) => !ofAll.includes(button));
+  const others = groups.map((one) => drawGroup(one, standing.all === null)).join('');
   return recipientPage(
     `${heading} – ${sender}`,
     `<p class="sender">${escapeHtml(sender)}</p>\n<h1>${escapeHtml(heading)}</h1>\n` +
+      (change ? `<p class="done" role="status">${escapeHtml(changeWords(change))}</p>\n` : '') +
       `<p>${escapeHtml(state)}</p>\n` +
       (about && `<p class="note">${escapeHtml(about)}</p>\n`) +
-      buttons.map(drawButton).join(''),
+      ofGroup.map(drawButton).join('') +
+      (others && `<h2>Other mail from ${escapeHtml(sender)}</h2>\n<ul>\n${others}</ul>\n`) +
+      (hasMore ? '<p class="note">There are more kinds of mail than this page lists.</p>\n' : '') +
+      ofAll.map(drawButton).join(''),
+    look,
   );
+}
+
+function changeWords(change: Change): string {
+  if (change === 'gone') return 'That kind of mail no longer exists. Nothing was changed.';
+  const { name, isOn } = change;
+  return isOn ? `You get “${name}” again.` : `You get no more “${name}”.`;
 }
 
 function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
@@ -62,4 +102,23 @@ function drawButton({ action, words }: Button): string {
   const field = `<input type="hidden" name="action" value="${action}">`;
   const look = action === 'leave' ? ' class="first"' : '';
   return `<form method="post">${field}<button${look}>${escapeHtml(words)}</button></form>\n`;
+}
+
+/** Draws a group. `canChange` is false while all mail is off: then its own state has no effect. */
+function drawGroup({ id, name, description, isOn }: ListedGroup, canChange: boolean): string {
+  const about = description === null ? '' : `<span>${escapeHtml(description)}</span>`;
+  const state = isOn && canChange ? 'You get it.' : 'You do not get it.';
+  const text = `<strong>${escapeHtml(name)}</strong>${about}<span>${state}</span>`;
+  return `<li><div>${text}</div>${canChange ? drawChange(id, name, isOn) : ''}</li>\n`;
+}
+
+function drawChange(id: string, name: string, isOn: boolean): string {
+  const [action, words, label] = isOn
+    ? ['leave', 'Unsubscribe', `Unsubscribe from ${name}`]
+    : ['return', 'Get it again', `Get it again: ${name}`];
+  return (
+    `<form method="post"><input type="hidden" name="action" value="${action}">` +
+    `<input type="hidden" name="group" value="${escapeHtml(id)}">` +
+    `<button aria-label="${escapeHtml(label)}">${words}</button></form>`
+  );
 }

@@ -1,31 +1,40 @@
 // Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
 // nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants neither cookie nor
-// redirect).
+// redirect). The holder of a token decides about all groups of the organization, for the address of the token.
 import { defaultOrganization } from '../../access/organizations/organizations.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
+import { findDefaultBrand } from '../../content/brands/queries.ts';
 import type { App } from '../../core/app.ts';
 import { findDefaultSender } from '../../identity/senders/queries.ts';
-import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
+import { findPublicGroups, unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
 import { findMessageRow } from '../messages/queries.ts';
+import { pageLookOf, plainLook } from '../tracking/page-look.ts';
 import { brokenLink, recipientPageHeaders } from '../tracking/recipient-page.ts';
 import type { TrackedAnswer, TrackedRequest } from '../tracking/serve.ts';
-import { comeBack, type Leaving, leaveAll, type Scope, standingOf } from './leave.ts';
-import { leavePage } from './page.ts';
+import { comeBack, groupsLeft, type Leaving, leaveAll, type Scope, standingOf } from './leave.ts';
+import { type Change, type LeavePageParts, leavePage } from './page.ts';
 import { type Leaver, readLinkToken } from './tokens.ts';
 
 const mostPerTransaction = 128;
+/** Most public groups on the page. */
+const mostGroups = 100;
 
 /** A request with the body that its face has read. */
 export interface LeaveRequest extends TrackedRequest {
   body?: Buffer;
 }
 
-type Wish = { leaves: boolean; scope: Scope };
+interface Wish {
+  leaves: boolean;
+  scope: Scope;
+  /** Another group than that of the message; null for its own. */
+  groupId: string | null;
+}
 
-const actions: ReadonlyMap<string, Wish> = new Map([
+const actions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
   ['leave', { leaves: true, scope: 'group' }],
   ['leave-all', { leaves: true, scope: 'all' }],
   ['return', { leaves: false, scope: 'group' }],
@@ -43,10 +52,21 @@ export async function serveLeaving(app: App, request: LeaveRequest): Promise<Tra
   if (method !== 'POST') return shown(app, leaver, 200, method);
   const wish = await wishOf(request);
   if (!wish) return shown(app, leaver, 400, method);
-  const leaving = { ...leaver, scope: wish.scope };
-  if (wish.leaves) await leavesOf(app)(leaving);
+  const { leaves, scope, groupId } = wish;
+  if (groupId === null || scope === 'all' || groupId === leaver.groupId) {
+    await carryOut(app, { ...leaver, scope }, leaves);
+    return shown(app, leaver, 200, method);
+  }
+  const group = await unsubscribeGroups.find(app.store.db, leaver.organizationId, groupId);
+  // Only the own group may be a deleted one: the token proves that it existed.
+  if (!group) return shown(app, leaver, 404, method, 'gone');
+  await carryOut(app, { ...leaver, groupId, scope }, leaves);
+  return shown(app, leaver, 200, method, { name: group.name, isOn: !leaves });
+}
+
+async function carryOut(app: App, leaving: Leaving, leaves: boolean): Promise<void> {
+  if (leaves) await leavesOf(app)(leaving);
   else await app.store.write((trx) => comeBack(app, trx, leaving));
-  return shown(app, leaver, 200, method);
 }
 
 /** Groups simultaneous requests into one commit. */
@@ -64,8 +84,12 @@ async function wishOf({ headers, body }: LeaveRequest): Promise<Wish | undefined
     headers: { 'content-type': type },
   });
   const form = await answer.formData().catch(() => null);
-  if (form?.get('List-Unsubscribe') === 'One-Click') return { leaves: true, scope: 'group' };
-  return actions.get(String(form?.get('action')));
+  if (form?.get('List-Unsubscribe') === 'One-Click') {
+    return { leaves: true, scope: 'group', groupId: null };
+  }
+  const wish = actions.get(String(form?.get('action')));
+  const group = form?.get('group') ?? null;
+  return wish && { ...wish, groupId: group === null ? null : String(group) };
 }
 
 async function shown(
@@ -73,19 +97,41 @@ async function shown(
   leaver: Leaver,
   status: number,
   method: string,
+  change: Change | null = null,
 ): Promise<TrackedAnswer> {
   const { db } = app.store;
   const { organizationId, groupId, address } = leaver;
   const standing = await standingOf(db, leaver);
   const group = await unsubscribeGroups.find(db, organizationId, groupId);
-  const page = leavePage(standing, {
+  const names = {
     group: group?.name ?? 'this mail',
     description: group?.description ?? null,
     sender: await senderNameOf(db, leaver),
     address,
-  });
+  };
+  const brand = await findDefaultBrand(db, organizationId);
+  const look = brand ? pageLookOf(brand) : plainLook;
+  const page = leavePage(standing, names, { look, ...(await listedGroups(db, leaver)), change });
   const body = Buffer.from(method === 'HEAD' ? '' : page);
-  return { status, headers: recipientPageHeaders, body };
+  return { status, headers: recipientPageHeaders(look), body };
+}
+
+/** Returns the public groups besides the message's own, each with its state. */
+async function listedGroups(
+  db: Db,
+  leaver: Leaver,
+): Promise<Pick<LeavePageParts, 'groups' | 'hasMore'>> {
+  // One more shows that the list is cut, and another one may be the own group.
+  const found = await findPublicGroups(db, leaver.organizationId, mostGroups + 2);
+  const others = found.filter(({ id }) => id !== leaver.groupId);
+  const listed = others.slice(0, mostGroups);
+  const left = await groupsLeft(
+    db,
+    leaver,
+    listed.map(({ id }) => id),
+  );
+  const groups = listed.map((group) => ({ ...group, isOn: !left.has(group.id) }));
+  return { groups, hasMore: others.length > mostGroups };
 }
 
 /**

@@ -116,6 +116,40 @@ describe.each(stores)('brands on %s', (store) => {
     }
   });
 
+  it('rejects CSS with a mistake, a fetch or a bomb, with its line', async () => {
+    const bad = [
+      'h1 {\n color: red',
+      'h1 { color: red }\n}',
+      '@import "https://a.example/a.css";',
+      '@\\69mport url(https://a.example/a.css);',
+      'h1 { background: url(http://a.example/a.png) }',
+      'h1 { background: url(file:///etc/passwd) }',
+      'h1 { background: u\\72l("javascript:alert(1)") }',
+      'h1 { content: "</style><script>alert(1)</script>" }',
+      'h1 { content: "{{ brand.name }}" }',
+      'h1 { content: "open }',
+      '/* open',
+      `${'a{'.repeat(10_000)}${'}'.repeat(10_000)}`,
+      'a{}'.repeat(30_000),
+      `a{${'b:c;'.repeat(20_000)}}`,
+      `${'a '.repeat(40_000)}{}`,
+    ];
+    for (const css of bad) {
+      const problem = expect.stringMatching(/^line [12]: /);
+      expect([css.slice(0, 60), ...(await refusal({ css }))]).toEqual([
+        ...[css.slice(0, 60), 422],
+        { css: [problem] },
+      ]);
+    }
+  });
+
+  it('takes CSS with media queries, https images and images in data', async () => {
+    const css =
+      '@media (max-width: 600px) { .a { background: url("https://a.example/a.png") } }\n' +
+      '.b { background: url(data:image/png;base64,AAAA) }';
+    expect((await create('acme', { css })).body.css).toBe(css);
+  });
+
   it('bounds the number of links and the bytes of CSS', async () => {
     const link = { label: 'a', url: 'https://a.example/' };
     expect(await refusal({ footer: { socialLinks: Array(21).fill(link) } })).toEqual([
@@ -123,7 +157,7 @@ describe.each(stores)('brands on %s', (store) => {
       { 'footer.socialLinks': ['must have at most 20 entries'] },
     ]);
     const css = `/* ${'é'.repeat(51_200)} */`;
-    expect(await refusal({ css })).toEqual([422, { css: ['is longer than 100 KB'] }]);
+    expect(await refusal({ css })).toEqual([422, { css: ['CSS has at most 100 KB'] }]);
   });
 
   it('rejects isDefault and a change of the slug with 422', async () => {

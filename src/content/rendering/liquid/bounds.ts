@@ -21,7 +21,7 @@ export const liquidBounds = {
   range: 100_000,
   /** Tags, outputs and pieces of text that are filled, each pass of a loop anew. */
   steps: 500_000,
-  /** Time for one text. A busy machine takes longer than the steps let expect. */
+  /** Time for one fill. A busy machine takes longer than the steps let expect. */
   milliseconds: 1000,
 } as const;
 
@@ -76,8 +76,9 @@ export class StepBudget {
   #left: number = liquidBounds.steps;
   readonly #deadline: number;
 
-  constructor(now: number) {
-    this.#deadline = now + liquidBounds.milliseconds;
+  /** `deadline` is a time of the monotonic clock in milliseconds. */
+  constructor(deadline: number) {
+    this.#deadline = deadline;
   }
 
   use(): void {}
@@ -94,10 +95,11 @@ export class StepBudget {
 }
 
 /**
- * The content of `capture`: as HTML, with its values escaped, and as text. Filters read the text; where `raw`
- * is allowed they read the HTML, so that no filter before `raw` takes the escaping away.
+ * Content with its values escaped already: that of `capture` in HTML, and what filters such as `escape` give.
+ * Text prints it as HTML, an attribute escapes its text. Other filters read the text; where `raw` is allowed
+ * they read the HTML, so that no filter before `raw` takes the escaping away.
  */
-export class Captured extends Drop {
+export class Markup extends Drop {
   readonly #html: string;
   readonly #text: string;
   readonly #isHtml: boolean;
@@ -109,12 +111,12 @@ export class Captured extends Drop {
     this.#isHtml = isHtml;
   }
 
-  static htmlOf(captured: Captured): string {
-    return captured.#html;
+  static htmlOf(markup: Markup): string {
+    return markup.#html;
   }
 
-  static textOf(captured: Captured): string {
-    return captured.#text;
+  static textOf(markup: Markup): string {
+    return markup.#text;
   }
 
   override valueOf(): string {

@@ -8,6 +8,13 @@ export interface FilterContext {
   context: Context;
 }
 
+type ReadPath = Parameters<Context['_get']>[0];
+
+/** Returns a variable as people write it, shortened. */
+export function pathOf(path: ReadPath): string {
+  return path.slice(0, 8).map(String).join('.').slice(0, 200);
+}
+
 /** The filling of one text. */
 export interface FillRun {
   readonly budget: WorkBudget;
@@ -15,13 +22,15 @@ export interface FillRun {
   /** Names that partials see too. Their own data comes by parameters. */
   readonly globals: Readonly<Record<string, unknown>>;
   readonly partials: ReadonlyMap<string, Template[]>;
-  /** Footer of the brand, ready for this text. */
-  readonly footer: string;
+  /** Returns the footer of the brand, ready for this text. */
+  readonly footer: () => string;
   /** Seconds since 1970 for `now`. */
   readonly now: number;
   /** Partials that are being filled within each other. */
   depth: number;
   hasFooter: boolean;
+  /** The variable that was read last. */
+  lastRead: ReadPath;
   /** Notes a variable that a template prints and that is missing or null. */
   missing(path: string, isNull: boolean): void;
   warn(code: string, message: string): void;
@@ -47,10 +56,11 @@ export class FillContext extends Context {
     this.run = run;
   }
 
-  override *_get(paths: Parameters<Context['_get']>[0]): IterableIterator<unknown> {
+  override *_get(paths: ReadPath): IterableIterator<unknown> {
     const value = yield super._get(paths);
+    this.run.lastRead = paths;
     if (this.isPrinting && (value === undefined || value === null)) {
-      this.run.missing(paths.slice(0, 8).map(String).join('.').slice(0, 200), value === null);
+      this.run.missing(pathOf(paths), value === null);
     }
     return value;
   }

@@ -15,6 +15,7 @@ import {
   TypeGuards,
   toValueSync,
 } from 'liquidjs';
+import { TemplateProblem } from '../problem.ts';
 import { FillBoundError, liquidBounds } from './bounds.ts';
 import { FillContext, type FillRun } from './context.ts';
 import { registerFilters } from './filters.ts';
@@ -49,20 +50,6 @@ export interface ParsedLiquid {
   partials: ReadonlySet<string>;
   /** True if the text has `{% brand_footer %}`. */
   placesFooter: boolean;
-}
-
-/** A text that is no Liquid of ours. */
-export class LiquidProblem extends Error {
-  /** Path of the file, as `parseLiquid` was given it. */
-  readonly path: string;
-  /** Line in the text, from 1; null if the problem is about all of it. */
-  readonly line: number | null;
-
-  constructor(path: string, line: number | null, message: string) {
-    super(message);
-    this.path = path;
-    this.line = line;
-  }
 }
 
 /** The entries of `(low..high)`, counted before they are made: liquidjs loops forever beyond 2^53. */
@@ -206,25 +193,25 @@ const placeAtEnd = /, line:\d+, col:\d+$/;
 const rawIsRefused =
   'the filter raw is refused: allow it by allowRawHtml: true in template.yaml, or remove it';
 
-function problemOf(error: unknown, path: string): LiquidProblem {
-  if (error instanceof RangeError) return new LiquidProblem(path, null, tooDeep);
+function problemOf(error: unknown, path: string): TemplateProblem {
+  if (error instanceof RangeError) return new TemplateProblem(path, null, tooDeep);
   if (!(error instanceof Error)) throw error;
   const line = LiquidError.is(error) ? (error.token.getPosition()[0] ?? null) : null;
   const reason = error.message.replace(placeAtEnd, '');
-  if (reason.includes('call stack')) return new LiquidProblem(path, line, tooDeep);
+  if (reason.includes('call stack')) return new TemplateProblem(path, line, tooDeep);
   const filter = /^undefined filter: (.*)/s.exec(reason)?.[1];
-  if (filter === 'raw') return new LiquidProblem(path, line, rawIsRefused);
+  if (filter === 'raw') return new TemplateProblem(path, line, rawIsRefused);
   const text = filter === undefined ? reason : `there is no filter ${filter}`;
-  return new LiquidProblem(path, line, text.slice(0, 300));
+  return new TemplateProblem(path, line, text.slice(0, 300));
 }
 
 /**
  * Parses a text. The time grows with its size: 1 MB takes 50 ms.
- * @throws LiquidProblem at the first problem
+ * @throws TemplateProblem at the first problem
  */
 export function parseLiquid(text: string, path: string, rules: LiquidRules): ParsedLiquid {
   if (text.length > liquidBounds.source) {
-    throw new LiquidProblem(path, null, `has at most ${liquidBounds.source} characters`);
+    throw new TemplateProblem(path, null, `has at most ${liquidBounds.source} characters`);
   }
   const engine = engineOf(rules);
   try {

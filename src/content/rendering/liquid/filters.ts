@@ -1,8 +1,9 @@
 // The filters of templates: those of Shopify's Liquid that need no file, no network and no randomness. Each is
-// guarded: what it reads is counted first, because liquidjs counts some of it too late or not at all.
+// guarded: its input is counted first, because liquidjs counts some input too late or not at all.
 import { type Liquid, filters as library } from 'liquidjs';
-import { Captured, FillBoundError, liquidBounds } from './bounds.ts';
+import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import { contextOf, type FilterContext } from './context.ts';
+import { escapeHtml } from './escape.ts';
 
 type Handler = (this: FilterContext, value: unknown, ...args: unknown[]) => unknown;
 
@@ -24,7 +25,7 @@ const textOf = (value: unknown): string => {
   return Array.isArray(value) ? value.map(textOf).join('') : String(value);
 };
 
-const withoutDrop = (value: unknown) => (value instanceof Captured ? value.valueOf() : value);
+const withoutDrop = (value: unknown) => (value instanceof Markup ? value.valueOf() : value);
 
 /** Longest format of `date`, and the most that it pads. */
 const dateBounds = { format: 200, width: 32 };
@@ -41,19 +42,6 @@ function date(this: FilterContext, value: unknown, format: unknown, zone: unknow
   const isNow = value === 'now' || value === 'today';
   const time = isNow ? contextOf(this.context).run.now : value;
   return (library.date as Handler).call(this, time, format, zone);
-}
-
-const xmlEscapes: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&#34;',
-  "'": '&#39;',
-};
-
-/** Escapes for HTML text and quoted attributes. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => xmlEscapes[character] ?? '');
 }
 
 function encoded(encode: (text: string) => string): Handler {
@@ -77,11 +65,6 @@ const entities: Record<string, string> = {
   '&quot;': '"',
   '&#39;': "'",
 };
-const escapeOnce: Handler = (value) =>
-  escapeHtml(textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one));
-const withBreaks: Handler = (value) =>
-  escapeHtml(textOf(value)).replace(/\r?\n/g, (line) => `<br />${line}`);
-
 const ownFilters: Record<string, Handler> = {
   cgi_escape: encoded((text) =>
     encodeURIComponent(text)
@@ -94,12 +77,15 @@ const ownFilters: Record<string, Handler> = {
   url_encode: encoded((text) => encodeURIComponent(text).replaceAll('%20', '+')),
 };
 
-/** In HTML these give HTML, so they end the escaping; elsewhere they change nothing. */
-const htmlFilters: Record<string, Handler> = {
-  escape: (value) => escapeHtml(textOf(value)),
-  escape_once: escapeOnce,
-  newline_to_br: withBreaks,
-  xml_escape: (value) => escapeHtml(textOf(value)),
+const unescaped = (value: unknown) =>
+  textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one);
+
+/** Give HTML in HTML, which is not escaped once more; elsewhere the text without its entities. */
+const htmlFilters: Record<string, { text: (value: unknown) => string; breaks?: true }> = {
+  escape: { text: textOf },
+  escape_once: { text: unescaped },
+  newline_to_br: { text: textOf, breaks: true },
+  xml_escape: { text: textOf },
 };
 
 function guarded(handler: Handler, intoObjects = false): Handler {
@@ -130,9 +116,12 @@ export function registerFilters(
   for (const name of plain) add(name, guarded(library[name] as Handler));
   for (const [name, handler] of Object.entries(ownFilters)) add(name, guarded(handler));
   add('json', guarded(json, true));
-  for (const [name, handler] of Object.entries(htmlFilters)) {
-    if (kind === 'html') add(name, guarded(handler), true);
-    else add(name, guarded(textOf));
+  const markup = (text: string, breaks: boolean) => {
+    const html = escapeHtml(text);
+    return new Markup(breaks ? html.replace(/\r?\n/g, '<br />$&') : html, text, raw !== null);
+  };
+  for (const [name, { text, breaks }] of Object.entries(htmlFilters)) {
+    add(name, guarded(kind === 'text' ? text : (value) => markup(text(value), breaks === true)));
   }
   if (!raw) return;
   if (kind === 'text')
@@ -140,6 +129,6 @@ export function registerFilters(
       'raw',
       guarded((value) => raw(textOf(value))),
     );
-  // Passes the value on, so that captured HTML keeps its escaped values.
+  // Passes the value on, so that markup keeps its escaped values.
   else add('raw', (value) => value, true);
 }

@@ -1,4 +1,4 @@
-// HTML values in text: what the filter `raw` puts into HTML as it is reads as text in the text part.
+// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives its text elsewhere.
 import { compile } from 'html-to-text';
 
 /** Characters of one value that are read: html-to-text is not linear. */

@@ -191,7 +191,7 @@ class BrandFooter extends Tag {
   render(context: Context, emitter: unknown): void {
     const { run } = contextOf(context);
     run.hasFooter = true;
-    writerOf(emitter).writeReady(run.footer);
+    writerOf(emitter).writeReady(run.footer());
   }
 }
 

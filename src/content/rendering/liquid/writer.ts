@@ -1,4 +1,4 @@
-// What tags write into: liquidjs calls it an emitter. A value is written apart from the author's own text,
+// The target of tags; liquidjs calls it an emitter. A value is written apart from the author's own text,
 // because only values are escaped.
 import type { Emitter } from 'liquidjs';
 

@@ -13,6 +13,7 @@
 // worker had sent it, else the header alone. A report is settled with an error, for another try.
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../platform/runtime/clock.ts';
+import type { QueuedJob } from '../../../platform/runtime/fair-queue.ts';
 import type { ParseBatch, ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, withFault } from './parsed-mail.ts';
 
@@ -27,9 +28,7 @@ const startDeadlineMs = 30_000;
 const workerHeapMb = 512;
 
 /** A mail that is queued or with a worker. */
-export interface PendingMail extends Omit<ParseJob, 'start' | 'end'> {
-  /** Name of the holder in the shares of the queue. */
-  holder: string;
+export interface PendingMail extends Omit<ParseJob, 'start' | 'end'>, QueuedJob {
   raw: Buffer;
   /** Projection without the reply split, once the worker has sent it. */
   body: ParsedMail | null;

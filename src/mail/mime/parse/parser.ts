@@ -3,11 +3,11 @@
 // parse-thread.ts manages a worker. Light to import: a worker starts with the first mail.
 import { CapacityError } from '../../../platform/errors.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
+import { FairQueue, ownHolder } from '../../../platform/runtime/fair-queue.ts';
 import type {
   DocumentWords,
   FullTextDocument,
 } from '../../../platform/store/full-text/document.ts';
-import { ownHolder, ParseQueue } from './parse-queue.ts';
 import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';
 import type { Readings } from './parse-worker.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
@@ -53,6 +53,12 @@ export interface MimeParserOptions {
   maxQueuedBytes?: number;
 }
 
+/** Mails up to this size go to a worker together, so many: none of them takes long. */
+const smallBytes = 32 * 1024;
+const mostTogether = 32;
+/** Bytes that each organization may have waiting while any are free. */
+const firstBytes = 1_000_000;
+
 const parserError = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 const closedError = () => parserError('the mail parser is closed');
@@ -61,7 +67,13 @@ const closedError = () => parserError('the mail parser is closed');
 export function createMimeParser(options: MimeParserOptions): MimeParser {
   const { clock, workers = 1, deadlineMs = 2000 } = options;
   const { maxQueuedMails = 200, maxQueuedBytes = 200 * 1024 * 1024 } = options;
-  const queue = new ParseQueue(maxQueuedMails, maxQueuedBytes);
+  const queue = new FairQueue<PendingMail>({
+    mostJobs: maxQueuedMails,
+    mostBytes: maxQueuedBytes,
+    firstBytes,
+    mostTogether,
+    isSmall: ({ wants, raw }) => wants === 'mail' && raw.length <= smallBytes,
+  });
   let nextId = 1;
   let isClosed = false;
 
@@ -89,7 +101,8 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       return Promise.reject(parserError('too many mails wait to be parsed'));
     }
     return new Promise<AnyReading>((resolve, reject) => {
-      const job = { id: nextId, holder, raw, options: parseOptions, wants };
+      const bytes = raw.length;
+      const job = { id: nextId, holder, bytes, raw, options: parseOptions, wants };
       queue.add({ ...job, body: null, resolve, reject });
       nextId += 1;
       // Runs after all requests of this turn, so that they form a group.

@@ -1,10 +1,7 @@
 // Parsing of Liquid, as save and publish check it: the first problem with its line, within a bounded time.
 import { describe, expect, it } from 'vitest';
-import {
-  LiquidProblem,
-  type LiquidRules,
-  parseLiquid,
-} from '../../../../src/content/rendering/liquid/engine.ts';
+import { type LiquidRules, parseLiquid } from '../../../../src/content/rendering/liquid/engine.ts';
+import { TemplateProblem } from '../../../../src/content/rendering/problem.ts';
 
 const html: LiquidRules = { kind: 'html', allowRawHtml: false, partials: new Set(['row']) };
 
@@ -12,7 +9,7 @@ function problemIn(text: string, rules: Partial<LiquidRules> = {}): [number | nu
   try {
     parseLiquid(text, 'body.html', { ...html, ...rules });
   } catch (error) {
-    if (!(error instanceof LiquidProblem)) throw error;
+    if (!(error instanceof TemplateProblem)) throw error;
     expect(error.path).toBe('body.html');
     return [error.line, error.message];
   }

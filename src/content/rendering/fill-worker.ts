@@ -1,0 +1,64 @@
+// The worker of fill.ts: keeps parsed templates and fills them.
+import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
+import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
+import { FillRefusal, fillCompiled, type ReadTemplate, readTemplate } from './fill-compiled.ts';
+import { TemplateProblem } from './problem.ts';
+import { serveJobs } from './workers/serve.ts';
+
+export interface FillPayload {
+  key: string;
+  /** Null if this worker was given the template before. */
+  compiled: CompiledTemplate | null;
+  /** JSON of FillValues. */
+  values: string;
+  /** Prefix of the fields in errors about data. */
+  dataField: string;
+}
+
+/** The content, a refusal by field, or that the template must be sent once more. */
+export type FillOutcome =
+  | { kind: 'filled'; filled: Filled }
+  | { kind: 'refused'; fields: Record<string, string[]> }
+  | { kind: 'unknown' };
+
+/** Parsed templates take about ten times the memory of their text. */
+const cached = { templates: 500, characters: 4_000_000 };
+
+const lengthOf = (texts: Readonly<Record<string, string>>) =>
+  Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+
+const templates = recentlyUsedBytes<ReadTemplate>(
+  cached.templates,
+  cached.characters,
+  ({ compiled: { html, text, partials, textPartials, contract } }) =>
+    (html?.length ?? 0) +
+    (text?.length ?? 0) +
+    lengthOf(partials) +
+    lengthOf(textPartials) +
+    (contract ? JSON.stringify(contract).length : 0),
+);
+
+function templateOf({ key, compiled }: FillPayload): ReadTemplate | null {
+  const known = templates.get(key);
+  if (known || !compiled) return known ?? null;
+  const read = readTemplate(compiled);
+  templates.set(key, read);
+  return read;
+}
+
+function fill(payload: FillPayload): FillOutcome {
+  const { dataField } = payload;
+  try {
+    const template = templateOf(payload);
+    if (!template) return { kind: 'unknown' };
+    const values: FillValues = JSON.parse(payload.values);
+    return { kind: 'filled', filled: fillCompiled(template, values, dataField) };
+  } catch (error) {
+    if (error instanceof FillRefusal) return { kind: 'refused', fields: error.fields };
+    const reason = error instanceof TemplateProblem ? `${error.path}: ${error.message}` : '';
+    const problem = `the template cannot be filled${reason && `: ${reason}`}`;
+    return { kind: 'refused', fields: { [dataField]: [problem] } };
+  }
+}
+
+serveJobs(fill);

@@ -1,0 +1,127 @@
+// Fills templates in a worker, each fill under a deadline: a template or its data can ask for more work than
+// the event loop has time for. fill-compiled.ts does the filling; workers/ manages the worker. Light to import:
+// the worker starts with the first fill.
+import type { App } from '../../core/app.ts';
+import { CapacityError, ValidationError } from '../../platform/errors.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
+import type { FillOutcome, FillPayload } from './fill-worker.ts';
+import { WorkerPool } from './workers/pool.ts';
+
+/** Bytes of data that one fill may have, as JSON. */
+const mostDataBytes = 256 * 1024;
+
+/** Names that templates read beside their data, which data cannot have. */
+const reservedNames = [
+  ...['brand', 'contact', 'message', 'sender', 'unsubscribe_url', 'view_url'],
+] as const;
+
+/** Keys that are remembered as sent to the worker, which keeps fewer templates. */
+const mostSentKeys = 2000;
+
+const unavailable = (message: string) =>
+  new CapacityError(message, 1, { reason: 'capacity-parser' });
+
+/** Refused fills whose error names the field of the caller. */
+class FillTimeout extends Error {}
+class FillCrash extends Error {}
+
+const poolOf = perApp((app: App) => {
+  const pool = new WorkerPool<FillPayload, FillOutcome>({
+    clock: app.clock,
+    script: new URL('./fill-worker.ts', import.meta.url),
+    deadlineMs: 2000,
+    heapMb: 256,
+    mostJobs: 1000,
+    mostBytes: 64 * 1024 * 1024,
+    smallBytes: 64 * 1024,
+    mostTogether: 32,
+    full: () => unavailable('too many templates wait to be filled'),
+    errors: {
+      timeout: () => new FillTimeout(),
+      crash: () => new FillCrash(),
+      unavailable: () => unavailable('templates cannot be filled now'),
+    },
+  });
+  app.onClose(() => pool.close());
+  return pool;
+});
+
+export interface TemplateToFill {
+  /** Names the compiled template: its version, or a digest. Equal keys have equal templates. */
+  key: string;
+  compiled: CompiledTemplate;
+}
+
+/** Returns the values as JSON, within the bounds of data. */
+function valuesOf(values: FillValues, dataField: string): string {
+  const taken = reservedNames.filter((name) => Object.hasOwn(values.data, name));
+  if (taken.length > 0) {
+    const problem = 'is a name that every template has: rename it';
+    const fields = taken.map((name) => [`${dataField}.${name}`, [problem]]);
+    throw new ValidationError(`${dataField}.${taken[0]}: ${problem}`, Object.fromEntries(fields));
+  }
+  let json: string;
+  try {
+    json = JSON.stringify(values);
+  } catch {
+    throw ValidationError.of(dataField, 'is nested too deep');
+  }
+  // The other values are bounded by their own resources.
+  if (json.length > mostDataBytes / 2 && Buffer.byteLength(json) > mostDataBytes + 64 * 1024) {
+    throw ValidationError.of(dataField, `has at most ${mostDataBytes / 1024} KB as JSON`);
+  }
+  return json;
+}
+
+/**
+ * Fills a template for one message. `dataField` is the field of the caller that holds the data, such as
+ * `email.templateData`: errors about data begin with it.
+ * @throws ValidationError if `contract.json` or the template refuses the data;
+ * CapacityError beyond the share of the organization
+ */
+export async function fillTemplate(
+  app: App,
+  organizationId: string,
+  { key, compiled }: TemplateToFill,
+  values: FillValues,
+  { dataField }: { dataField: string },
+): Promise<Filled> {
+  const json = valuesOf(values, dataField);
+  const job = (mustSend: boolean) => ({
+    organizationId,
+    bytes: json.length,
+    payload: (sent: Set<string>): FillPayload => {
+      const isSent = !mustSend && sent.has(key);
+      if (sent.size >= mostSentKeys) sent.clear();
+      sent.add(key);
+      return { key, compiled: isSent ? null : compiled, values: json, dataField };
+    },
+  });
+  const pool = poolOf(app);
+  try {
+    const outcome = await pool.run(job(false));
+    return filledOf(outcome.kind === 'unknown' ? await pool.run(job(true)) : outcome);
+  } catch (error) {
+    if (error instanceof FillTimeout) {
+      throw ValidationError.of(
+        dataField,
+        'filling the template took too long: make its loops or the data smaller',
+      );
+    }
+    if (error instanceof FillCrash) {
+      throw ValidationError.of(
+        dataField,
+        'filling the template took too much memory: make its loops or the data smaller',
+      );
+    }
+    throw error;
+  }
+}
+
+function filledOf(outcome: FillOutcome): Filled {
+  if (outcome.kind === 'filled') return outcome.filled;
+  const fields = outcome.kind === 'refused' ? outcome.fields : {};
+  const [[field = '', [problem = ''] = []] = []] = Object.entries(fields);
+  throw new ValidationError(`${field}: ${problem}`, fields);
+}

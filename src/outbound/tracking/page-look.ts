@@ -1,0 +1,56 @@
+// The look of a brand on pages of recipients: its logo, the postal address in the foot, and a style made of the
+// values that css-look.ts found.
+import { cssLookOf } from '../../content/brands/css-look.ts';
+import type { BrandRow } from '../../content/brands/queries.ts';
+import { brandValuesOf } from '../../content/brands/values.ts';
+
+/** A logo with its alternative text. */
+export interface Logo {
+  url: string;
+  darkUrl: string | null;
+  name: string;
+}
+
+/** The look of a brand on a page. */
+export interface PageLook {
+  /** Style after that of the service; empty for none. */
+  style: string;
+  logo: Logo | null;
+  /** Company and lines of its address. */
+  foot: readonly string[];
+}
+
+/** The look of a page without a brand. */
+export const plainLook: PageLook = { style: '', logo: null, foot: [] };
+
+/** Returns the style of a brand, for light screens: dark ones keep the colours of the service. */
+function styleOf(css: string): string {
+  const { back, text, heading, button, corners, font } = cssLookOf(css);
+  const variables = [
+    back && `--back: ${back};`,
+    text && `--text: ${text};`,
+    button && `--button: ${button.back}; --on-button: ${button.text};`,
+  ].filter((one) => one !== null);
+  return [
+    variables.length > 0 &&
+      `@media (prefers-color-scheme: light) { :root { ${variables.join(' ')} } }`,
+    heading && `@media (prefers-color-scheme: light) { h1, h2 { color: ${heading}; } }`,
+    corners && `button { border-radius: ${corners}; }`,
+    font && `body { font-family: ${font}; }`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Returns the look of a brand on pages of recipients. */
+export function pageLookOf(brand: BrandRow): PageLook {
+  const { name, logoUrl, logoDarkUrl, footer } = brandValuesOf(brand);
+  const { street1, street2, city, region, postalCode, country } = footer.address ?? {};
+  const place = [city, [region, postalCode].filter(Boolean).join(' ')].filter(Boolean).join(', ');
+  const foot = [footer.companyName, street1, street2, place, country];
+  return {
+    style: styleOf(brand.css ?? ''),
+    logo: logoUrl === null ? null : { url: logoUrl, darkUrl: logoDarkUrl, name },
+    foot: foot.flatMap((line) => line || []),
+  };
+}
