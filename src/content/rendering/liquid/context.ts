@@ -1,6 +1,6 @@
 // The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every tag and
 // filter, and makes new ones for partials; all share one run.
-import { Context, type Liquid, type Template } from 'liquidjs';
+import { Context, Drop, type Liquid, type Template } from 'liquidjs';
 import type { StepBudget, WorkBudget } from './bounds.ts';
 
 /** `this` of a filter. */
@@ -77,6 +77,13 @@ export class FillContext extends Context {
   // biome-ignore lint/correctness/useYield: liquidjs calls a generator here.
   override *_get(path: ReadPath): IterableIterator<unknown> {
     return this.read(path);
+  }
+
+  /** Reads one property. Liquidjs calls methods of its own objects, such as `forloop`, by any name. */
+  override readProperty(object: Scope, key: ReadPath[number]): unknown {
+    const isInherited =
+      object instanceof Drop && typeof key === 'string' && key in Object.prototype;
+    return isInherited ? undefined : super.readProperty(object, key);
   }
 
   override spawn(scope: object = {}): Context {
