@@ -35,6 +35,7 @@ const doorways = {
   mailparser: '^src/mail/mime/parse/',
   mrml: '^src/content/rendering/',
   nodemailer: '^src/mail/mime/',
+  parse5: '^src/content/rendering/',
   'parse5-html-rewriting-stream': '^src/outbound/tracking/links\\.ts$|^src/content/rendering/',
   pg: '^src/platform/store/',
   pino: '^src/platform/runtime/log\\.ts$',

@@ -22,7 +22,7 @@ export interface CssFacts {
 }
 
 /** A mistake in CSS. `at` is its offset. */
-class CssFault extends Error {
+export class CssFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
     super(message);

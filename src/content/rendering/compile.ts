@@ -1,0 +1,115 @@
+// Compiles templates in a worker, each under a deadline. compile/compile-sources.ts does the compiling;
+// workers/ manages the worker. Light to import: the worker starts with the first template.
+import type { App } from '../../core/app.ts';
+import { CapacityError, ValidationError } from '../../platform/errors.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import type { LintFacts } from './compile/lint.ts';
+import type { CompileOutcome, CompilePayload } from './compile-worker.ts';
+import type { Compilation, TemplateFiles, TemplateWarning } from './compiled.ts';
+import { checkFiles, fieldOf, fileLimits } from './files.ts';
+import { WorkerPool } from './workers/pool.ts';
+
+const deadlineMs = 1000;
+
+const unavailable = (message: string) =>
+  new CapacityError(message, 1, { reason: 'capacity-parser' });
+
+/** Compilations that ended their worker. */
+class CompileTimeout extends Error {}
+class CompileCrash extends Error {}
+
+const poolOf = perApp((app: App) => {
+  const pool = new WorkerPool<CompilePayload, CompileOutcome>({
+    clock: app.clock,
+    script: new URL('./compile-worker.ts', import.meta.url),
+    deadlineMs,
+    heapMb: 256,
+    mostJobs: 200,
+    mostBytes: 64 * 1024 * 1024,
+    smallBytes: fileLimits.bytesInAll,
+    // One at a time: the deadline is of one template.
+    mostTogether: 1,
+    full: () => unavailable('too many templates wait to be compiled'),
+    errors: {
+      timeout: () => new CompileTimeout(),
+      crash: () => new CompileCrash(),
+      unavailable: () => unavailable('templates cannot be compiled now'),
+    },
+  });
+  app.onClose(() => pool.close());
+  return pool;
+});
+
+export interface TemplateToCompile {
+  files: TemplateFiles;
+  /** CSS of the brand, as `checkBrandCss` accepted it. */
+  brandCss: string;
+}
+
+/** Files that a compilation reads: others, such as README.md, stay in the workspace. */
+const read = /^(?:template\.yaml|body\.(?:mjml|html|txt)|(?:contract|sample)\.json|partials\/.+)$/;
+
+function bodyOf(files: TemplateFiles): string {
+  return ['body.mjml', 'body.html'].find((path) => files[path] !== undefined) ?? 'body.txt';
+}
+
+function refusal(path: string, line: number | null, message: string): ValidationError {
+  return ValidationError.of(fieldOf(path), line === null ? message : `line ${line}: ${message}`);
+}
+
+/**
+ * Compiles the files of a template.
+ * @throws ValidationError with the field `files.<path>`, whose message begins with the line; CapacityError
+ * beyond the share of the organization
+ */
+export async function compileTemplate(
+  app: App,
+  organizationId: string,
+  { files, brandCss }: TemplateToCompile,
+): Promise<Compilation> {
+  checkFiles(files);
+  const own = Object.fromEntries(Object.entries(files).filter(([path]) => read.test(path)));
+  const bytes = Object.values(own).reduce((sum, content) => sum + content.length, brandCss.length);
+  const path = bodyOf(files);
+  try {
+    const outcome = await poolOf(app).run({
+      organizationId,
+      bytes,
+      payload: () => ({ kind: 'compile', input: { files: own, brandCss } }),
+    });
+    if (outcome.kind === 'compiled') return outcome.compilation;
+    if (outcome.kind === 'refused') throw refusal(outcome.path, outcome.line, outcome.message);
+    throw new CompileCrash();
+  } catch (error) {
+    if (error instanceof CompileTimeout) {
+      throw refusal(path, null, `takes over ${deadlineMs / 1000} s to compile: make it smaller`);
+    }
+    if (error instanceof CompileCrash) {
+      throw refusal(path, null, 'cannot be compiled: make it simpler');
+    }
+    throw error;
+  }
+}
+
+/**
+ * Returns advice about the HTML of a mail as it would be sent; an empty list if that takes too long.
+ * @throws CapacityError beyond the share of the organization
+ */
+export async function lintContent(
+  app: App,
+  organizationId: string,
+  html: string,
+  facts: LintFacts,
+): Promise<TemplateWarning[]> {
+  try {
+    const outcome = await poolOf(app).run({
+      organizationId,
+      bytes: html.length,
+      payload: () => ({ kind: 'lint', html, facts }),
+    });
+    return outcome.kind === 'linted' ? outcome.warnings : [];
+  } catch (error) {
+    if (error instanceof CompileTimeout || error instanceof CompileCrash) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+// Builds the tree of HTML as browsers do, to bound its depth before css-inline sees it, and to prove that
+// each block of Liquid holds whole elements: only then may other elements be written around it.
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
+import { TemplateProblem } from '../problem.ts';
+import { compileLimits } from './limits.ts';
+import { type Hidden, placeAt, type ShieldedText, type Shields } from './shields.ts';
+
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+type FaultAt = (offset: number, message: string) => TemplateProblem;
+
+/** Facts about the tree of a text. */
+export interface HtmlTree {
+  elements: number;
+  /** Offset after the start tag of the first of `head`, `html` and the doctype; 0 without these. */
+  headAt: number;
+  /** Offset of the content of `body`. */
+  bodyAt: number;
+}
+
+/** A block of Liquid, such as `{% if %}` to `{% endif %}`. */
+interface Block {
+  hidden: Hidden;
+  parent: Node | null;
+  begin: number;
+  end: number;
+}
+
+const startOf = (node: Node) => node.sourceCodeLocation?.startOffset;
+const nameOf = ({ text }: Hidden) => text.replace(/\s+/g, ' ').slice(0, 40);
+
+/** Checks that the blocks in an attribute or a comment end in it. */
+export function checkBalance(hidden: readonly Hidden[], place: string): void {
+  const open: Hidden[] = [];
+  for (const one of hidden) {
+    if (one.role === 'begin') open.push(one);
+    else if (one.role === 'part' ? open.length === 0 : one.role === 'end' && !open.pop()) {
+      throw new TemplateProblem(one.path, one.line, `${nameOf(one)} began outside of ${place}`);
+    }
+  }
+  const [unclosed] = open;
+  if (unclosed) {
+    throw new TemplateProblem(
+      unclosed.path,
+      unclosed.line,
+      `${nameOf(unclosed)} must end in ${place}`,
+    );
+  }
+}
+
+class TreeCheck {
+  readonly #shields: Shields;
+  readonly #open: Block[] = [];
+  readonly #closed: Block[] = [];
+  /** Start of each element in the text, with the block that holds it in the tree. */
+  readonly #elements: { at: number; node: Element; block: Block | null }[] = [];
+
+  constructor(shields: Shields) {
+    this.#shields = shields;
+  }
+
+  walk(root: Node): void {
+    const waiting: Node[] = [root];
+    for (let node = waiting.pop(); node; node = waiting.pop()) {
+      if (node.nodeName === '#comment') this.#comment(node as DefaultTreeAdapterTypes.CommentNode);
+      else if ('tagName' in node) {
+        const at = startOf(node);
+        if (at !== undefined) this.#elements.push({ at, node, block: this.#open.at(-1) ?? null });
+      }
+      const content = 'content' in node ? [node.content] : [];
+      const children = 'childNodes' in node ? node.childNodes : [];
+      waiting.push(...children.toReversed(), ...content);
+    }
+    const [unclosed] = this.#open;
+    if (unclosed) this.#apart(unclosed.hidden);
+  }
+
+  #apart(hidden: Hidden): never {
+    const message = `${nameOf(hidden)} and its end must stand in the same element, around whole elements`;
+    throw new TemplateProblem(hidden.path, hidden.line, message);
+  }
+
+  #comment(node: DefaultTreeAdapterTypes.CommentNode): void {
+    const at = startOf(node) ?? 0;
+    for (const hidden of this.#shields.in(node.data)) {
+      const top = this.#open.at(-1);
+      if (hidden.role === 'begin') {
+        this.#open.push({ hidden, parent: node.parentNode, begin: at, end: at });
+      } else if (hidden.role !== null) {
+        if (top?.parent !== node.parentNode) this.#apart(top?.hidden ?? hidden);
+        if (hidden.role === 'part') continue;
+        top.end = at;
+        this.#closed.push(top);
+        this.#open.pop();
+      }
+    }
+  }
+
+  /** Checks that no element was moved into a block or out of it, as browsers do to misnested elements. */
+  checkMoves(faultAt: FaultAt): void {
+    const elements = this.#elements.sort((one, other) => one.at - other.at);
+    const blocks = this.#closed.sort((one, other) => one.begin - other.begin);
+    const open: Block[] = [];
+    let next = 0;
+    for (const { at, node, block } of elements) {
+      for (let begun = blocks[next]; begun && begun.begin < at; begun = blocks[next]) {
+        open.push(begun);
+        next += 1;
+      }
+      while (open.length > 0 && (open.at(-1)?.end ?? 0) < at) open.pop();
+      if ((open.at(-1) ?? null) === block) continue;
+      const message = `browsers move <${node.tagName}> out of its block of Liquid: it is not possible here`;
+      throw faultAt(at, message);
+    }
+  }
+}
+
+function parseBounded(text: string, nesting: number, faultAt: FaultAt) {
+  let depth = 0;
+  let elements = 0;
+  const document = parse(text, {
+    sourceCodeLocationInfo: true,
+    treeAdapter: {
+      ...defaultTreeAdapter,
+      onItemPush(item) {
+        depth += 1;
+        elements += 1;
+        const at = startOf(item) ?? 0;
+        // `html` and `body`, which stand around each piece, do not count.
+        if (depth > nesting + 2) {
+          throw faultAt(at, `elements are nested more than ${nesting} deep`);
+        }
+        if (elements > compileLimits.elements) {
+          throw faultAt(at, `there are more than ${compileLimits.elements} elements`);
+        }
+      },
+      onItemPop() {
+        depth -= 1;
+      },
+    },
+  });
+  return { document, elements };
+}
+
+function childOf(node: Node, name: string): Element | undefined {
+  const children = 'childNodes' in node ? node.childNodes : [];
+  return children.find((one): one is Element => 'tagName' in one && one.tagName === name);
+}
+
+/**
+ * Checks HTML whose Liquid stands in comments. `before` and `after` are the elements around it.
+ * @throws TemplateProblem
+ */
+export function checkTree(
+  shields: Shields,
+  shielded: ShieldedText,
+  { nesting = compileLimits.nesting as number, before = '', after = '' } = {},
+): HtmlTree {
+  const text = before + shielded.text + after;
+  const faultAt: FaultAt = (offset, message) => {
+    const { path, line } = placeAt(shielded, Math.max(0, offset - before.length));
+    return new TemplateProblem(path, line, message);
+  };
+  const { document, elements } = parseBounded(text, nesting, faultAt);
+  const check = new TreeCheck(shields);
+  check.walk(document);
+  check.checkMoves(faultAt);
+  const html = childOf(document, 'html');
+  const head = html && childOf(html, 'head');
+  const body = html && childOf(html, 'body');
+  const doctype = document.childNodes.find(({ nodeName }) => nodeName === '#documentType');
+  const [first] = body?.childNodes ?? [];
+  return {
+    elements,
+    headAt:
+      head?.sourceCodeLocation?.startTag?.endOffset ??
+      html?.sourceCodeLocation?.startTag?.endOffset ??
+      doctype?.sourceCodeLocation?.endOffset ??
+      0,
+    bodyAt:
+      body?.sourceCodeLocation?.startTag?.endOffset ??
+      (first && startOf(first)) ??
+      head?.sourceCodeLocation?.endOffset ??
+      text.length,
+  };
+}

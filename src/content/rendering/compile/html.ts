@@ -1,0 +1,339 @@
+// Reads HTML with Liquid in it and writes HTML that parsers keep: Liquid between elements becomes comments,
+// style sheets and styles with Liquid are set aside. What would load or run something is refused or warned of.
+import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import type { TemplateWarning } from '../compiled.ts';
+import { CssFault, readCss } from '../css.ts';
+import { TemplateProblem } from '../problem.ts';
+import { checkBalance } from './html-tree.ts';
+import { adviceOnTag } from './lint.ts';
+import {
+  type Hidden,
+  type Mark,
+  type ShieldedText,
+  type Shields,
+  type SourceText,
+  sliceSource,
+} from './shields.ts';
+
+/** The parts of a compilation that readers add to. */
+export interface ReadState {
+  shields: Shields;
+  warnings: TemplateWarning[];
+  /** CSS that is written into `style` attributes, in its order. */
+  css: string[];
+  /** Returns the HTML of the partial that a `render` tag places between elements. */
+  placePartial(hidden: Hidden): ShieldedText;
+}
+
+/** Elements whose content is text, with the way in which it is read. */
+const textElements: Readonly<Record<string, Tokenizer['state']>> = {
+  title: TokenizerMode.RCDATA,
+  textarea: TokenizerMode.RCDATA,
+  style: TokenizerMode.RAWTEXT,
+  xmp: TokenizerMode.RAWTEXT,
+  iframe: TokenizerMode.RAWTEXT,
+  noembed: TokenizerMode.RAWTEXT,
+  noframes: TokenizerMode.RAWTEXT,
+  noscript: TokenizerMode.RAWTEXT,
+  script: TokenizerMode.SCRIPT_DATA,
+};
+
+const attribute = /[\s/]*([^\s/>=][^\s/>=]*)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]+))?/gy;
+
+interface AttributeSpan {
+  start: number;
+  end: number;
+  name: string;
+  /** The value as it is written, without quotes; null without one. */
+  value: string | null;
+}
+
+/** Returns the attributes of a start tag as they are written, repeated ones too. */
+function attributesOf(tag: string): AttributeSpan[] {
+  attribute.lastIndex = (/^<[^\s/>]+/.exec(tag)?.[0] ?? '').length;
+  const found: AttributeSpan[] = [];
+  for (let match = attribute.exec(tag); match; match = attribute.exec(tag)) {
+    const [whole, name = '', written] = match;
+    const end = match.index + whole.length;
+    const start = end - whole.trimStart().replace(/^[\s/]+/, '').length;
+    const value = written === undefined ? null : written.replace(/^(["'])([\s\S]*)\1$/, '$2');
+    found.push({ start, end, name: name.toLowerCase(), value });
+  }
+  return found;
+}
+
+class HtmlReader {
+  readonly #state: ReadState;
+  readonly #source: SourceText;
+  readonly #isOurs: boolean;
+  #written = '';
+  readonly #marks: Mark[] = [];
+  /** Offset up to which the text is written. */
+  #at = 0;
+  #textElement: string | null = null;
+  #style: { start: number; content: number; isForScreens: boolean } | null = null;
+
+  constructor(state: ReadState, source: SourceText, isOurs: boolean) {
+    this.#state = state;
+    this.#source = source;
+    this.#isOurs = isOurs;
+  }
+
+  read(): ShieldedText {
+    const { text, path } = this.#source;
+    const tokenizer = new Tokenizer(
+      { sourceCodeLocationInfo: true },
+      {
+        onStartTag: (token) => {
+          this.#startTag(token);
+          const state = textElements[token.tagName];
+          if (state === undefined) return;
+          tokenizer.state = state;
+          this.#textElement = token.tagName;
+        },
+        onEndTag: (token) => this.#endTag(token),
+        onComment: (token) => this.#keep(token),
+        onDoctype: (token) => this.#keep(token),
+        onCharacter() {},
+        onWhitespaceCharacter() {},
+        onNullCharacter() {},
+        onEof() {},
+      },
+    );
+    this.#mark(0);
+    tokenizer.write(text, true);
+    if (this.#style) {
+      throw new TemplateProblem(
+        path,
+        this.#source.lineAt(this.#style.start),
+        '<style> is not closed',
+      );
+    }
+    this.#writeText(text.length);
+    return { text: this.#written, marks: this.#marks };
+  }
+
+  #line(offset: number): number {
+    return this.#source.lineAt(offset);
+  }
+
+  #fault(offset: number, message: string): TemplateProblem {
+    return new TemplateProblem(this.#source.path, this.#line(offset), message);
+  }
+
+  #warn(offset: number, code: string, message: string): void {
+    const { path } = this.#source;
+    this.#state.warnings.push({ code, message, path, line: this.#line(offset) });
+  }
+
+  /** Writes the text up to a tag or a comment. */
+  #writeText(end: number): void {
+    const { shields } = this.#state;
+    const text = this.#source.text.slice(this.#at, end);
+    this.#at = end;
+    if (this.#style) return;
+    if (this.#textElement !== null) {
+      checkBalance(shields.in(text), `<${this.#textElement}>`);
+      this.#written += text;
+    } else if (!shields.has(text)) this.#written += text;
+    else this.#writeBetween(text, end);
+  }
+
+  #writeBetween(text: string, end: number): void {
+    const { shields } = this.#state;
+    let at = 0;
+    for (const match of text.matchAll(shields.words)) {
+      const [word] = match;
+      this.#written += text.slice(at, match.index);
+      at = match.index + word.length;
+      const hidden = shields.only(word);
+      if (hidden?.partial) {
+        const placed = this.#state.placePartial(hidden);
+        const shift = this.#written.length;
+        this.#marks.push(...placed.marks.map((mark) => ({ ...mark, at: mark.at + shift })));
+        this.#written += placed.text;
+        this.#mark(end - text.length + at);
+      } else this.#written += `<!--${word}-->`;
+    }
+    this.#written += text.slice(at);
+  }
+
+  /** Notes the line of the text that is written next. */
+  #mark(offset: number): void {
+    const { path } = this.#source;
+    this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
+  }
+
+  /** Writes a comment or a doctype as it is. */
+  #keep({ location }: Token.CommentToken | Token.DoctypeToken): void {
+    if (!location) return;
+    this.#writeText(location.startOffset);
+    this.#written += this.#source.text.slice(location.startOffset, location.endOffset);
+    this.#at = location.endOffset;
+  }
+
+  #startTag(token: Token.TagToken): void {
+    const { location, tagName } = token;
+    if (!location) return;
+    const { startOffset: start, endOffset: end } = location;
+    const { shields } = this.#state;
+    this.#writeText(start);
+    this.#at = end;
+    this.#mark(start);
+    const tag = this.#source.text.slice(start, end);
+    if (shields.has(tagName)) {
+      throw this.#fault(start, 'the name of an element cannot be Liquid');
+    }
+    if (tagName === 'link' && this.#isOurs) {
+      this.#written += `<!--${shields.hideText(tag, this.#source.path, this.#line(start))}-->`;
+      return;
+    }
+    if (tagName === 'link' || tagName === 'plaintext') {
+      const instead = tagName === 'link' ? ': put the CSS into <style>' : '';
+      throw this.#fault(start, `<${tagName}> is refused${instead}`);
+    }
+    if (!this.#isOurs) {
+      const attributes = Object.fromEntries(token.attrs.map(({ name, value }) => [name, value]));
+      for (const { code, message } of adviceOnTag(tagName, attributes)) {
+        this.#warn(start, code, message);
+      }
+    }
+    if (tagName === 'style') {
+      const media = token.attrs.find(({ name }) => name === 'media')?.value ?? 'all';
+      const isForScreens = /^\s*(?:all|screen)\s*$/i.test(media);
+      this.#style = { start, content: end, isForScreens };
+    } else this.#written += this.#shieldAttributes(tag, start, tagName);
+  }
+
+  #endTag({ location, tagName }: Token.TagToken): void {
+    if (!location) return;
+    const { startOffset: start, endOffset: end } = location;
+    this.#writeText(start);
+    if (this.#textElement === tagName) this.#textElement = null;
+    this.#at = end;
+    if (this.#style && tagName === 'style') {
+      this.#endStyle(start, end);
+      this.#style = null;
+    } else this.#written += this.#source.text.slice(start, end);
+  }
+
+  #endStyle(contentEnd: number, end: number): void {
+    const { shields } = this.#state;
+    const { start, content, isForScreens } = this.#style ?? {
+      start: 0,
+      content: 0,
+      isForScreens: false,
+    };
+    const { text, path } = this.#source;
+    const word = shields.hideText(text.slice(start, end), path, this.#line(start));
+    this.#written += `<!--${word}-->`;
+    if (this.#isOurs) return;
+    const css = sliceSource(this.#source, content, contentEnd);
+    if (collectCss(this.#state, css) && isForScreens) this.#state.css.push(css.text);
+  }
+
+  #shieldAttributes(tag: string, start: number, tagName: string): string {
+    const { shields } = this.#state;
+    if (!shields.has(tag) && !/\sstyle\s*=/i.test(tag)) return tag;
+    const spans = attributesOf(tag);
+    const named = spans.filter(({ name }) => shields.has(name));
+    const first = named.at(0)?.start ?? tag.length;
+    const last = named.at(-1)?.end ?? tag.length;
+    let written = '';
+    let at = 0;
+    for (const { start: from, end, name, value } of spans) {
+      if (from < at) continue;
+      if (from === first) {
+        written +=
+          tag.slice(at, first) + this.#hideAttributes(tag.slice(first, last), start, tagName);
+        at = last;
+        continue;
+      }
+      checkBalance(shields.in(value ?? ''), `the attribute ${name}`);
+      if (name !== 'style' || value === null) continue;
+      written += tag.slice(at, from) + this.#shieldStyle(value, start);
+      at = end;
+    }
+    return written + tag.slice(at);
+  }
+
+  /** Hides attributes from the first Liquid between them to the last. */
+  #hideAttributes(run: string, start: number, tagName: string): string {
+    const { shields } = this.#state;
+    checkBalance(shields.in(run), `<${tagName}>`);
+    if (/(?:^|\s)(?:class|style|id)\s*=/i.test(run)) {
+      this.#warn(
+        start,
+        'attribute-not-inlined',
+        `CSS does not reach class, id and style of <${tagName}> within a tag of Liquid`,
+      );
+    }
+    return shields.hideText(run, this.#source.path, this.#line(start));
+  }
+
+  /** Sets a `style` with Liquid aside as one declaration, as css-inline would drop or move its parts. */
+  #shieldStyle(value: string, start: number): string {
+    const { shields } = this.#state;
+    const quoted = value.replaceAll('"', '&quot;');
+    if (this.#isOurs && /^--(\w+):\1$/.test(value)) return `style="${value}"`;
+    if (!shields.has(value) && areDeclarations(value)) {
+      return `style="${quoted}"`;
+    }
+    const word = shields.hideText(quoted, this.#source.path, this.#line(start));
+    return `style="--${word}:${word}"`;
+  }
+}
+
+/** Tells whether css-inline can read the value of a `style`. */
+function areDeclarations(css: string): boolean {
+  const pieces = css.split(';').map((piece) => piece.trim());
+  if (!pieces.every((piece) => piece === '' || /^[\w-]+\s*:\s*[^\s{}][^{}]*$/.test(piece)))
+    return false;
+  try {
+    readCss(css);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Tells whether a word stands in CSS as a value or a part of one. */
+function isValue(css: string, at: number, end: number): boolean {
+  const before = /[^{};]*$/.exec(css.slice(Math.max(0, at - 1000), at))?.[0] ?? '';
+  return before.includes(':') && /^[^{};]*(?:[;}]|$)/.test(css.slice(end, end + 1000));
+}
+
+/**
+ * Checks a style sheet. Returns false, with a warning, if Liquid stands where css-inline could not keep it.
+ * @throws TemplateProblem
+ */
+export function collectCss({ shields, warnings }: ReadState, css: SourceText): boolean {
+  try {
+    readCss(css.text);
+  } catch (fault) {
+    if (!(fault instanceof CssFault)) throw fault;
+    throw new TemplateProblem(css.path, css.lineAt(fault.at), `in CSS ${fault.message}`);
+  }
+  checkBalance(shields.in(css.text), '<style>');
+  const hidden = [...css.text.matchAll(shields.words)];
+  const misplaced = hidden.find((match) => {
+    const kind = shields.only(match[0])?.kind;
+    return kind !== 'output' || !isValue(css.text, match.index, match.index + match[0].length);
+  });
+  if (!misplaced) return true;
+  warnings.push({
+    code: 'style-not-inlined',
+    message: 'a style sheet with Liquid other than in values stays in <style>',
+    path: css.path,
+    line: css.lineAt(misplaced.index),
+  });
+  return false;
+}
+
+/**
+ * Returns HTML whose Liquid is shielded. `isOurs` is true for the HTML that is made of MJML.
+ * @throws TemplateProblem
+ */
+export function shieldHtml(state: ReadState, source: SourceText, isOurs = false): ShieldedText {
+  return new HtmlReader(state, source, isOurs).read();
+}

@@ -1,0 +1,21 @@
+// Limits of compiling.
+import { fileLimits } from '../files.ts';
+
+export const compileLimits = {
+  /** Elements that are open at a time, in MJML and in each piece of HTML. */
+  nesting: 128,
+  /** Elements open at a time in the HTML that is made of MJML: css-inline ends the process at 4,000. */
+  nestingOfWhole: 256,
+  /** Partials within each other. */
+  partials: 16,
+  /** Places of partials. */
+  places: 500,
+  /** Characters of all partials where they are placed. */
+  placedCharacters: 2 * fileLimits.bytesOfFile,
+  /** Tags of MJML: mrml writes 0.7 KB for an empty section. */
+  tags: 5000,
+  /** Images of one carousel: what mrml writes grows with their square. */
+  carouselImages: 50,
+  /** Elements of the compiled HTML. */
+  elements: 30_000,
+} as const;

@@ -1,0 +1,203 @@
+// Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and puts it back byte for byte.
+// A word has letters and digits only: it may be text, the name or the value of an attribute, or a value in CSS.
+import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
+
+/** Part of a word in a block: `if` begins one, `else` is a part, `endif` ends it. */
+type Role = 'begin' | 'part' | 'end';
+
+/** A piece of text that a word stands for. */
+export interface Hidden {
+  word: string;
+  /** `output` prints a value, `tag` is a tag, `text` is anything else. */
+  kind: 'output' | 'tag' | 'text';
+  text: string;
+  path: string;
+  line: number;
+  role: Role | null;
+  /** Name of the partial that a `render` tag places. */
+  partial: string | null;
+}
+
+/** A text with words in place of Liquid. It knows the lines of the file. */
+export interface SourceText {
+  path: string;
+  text: string;
+  /** Returns the line in the file for an offset in `text`. */
+  lineAt(offset: number): number;
+}
+
+const blocks = ['if', 'unless', 'for', 'case', 'capture'];
+const parts = ['else', 'elsif', 'when'];
+
+function roleOf(name: string): Role | null {
+  if (blocks.includes(name)) return 'begin';
+  if (parts.includes(name)) return 'part';
+  return name.startsWith('end') && blocks.includes(name.slice(3)) ? 'end' : null;
+}
+
+const renderTag = /^\{%-?\s*render\s+(?:"([^"\\{]*)"|'([^'\\{]*)')/;
+
+export class Shields {
+  readonly #prefix: string;
+  readonly #hidden: Hidden[] = [];
+  /** Matches each word; its number is the first group. */
+  readonly words: RegExp;
+
+  /** Chooses words that none of these texts has. */
+  constructor(texts: readonly string[]) {
+    let prefix = 'lq';
+    while (texts.some((text) => text.toLowerCase().includes(prefix))) prefix += 'z';
+    this.#prefix = prefix;
+    this.words = new RegExp(`${prefix}(\\d+)x`, 'g');
+  }
+
+  /** Hides a text and returns its word. */
+  hide(hidden: Omit<Hidden, 'word'>): string {
+    const word = `${this.#prefix}${this.#hidden.length}x`;
+    this.#hidden.push({ ...hidden, word });
+    return word;
+  }
+
+  /** Hides a text that is no Liquid. */
+  hideText(text: string, path: string, line: number): string {
+    return this.hide({ kind: 'text', text, path, line, role: null, partial: null });
+  }
+
+  has(text: string): boolean {
+    return text.includes(this.#prefix);
+  }
+
+  /** Returns the hidden pieces of a text, in its order. */
+  in(text: string): Hidden[] {
+    if (!this.has(text)) return [];
+    return [...text.matchAll(this.words)].flatMap(
+      ([, number]) => this.#hidden[Number(number)] ?? [],
+    );
+  }
+
+  /** Returns the piece if the text is its word and nothing else. */
+  only(text: string): Hidden | null {
+    const [first, second] = this.in(text);
+    return first && !second && first.word === text.trim() ? first : null;
+  }
+
+  all(): readonly Hidden[] {
+    return this.#hidden;
+  }
+
+  /** Puts all hidden texts back, also those in hidden texts. */
+  restore(text: string): string {
+    if (!this.has(text)) return text;
+    return text.replace(this.words, (_, number) =>
+      this.restore(this.#hidden[Number(number)]?.text ?? ''),
+    );
+  }
+}
+
+/** Returns the tokens with the content of `raw` and `comment` joined to one. */
+function* pieces(tokens: readonly TopLevelToken[]): Generator<[TopLevelToken, end: number]> {
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (!token) continue;
+    const name = token.kind === TokenKind.Tag ? (token as TagToken).name : '';
+    let end = token.end;
+    if (name === 'raw' || name === 'comment') {
+      while (at + 1 < tokens.length) {
+        at += 1;
+        end = tokens[at]?.end ?? end;
+        const other = tokens[at];
+        if (other?.kind === TokenKind.Tag && (other as TagToken).name === `end${name}`) break;
+      }
+    }
+    yield [token, end];
+  }
+}
+
+/**
+ * Hides the Liquid of a text that `parseLiquid` accepted. The content of `raw` and `comment` is hidden too.
+ */
+export function hideLiquid(shields: Shields, source: string, path: string): SourceText {
+  const marks: { at: number; line: number }[] = [{ at: 0, line: 1 }];
+  let text = '';
+  let line = 1;
+  for (const [token, end] of pieces(new Tokenizer(source).readTopLevelTokens())) {
+    const own = source.slice(token.begin, end);
+    if (token.kind === TokenKind.HTML) text += own;
+    else {
+      const isTag = token.kind === TokenKind.Tag;
+      const name = isTag ? (token as TagToken).name : '';
+      const opaque = name === 'raw' || name === 'comment';
+      const [, double, single] = (isTag && renderTag.exec(own)) || [];
+      text += shields.hide({
+        kind: opaque ? 'text' : isTag ? 'tag' : 'output',
+        text: own,
+        path,
+        line,
+        role: roleOf(name),
+        partial: double ?? single ?? null,
+      });
+    }
+    line += own.split('\n').length - 1;
+    if (token.kind !== TokenKind.HTML) marks.push({ at: text.length, line });
+  }
+  return { path, text, lineAt: lineReader(text, marks) };
+}
+
+/** Returns the index of the last entry of a sorted list that is not over `value`; -1 if all are. */
+function lastUpTo(count: number, value: number, entry: (index: number) => number): number {
+  let low = -1;
+  let high = count - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (entry(middle) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function lineReader(text: string, marks: readonly { at: number; line: number }[]) {
+  let breaks: number[] | null = null;
+  return (offset: number): number => {
+    breaks ??= [...text.matchAll(/\n/g)].map(({ index }) => index);
+    const found = breaks;
+    const breaksBefore = (at: number) =>
+      lastUpTo(found.length, at - 1, (index) => found[index] ?? 0);
+    const mark = marks[lastUpTo(marks.length, offset, (index) => marks[index]?.at ?? 0)];
+    return (mark?.line ?? 1) + breaksBefore(offset) - breaksBefore(mark?.at ?? 0);
+  };
+}
+
+/** Beginning of a piece of shielded text, with its place in the files. */
+export interface Mark {
+  at: number;
+  path: string;
+  line: number;
+}
+
+/** A text that was made of files. */
+export interface ShieldedText {
+  text: string;
+  /** In the order of the text. */
+  marks: readonly Mark[];
+}
+
+/** Returns the file and line of an offset. */
+export function placeAt({ marks }: ShieldedText, offset: number): { path: string; line: number } {
+  const mark =
+    marks[
+      Math.max(
+        0,
+        lastUpTo(marks.length, offset, (index) => marks[index]?.at ?? 0),
+      )
+    ];
+  return { path: mark?.path ?? '', line: mark?.line ?? 1 };
+}
+
+/** Returns the text from `start` to `end` as a text of its own. */
+export function sliceSource(source: SourceText, start: number, end: number): SourceText {
+  return {
+    path: source.path,
+    text: source.text.slice(start, end),
+    lineAt: (offset) => source.lineAt(start + offset),
+  };
+}

@@ -1,0 +1,48 @@
+// Makes the text part of compiled HTML, with its Liquid in words.
+import { compile } from 'html-to-text';
+import type { Shields } from './shields.ts';
+
+const toText = compile({
+  wordwrap: false,
+  selectors: [
+    { selector: 'img', format: 'skip' },
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
+      selector,
+      options: { uppercase: false },
+    })),
+  ],
+});
+
+/** Returns the text of HTML whose Liquid is in comments and words. */
+export function makeText(shields: Shields, html: string): string {
+  const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
+  const visible = html.replace(comment, (_, word: string) => {
+    const hidden = shields.only(word);
+    // Texts without a role are style sheets, comments and such.
+    return hidden?.kind === 'text' && hidden.role === null ? '' : word;
+  });
+  return closeUp(shields, toText(visible).replaceAll('\u00a0', ' '));
+}
+
+/**
+ * Takes the lines away that blocks would leave behind: a tag alone on its line goes to the beginning of the
+ * next, so that each pass of a loop has the lines of its content and no more.
+ */
+function closeUp(shields: Shields, text: string): string {
+  let written = '';
+  let tags = '';
+  for (const line of text.split('\n')) {
+    const isTagOnly =
+      line.trim() !== '' &&
+      line.replace(shields.words, '').trim() === '' &&
+      shields.in(line).every(({ kind }) => kind !== 'output');
+    if (isTagOnly) tags += line.trim();
+    else if (line.trim() === '' && tags !== '') continue;
+    else {
+      written += `${tags}${line}\n`;
+      tags = '';
+    }
+  }
+  return `${`${written}${tags}`.trim()}\n`;
+}
