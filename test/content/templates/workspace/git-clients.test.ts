@@ -203,10 +203,7 @@ describe.skipIf(!hasGit).each(stores)('git clients on %s', (store) => {
     const head = await git(at, 'cat-file', '-p', 'HEAD');
     writeFileSync(
       join(at, 'old'),
-      `${head
-        .replace(/^tree/, 'tree')
-        .replace(/> \d+ \+0000/g, '> -5 +0000')
-        .replace(/\n\n/, `\n\n`)}\n`.replace(
+      `${head.replace(/> \d+ \+0000/g, '> -5 +0000').replace(/\n\n/, `\n\n`)}\n`.replace(
         /^(tree .*)\n/,
         `$1\nparent ${await git(at, 'rev-parse', 'HEAD')}\n`,
       ),
