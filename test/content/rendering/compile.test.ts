@@ -408,14 +408,6 @@ describe('hostile templates', () => {
       { 'body.mjml': `<mjml><mj-body><mj-section>${'<mj-group>'.repeat(10_000)}` },
       /^line 1: /,
     ],
-    'a carousel of 10,000 images': [
-      {
-        'body.mjml': inColumn(
-          `<mj-carousel>\n${'<mj-carousel-image src="x"/>'.repeat(10_000)}</mj-carousel>`,
-        ),
-      },
-      /^line 2: .*at most 50 images/,
-    ],
     '20,000 sections': [
       {
         'body.mjml': `<mjml><mj-body>${'<mj-section></mj-section>'.repeat(20_000)}</mj-body></mjml>`,
