@@ -5,6 +5,8 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 
 type Node = DefaultTreeAdapterTypes.Node;
 
+const byCode = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+
 const longColour = (text: string) =>
   text.replace(/#([0-9a-f])([0-9a-f])([0-9a-f])(?![0-9a-f])/gi, '#$1$1$2$2$3$3').toLowerCase();
 
@@ -28,14 +30,14 @@ function declarationsOf(style: string): string {
   }
   return [...found]
     .map(([name, value]) => `${name}:${value}`)
-    .toSorted()
+    .toSorted(byCode)
     .join(';');
 }
 
 function attributeOf(name: string, value: string): string {
   if (name === 'style') return `style=${declarationsOf(value)}`;
   const classes = value.split(/\s+/).filter((one) => one !== '');
-  if (name === 'class') return `class=${classes.toSorted().join(' ')}`;
+  if (name === 'class') return `class=${classes.toSorted(byCode).join(' ')}`;
   const plain = longColour(value.trim());
   return `${name}=${name === 'width' || name === 'height' ? plain.replace(/px$/, '') : plain}`;
 }
@@ -50,7 +52,7 @@ function rulesOf(css: string): string[] {
     .replace(/;\}/g, '}');
   return longColour(plain)
     .split(/(?<=\})/)
-    .toSorted();
+    .toSorted(byCode);
 }
 
 function conditionalOf(condition: string, inner: string): string[] {
@@ -60,7 +62,7 @@ function conditionalOf(condition: string, inner: string): string[] {
       const own = [...attributes.matchAll(/([\w:-]+)="([^"]*)"/g)]
         .map(([, name = '', value = '']) => attributeOf(name, value))
         .filter(isShown);
-      return `<${tag} ${own.toSorted().join(' | ')}>`;
+      return `<${tag} ${own.toSorted(byCode).join(' | ')}>`;
     },
   );
   const pieces = tags
@@ -84,7 +86,7 @@ function linesOf(node: Node): string[] {
   if (!('tagName' in node)) return children;
   const attributes = node.attrs.map(({ name, value }) => attributeOf(name, value)).filter(isShown);
   return [
-    `<${node.tagName}> ${attributes.toSorted().join(' | ')}`.trim(),
+    `<${node.tagName}> ${attributes.toSorted(byCode).join(' | ')}`.trim(),
     ...children.map((line) => ` ${line}`),
   ];
 }
@@ -104,6 +106,8 @@ export function renderingTree(html: string): string[] {
  * - of several classes, mjml gives each the ending `-outlook`, mrml the last;
  * - in Outlook, the table within a padded mj-hero is as wide as the hero in mrml, narrower in mjml;
  * - the style sheet of mj-accordion selects the same inputs by different words;
+ * - juice drops `!important` of the CSS that it inlines, css-inline keeps it;
+ * - mrml computes widths of columns to 7 digits, mjml to 16;
  * - the ids of the hamburger of mj-navbar are random in mjml.
  */
 export function withoutKnownDifferences(tree: readonly string[]): string[] {
@@ -115,7 +119,9 @@ export function withoutKnownDifferences(tree: readonly string[]): string[] {
         .replace(/^( *<td> align=\w+ \|.*) \| vertical-align=\w+$/, '$1')
         .replace(/^( *<td> .*) \| vertical-align=\w+$/, '$1')
         .replace(/(<img> .*style=.*?)border:0;(display:block)/, '$1$2')
-        .replace(/-outlook\b/g, '')
+        .replace(/-outlook(?=[ "|>]|$)/g, '')
+        .replace(/(style=.*?) !important/g, '$1')
+        .replace(/(\d+[.-]\d{3})\d+/g, '$1')
         .replace(/ (id|for)=(?:[0-9a-f]{16}|[0-9a-f]{8})\b/, ' $1=random')
         .replace(
           /(<table border=0 \| cellpadding=0 \| cellspacing=0) \| style=width:\d+px \| width=\d+>/,

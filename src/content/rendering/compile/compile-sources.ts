@@ -53,6 +53,7 @@ class SourceCompiler {
       warnings: [],
       css: [],
       placePartial: (hidden) => this.#placeHtml(hidden),
+      firstTagOf: (partial) => this.#placing.firstTagOf(partial),
     };
   }
 

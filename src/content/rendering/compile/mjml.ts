@@ -87,7 +87,7 @@ class MjmlWriter {
     if (wordsOf(node.tag)?.content === 'text') {
       return this.#setAside(escapeValue(content.text.trim()), node);
     }
-    const html = shieldHtml(this.#state, content);
+    const html = shieldHtml(this.#state, content, { isInTable: node.tag === 'mj-table' });
     const isInHead = parent === 'mj-head';
     if (!isInHead && parent !== 'mj-wrapper') {
       checkTree(this.#state.shields, html, around(node.tag, parent));
@@ -197,5 +197,5 @@ export function renderMjml(state: ReadState, context: MjmlContext, source: Sourc
   }
   const html = outside + writer.finish(rendered);
   const whole = { path: source.path, text: html, lineAt: () => 1 };
-  return { html: shieldHtml(state, whole, true), preview: writer.preview };
+  return { html: shieldHtml(state, whole, { isOurs: true }), preview: writer.preview };
 }
