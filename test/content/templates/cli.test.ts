@@ -49,7 +49,7 @@ describe('svc templates', () => {
     const { code, stdout, stderr } = await cli.run(['templates', 'render', 'welcome']);
     expect([code, stdout]).toEqual([
       0,
-      'Subject:    Hello Ada\nPreheader:  Good news\n\nDear Ada\n',
+      'Subject:    Hello Ada\nPreheader:  Good news\n\nDear Ada\n\n',
     ]);
     expect(stderr).toContain('has no alt');
   });
