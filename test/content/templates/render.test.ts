@@ -139,6 +139,21 @@ describe.each(stores)('previews of templates on %s', (store) => {
     expect(await shown({ brand: 'acme' })).toEqual(['#112233', 'Acme']);
   });
 
+  it('find the brand however template.yaml is written', async () => {
+    await api.post('/v1/brands', { slug: 'indigo', name: 'Indigo', css: 'p { color: #778899 }' });
+    const settings = [
+      'subject: Hello\nbrand: indigo\n',
+      '{"subject": "Hello", "brand": "indigo"}',
+      'subject: Hello\n"brand": !!str indigo\n',
+    ];
+    for (const yaml of settings) {
+      const files = { 'template.yaml': yaml, 'body.html': '<p>{{ brand.name }}</p>' };
+      const { body } = await api.post<{ id: string }>(path, { slug: newSlug(), files });
+      const { html } = (await render(body.id, { draft: true })).body;
+      expect([yaml, html]).toEqual([yaml, expect.stringMatching(/#778899.*>Indigo</)]);
+    }
+  });
+
   it('use sample.json unless data is given', async () => {
     const { body } = await api.post<{ id: string }>(path, {
       slug: newSlug(),
