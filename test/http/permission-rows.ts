@@ -535,6 +535,9 @@ function scheduled(email: Record<string, unknown>, serial: number) {
   return payload(email, { scheduledFor, idempotencyKey: `later ${serial}` });
 }
 
+/** Guard of a change of a fresh workspace. */
+const guard = (serial: number) => ({ expectedRevision: '1', idempotencyKey: `key ${serial}` });
+
 /** The template of the family in the path, or of the organization's own family. */
 const templateOf = ({ shared }: Side, id: string | null) => ({
   templateId: templatesFor.get(id ?? '') ?? templatesFor.get(shared.family) ?? '',

@@ -1,5 +1,5 @@
 // Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5), gitprotocol-pack(5)): version 0,
-// one branch, no shallow clones. Pure but for the store: daemon/http/git.ts has the requests.
+// one branch, no shallow clones. Pure but for the store.
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { isOid, isRefName } from './incoming.ts';
@@ -30,26 +30,42 @@ export function advertise(service: GitService, { oid }: Head): Buffer {
   return Buffer.concat([pktLine(`# service=${service}\n`), flush, ...lines, flush]);
 }
 
+/** A request to fetch. */
+export interface Fetch {
+  wants: string[];
+  haves: string[];
+  /** Whether the client awaits the pack now. */
+  isDone: boolean;
+  isBanded: boolean;
+}
+
+/** Reads a request to fetch. @throws MalformedRequestError */
+export function readFetch(body: Buffer): Fetch {
+  const { lines, end } = readLines(body, 0, mostLines);
+  const wants = lines.map((line) => {
+    const oid = /^want ([a-f0-9]{40})(?: |$)/.exec(line)?.[1];
+    if (oid === undefined) throw odd(line);
+    return oid;
+  });
+  const isBanded = lines[0]?.includes(' side-band-64k') ?? false;
+  return { wants, isBanded, ...readHaves(body, end) };
+}
+
+function odd(line: string): MalformedRequestError {
+  return new MalformedRequestError(`The git request is not understood: ${line.slice(0, 80)}`);
+}
+
 /**
  * Answers a request to fetch with the commits that the client lacks. Asks for its commits until it names one of
  * main or is done.
- * @throws MalformedRequestError
  */
 export async function* answerFetch(
   db: Db,
   repositoryId: string,
   head: Head,
-  body: Buffer,
+  { wants, haves, isDone, isBanded }: Fetch,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const wanted = readLines(body, 0, mostLines);
-  const [first = ''] = wanted.lines;
-  const isBanded = first.includes(' side-band-64k');
-  const wants = wanted.lines.map((line) => /^want ([a-f0-9]{40})(?: |$)/.exec(line)?.[1] ?? '');
   if (wants.length === 0) return;
-  const odd = wanted.lines.find((_, index) => wants[index] === '');
-  if (odd !== undefined) {
-    throw new MalformedRequestError(`The git request is not understood: ${odd.slice(0, 80)}`);
-  }
   const places = await findPlaces(db, repositoryId, [...new Set(wants)]);
   const known = new Set(places.flatMap(({ oid, type }) => (type === 'commit' ? [oid] : [])));
   const unknown = wants.find((oid) => !known.has(oid));
@@ -57,13 +73,9 @@ export async function* answerFetch(
     yield pktLine(`ERR upload-pack: not our ref ${unknown}\n`);
     return;
   }
-  const { haves, isDone } = readHaves(body, wanted.end);
   const common = await commonWith(db, repositoryId, haves);
-  if (!isDone) {
-    yield pktLine(common.oid === null ? 'NAK\n' : `ACK ${common.oid}\n`);
-    return;
-  }
   yield pktLine(common.oid === null ? 'NAK\n' : `ACK ${common.oid}\n`);
+  if (!isDone) return;
   const range = { after: common.position, to: head.commits };
   for await (const part of packOf(db, repositoryId, range)) {
     yield isBanded ? bandLines(1, part) : part;
@@ -78,9 +90,7 @@ function readHaves(body: Buffer, from: number): { haves: string[]; isDone: boole
     for (const line of lines) {
       if (line === 'done') return { haves, isDone: true };
       const oid = /^have ([a-f0-9]{40})$/.exec(line)?.[1];
-      if (oid === undefined) {
-        throw new MalformedRequestError(`The git request is not understood: ${line.slice(0, 80)}`);
-      }
+      if (oid === undefined) throw odd(line);
       haves.push(oid);
     }
     if (haves.length > mostLines) throw new MalformedRequestError('The git request is too long');

@@ -8,11 +8,12 @@ interface FooterLine {
   links: { label: string; url: string }[];
 }
 
-function addressOf({ address }: BrandValues['footer']): string {
-  if (!address) return '';
+/** Returns the lines of a postal address. */
+export function addressLines({ address }: BrandValues['footer']): string[] {
+  if (!address) return [];
   const { street1, street2, city, region, postalCode, country } = address;
   const town = [postalCode, city].filter(Boolean).join(' ');
-  return [street1, street2, town, region, country].filter(Boolean).join(', ');
+  return [street1, street2, town, region, country].flatMap((line) => line || []);
 }
 
 /** Line breaks of a value would break the line of the footer. */
@@ -23,7 +24,7 @@ function linesOf(brand: BrandValues, unsubscribeUrl: string | null): FooterLine[
   const leave = unsubscribeUrl === null ? [] : [{ label: 'Unsubscribe', url: unsubscribeUrl }];
   const lines: FooterLine[] = [
     { text: oneLine(companyName ?? brand.name), links: [] },
-    { text: oneLine(addressOf(brand.footer)), links: [] },
+    { text: oneLine(addressLines(brand.footer).join(', ')), links: [] },
     { text: '', links: socialLinks.filter(({ url }) => unsafeScheme(url) === null) },
     { text: '', links: leave },
   ];

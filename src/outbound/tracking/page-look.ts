@@ -3,6 +3,7 @@
 import { cssLookOf } from '../../content/brands/css-look.ts';
 import type { BrandRow } from '../../content/brands/queries.ts';
 import { brandValuesOf } from '../../content/brands/values.ts';
+import { addressLines } from '../../content/rendering/footer.ts';
 
 /** A logo with its alternative text. */
 export interface Logo {
@@ -45,12 +46,9 @@ function styleOf(css: string): string {
 /** Returns the look of a brand on pages of recipients. */
 export function pageLookOf(brand: BrandRow): PageLook {
   const { name, logoUrl, logoDarkUrl, footer } = brandValuesOf(brand);
-  const { street1, street2, city, region, postalCode, country } = footer.address ?? {};
-  const place = [city, [region, postalCode].filter(Boolean).join(' ')].filter(Boolean).join(', ');
-  const foot = [footer.companyName, street1, street2, place, country];
   return {
     style: styleOf(brand.css ?? ''),
     logo: logoUrl === null ? null : { url: logoUrl, darkUrl: logoDarkUrl, name },
-    foot: foot.flatMap((line) => line || []),
+    foot: [...(footer.companyName === null ? [] : [footer.companyName]), ...addressLines(footer)],
   };
 }

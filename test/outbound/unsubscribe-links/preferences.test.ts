@@ -286,7 +286,7 @@ describe('the look of the preference page', () => {
     );
     expect(html).toContain('srcset="https://dark.example.com/d.png"');
     expect(html).toContain(
-      '<footer><address>Acme &#38; Co<br>\n1 Main St<br>\nSpringfield, IL 62701</address></footer>',
+      '<footer><address>Acme &#38; Co<br>\n1 Main St<br>\n62701 Springfield<br>\nIL</address></footer>',
     );
     expect(policy).toContain(
       'img-src data: https://cdn.example.com:8443 https://dark.example.com; form-action',

@@ -20,7 +20,7 @@ export const liquidBounds = {
   /** Entries of one range, such as `(1..10)`. */
   range: 100_000,
   /** Tags, outputs and pieces of text that are filled, each pass of a loop anew. */
-  steps: 500_000,
+  steps: 200_000,
   /** Time for one fill. A busy machine takes longer than the steps let expect. */
   milliseconds: 1000,
 } as const;

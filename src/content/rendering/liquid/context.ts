@@ -1,6 +1,6 @@
 // The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every tag and
 // filter, and makes new ones for partials; all share one run.
-import { Context, type Liquid, type Template } from 'liquidjs';
+import { Context, Drop, type Liquid, type Template } from 'liquidjs';
 import type { StepBudget, WorkBudget } from './bounds.ts';
 
 /** `this` of a filter. */
@@ -8,7 +8,12 @@ export interface FilterContext {
   context: Context;
 }
 
-type ReadPath = Parameters<Context['_get']>[0];
+type Scope = Parameters<Context['readProperty']>[0];
+interface ScopeFinder {
+  findScope(key: ReadPath[number]): unknown;
+}
+
+export type ReadPath = Parameters<Context['_get']>[0];
 
 /** Returns a variable as people write it, shortened. */
 export function pathOf(path: ReadPath): string {
@@ -56,13 +61,29 @@ export class FillContext extends Context {
     this.run = run;
   }
 
-  override *_get(paths: ReadPath): IterableIterator<unknown> {
-    const value = yield super._get(paths);
-    this.run.lastRead = paths;
+  /** Reads a variable. Liquidjs takes six generators for it, which is most of the time of a fill. */
+  read(path: ReadPath): unknown {
+    const [root = ''] = path;
+    // Private in the types alone: scopes of tags, then the data, then the globals.
+    let value: unknown = (this as unknown as ScopeFinder).findScope(root);
+    for (const name of path) value = this.readProperty(value as Scope, name);
+    this.run.lastRead = path;
     if (this.isPrinting && (value === undefined || value === null)) {
-      this.run.missing(pathOf(paths), value === null);
+      this.run.missing(pathOf(path), value === null);
     }
     return value;
+  }
+
+  // biome-ignore lint/correctness/useYield: liquidjs calls a generator here.
+  override *_get(path: ReadPath): IterableIterator<unknown> {
+    return this.read(path);
+  }
+
+  /** Reads one property. Liquidjs calls methods of its own objects, such as `forloop`, by any name. */
+  override readProperty(object: Scope, key: ReadPath[number]): unknown {
+    const isInherited =
+      object instanceof Drop && typeof key === 'string' && key in Object.prototype;
+    return isInherited ? undefined : super.readProperty(object, key);
   }
 
   override spawn(scope: object = {}): Context {

@@ -22,6 +22,7 @@ export function escapeUnquoted(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers leave them out too.
 const ignored = /[\u0000-\u0020\u007f-\u00a0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
 const named: Record<string, string> = {
+  amp: '&',
   colon: ':',
   newline: '',
   tab: '',
@@ -31,9 +32,10 @@ const named: Record<string, string> = {
 };
 const mostCharacters = 2000;
 
-function decodeEntities(text: string): string {
+/** Decodes the entities that an address may hide in; the last one may lack its end. */
+export function decodeEntities(text: string): string {
   return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(colon|newline|tab|nbsp|shy|zwnj));?/gi,
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|colon|newline|tab|nbsp|shy|zwnj));?/gi,
     (whole, decimal?: string, hex?: string, name?: string) => {
       if (name !== undefined) return named[name.toLowerCase()] ?? whole;
       const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);

@@ -17,11 +17,14 @@ import {
   Value,
 } from 'liquidjs';
 import { FillBoundError, liquidBounds } from './bounds.ts';
-import { contextOf } from './context.ts';
+import { contextOf, type ReadPath } from './context.ts';
 import type { ContentWriter, StaticPiece } from './writer.ts';
 
 type Tokens = ConstructorParameters<typeof Tag>[1];
 export type OutputToken = ConstructorParameters<typeof Output>[0];
+
+/** Result of a part that has written already: liquidjs runs iterators, and writes other results. */
+const done = undefined as unknown as IterableIterator<unknown>;
 
 /** Returns the writer as ours: templates are filled into no other. */
 const writerOf = (emitter: unknown) => emitter as ContentWriter;
@@ -53,17 +56,39 @@ function* print(value: Value, context: Context, emitter: unknown): Generator<unk
   writerOf(emitter).writeValue(made, value.filters.at(-1)?.raw === true);
 }
 
+/** Returns the names of a variable without filters, such as `user.name`; null for other values. */
+function plainPath({ initial, filters }: Value): ReadPath | null {
+  const [token, ...more] = initial.postfix;
+  if (filters.length > 0 || more.length > 0 || !token) return null;
+  if (!TypeGuards.isPropertyAccessToken(token) || token.variable) return null;
+  const path: ReadPath = [];
+  for (const prop of token.props) {
+    if (!TypeGuards.isWordToken(prop) && !TypeGuards.isQuotedToken(prop)) return null;
+    path.push(prop.content);
+  }
+  return path;
+}
+
 /** `{{ value }}` */
 export class ValueOutput extends Output {
+  readonly #path: ReadPath | null;
+
   constructor(token: OutputToken, engine: Liquid) {
     super(token, engine);
     // Takes off the escaping that liquidjs adds at the end: the writer knows the place of the value.
     const { filters } = this.value;
     if (engine.options.outputEscape && filters.at(-1)?.raw !== true) filters.pop();
+    this.#path = plainPath(this.value);
   }
 
-  override *render(context: Context, emitter: unknown): IterableIterator<unknown> {
-    yield print(this.value, context, emitter);
+  override render(context: Context, emitter: unknown): IterableIterator<unknown> {
+    if (!this.#path) return print(this.value, context, emitter);
+    const own = contextOf(context);
+    own.isPrinting = true;
+    const value = own.read(this.#path);
+    own.isPrinting = false;
+    writerOf(emitter).writeValue(value, false);
+    return done;
   }
 }
 
