@@ -88,7 +88,7 @@ describe('svc templates', () => {
     expect([create.code, create.stderr]).toEqual([2, expect.stringContaining('files.body.html')]);
   });
 
-  it('ends with 2 for a folder that is none, has links or no text', async () => {
+  it('ends with 2 for an unreadable folder', async () => {
     const create = async (folder: string) => {
       const { code, stderr } = await cli.run([
         ...['templates', 'create', '--slug', 'x', '--from', folder],

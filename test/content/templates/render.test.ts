@@ -169,7 +169,7 @@ describe.each(stores)('previews of templates on %s', (store) => {
     expect((await render(body.id, { data: { name: 'Bob' } })).body.subject).toBe('Hello Bob');
   });
 
-  it('name the field of data that the contract does not accept', async () => {
+  it('name the field of data that contract.json does not accept', async () => {
     const { body } = await api.post<{ id: string }>(path, {
       slug: newSlug(),
       files: {
