@@ -59,7 +59,7 @@ create table template_workspaces (
   updated_by text not null
 );
 
--- Answers to changes of workspaces, for repeats with their key.
+-- Answers to changes of workspaces, by key.
 create table workspace_answers (
   template_id text not null references templates(id) on delete cascade,
   idempotency_key text not null,

@@ -201,16 +201,11 @@ describe.skipIf(!hasGit).each(stores)('git clients on %s', (store) => {
   it('are refused a commit from before 1970', async () => {
     const at = await clone();
     const head = await git(at, 'cat-file', '-p', 'HEAD');
-    writeFileSync(
-      join(at, 'old'),
-      `${head
-        .replace(/^tree/, 'tree')
-        .replace(/> \d+ \+0000/g, '> -5 +0000')
-        .replace(/\n\n/, `\n\n`)}\n`.replace(
-        /^(tree .*)\n/,
-        `$1\nparent ${await git(at, 'rev-parse', 'HEAD')}\n`,
-      ),
-    );
+    const parent = await git(at, 'rev-parse', 'HEAD');
+    const old = head
+      .replaceAll(/> \d+ \+0000/g, '> -5 +0000')
+      .replace(/^(tree .*)\n/, `$1\nparent ${parent}\n`);
+    writeFileSync(join(at, 'old'), `${old}\n`);
     const oid = await git(at, 'hash-object', '-t', 'commit', '-w', '--literally', 'old');
     expect(await failingGit(at, 'push', 'origin', `${oid}:main`)).toContain('before 1970');
   });
@@ -220,7 +215,7 @@ describe.skipIf(!hasGit).each(stores)('git clients on %s', (store) => {
       name: 'reader',
       permissions: { templates: ['read'] },
     });
-    const at = await clone('read', key);
+    const at = await clone('read', key ?? '');
     await commit(at, 'body.txt', 'x');
     expect(await failingGit(at, 'push')).toContain('403');
     const refused = await failingGit(dir, 'clone', urlOf('svc_wrong'), 'none');
