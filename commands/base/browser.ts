@@ -14,7 +14,7 @@ const openers: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Writes a page to a file of its own and opens it. The file stays: the browser reads it later.
- * @throws UsageError if there is no browser
+ * @throws UsageError if the page cannot be opened
  */
 export async function openPage(html: string): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-page-')), 'page.html');

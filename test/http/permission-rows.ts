@@ -789,7 +789,7 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     params: (own, id) => ({ ...inThread(own, id) }),
-    body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
+    body: (_own, serial) => ({ snoozedUntil: new Date(Date.UTC(2027, 0) + serial).toISOString() }),
   },
   // Moves the thread to trash.
   [`DELETE ${thread}`]: {

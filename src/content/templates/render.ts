@@ -138,7 +138,7 @@ function distinct(warnings: readonly TemplateWarning[]): TemplateWarning[] {
   return [...seen.values()];
 }
 
-/** Returns the values of `sample.json`, or none. @throws ValidationError if it is no JSON object */
+/** Returns the values of `sample.json`, or none. @throws ValidationError for any other JSON than an object */
 function sampleOf(files: TemplateFiles): Record<string, unknown> {
   const text = files['sample.json'];
   if (text === undefined) return {};
@@ -148,7 +148,7 @@ function sampleOf(files: TemplateFiles): Record<string, unknown> {
       return sample as Record<string, unknown>;
     }
   } catch {
-    // Refused below, like any other value that is no object.
+    // Refused below, like a list.
   }
   throw ValidationError.of('files.sample.json', 'must be a JSON object');
 }

@@ -49,7 +49,7 @@ describe('svc templates', () => {
     const { code, stdout, stderr } = await cli.run(['templates', 'render', 'welcome']);
     expect([code, stdout]).toEqual([
       0,
-      'Subject:    Hello Ada\nPreheader:  Good news\n\nDear Ada\n',
+      'Subject:    Hello Ada\nPreheader:  Good news\n\nDear Ada\n\n',
     ]);
     expect(stderr).toContain('has no alt');
   });
@@ -88,7 +88,7 @@ describe('svc templates', () => {
     expect([create.code, create.stderr]).toEqual([2, expect.stringContaining('files.body.html')]);
   });
 
-  it('ends with 2 for a folder that is none, has links or no text', async () => {
+  it('ends with 2 for an unreadable folder', async () => {
     const create = async (folder: string) => {
       const { code, stderr } = await cli.run([
         ...['templates', 'create', '--slug', 'x', '--from', folder],

@@ -5,6 +5,14 @@ import type { App } from '../../../src/core/app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
 import { save, stage } from './workspace/fixtures.ts';
 
+let serial = 0;
+
+/** Returns a slug that no other template of the process has. */
+export function newSlug(word = 'shipped'): string {
+  serial += 1;
+  return `${word}-${serial}`;
+}
+
 /** Body of a template with this slug. */
 export function templateBody(slug: string, more: Partial<CreateTemplate> = {}): CreateTemplate {
   return {
@@ -18,9 +26,9 @@ export function templateBody(slug: string, more: Partial<CreateTemplate> = {}): 
 /** Creates a template over HTTP. */
 export async function makeTemplate(
   api: HttpApi,
-  slug: string,
   more: Partial<CreateTemplate> = {},
 ): Promise<Template> {
+  const slug = newSlug();
   const { status, body } = await api.post<Template>('/v1/templates', templateBody(slug, more));
   if (status !== 201) throw new Error(`${slug}: ${JSON.stringify(body)}`);
   return body;

@@ -4,25 +4,30 @@ import { publishTemplate } from '../../../src/content/templates/publish.ts';
 import type { Template, TemplateVersion } from '../../../src/content/templates/schema.ts';
 import { headFiles } from '../../../src/content/templates/workspace/begin.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
+import type { App } from '../../../src/core/app.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
-import { eachApi } from '../../support/each-app.ts';
+import { sharedApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
 import { makeTemplate, type Refusal, saveFiles } from './fixtures.ts';
 
 const path = '/v1/templates';
 
 describe.each(stores)('the publication of a template on %s', (store) => {
-  const { test, api } = eachApi({ store });
+  const { test, api } = sharedApi({ store });
 
   const publish = <Body = Template>(id: string) =>
     api.request<Body>('POST', `${path}/${id}/publish`);
   const versions = async (id: string) =>
     (await api.get<Page<TemplateVersion>>(`${path}/${id}/versions`)).body.items;
-  const events = async () =>
-    (await api.get<{ items: object[] }>('/v1/events?type=template.published')).body.items;
+  const events = async (id: string) => {
+    const { body } = await api.get<{ items: { data: { id: string } }[] }>(
+      '/v1/events?type=template.published&limit=100',
+    );
+    return body.items.filter(({ data }) => data.id === id);
+  };
 
   it('makes version 1 of the first commit', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     const { commit } = await headFiles(test.app.store.db, id);
     const { status, body } = await publish(id);
     const publishedAt = new Date(test.clock.now()).toISOString();
@@ -39,16 +44,16 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   });
 
   it('gives the same version for the same commit, without an event', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     const { body: first } = await publish(id);
     await test.clock.advance(1_000);
     expect((await publish(id)).body).toEqual(first);
     expect(await versions(id)).toHaveLength(1);
-    expect(await events()).toHaveLength(1);
+    expect(await events(id)).toHaveLength(1);
   });
 
   it('makes a version of each saved commit', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     await publish(id);
     await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
     expect((await publish(id)).body.version).toBe(2);
@@ -60,7 +65,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   it('makes a version of the same commit with other CSS of the brand', async () => {
     const brand = { slug: 'acme', name: 'Acme', css: 'p { color: #112233 }' };
     await api.post('/v1/brands', brand);
-    const { id } = await makeTemplate(api, 'shipped', { brand: 'acme' });
+    const { id } = await makeTemplate(api, { brand: 'acme' });
     await publish(id);
     await api.request('PATCH', '/v1/brands/acme', { body: { name: 'Other' } });
     expect((await publish(id)).body.version).toBe(1);
@@ -75,28 +80,28 @@ describe.each(stores)('the publication of a template on %s', (store) => {
   });
 
   it('records an event and an audit entry', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id, slug } = await makeTemplate(api);
     const { commit } = await headFiles(test.app.store.db, id);
     const { body } = await publish(id);
-    expect(await events()).toMatchObject([{ type: 'template.published', data: body }]);
+    expect(await events(id)).toMatchObject([{ type: 'template.published', data: body }]);
     const { body: audit } = await api.get<AuditPage>(`/v1/audit?resource=${id}`);
     expect(audit.items.map(({ action, details }) => [action, details])).toMatchObject([
-      ['template.published', { slug: 'shipped', version: 1, commit }],
+      ['template.published', { slug, version: 1, commit }],
       ['template.created', {}],
     ]);
   });
 
   it('brings an archived template back with its version', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     await publish(id);
     await api.request('POST', `${path}/${id}/archive`);
     const { body } = await publish(id);
     expect(body).toMatchObject({ status: 'published', version: 1, archivedAt: null });
-    expect(await events()).toHaveLength(2);
+    expect(await events(id)).toHaveLength(2);
   });
 
   it('lists versions by pages, for a template of the organization only', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     await publish(id);
     await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Second</p>' });
     await publish(id);
@@ -110,19 +115,57 @@ describe.each(stores)('the publication of a template on %s', (store) => {
 
   it('is one version when two daemons publish at once', async () => {
     const other = await test.another();
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     const done = await Promise.all(
       [test.app, other, test.app, other].map((app) => publishTemplate(app, test.operator, id)),
     );
     expect(new Set(done.map(({ version }) => version))).toEqual(new Set([1]));
     expect(await versions(id)).toHaveLength(1);
-    expect(await events()).toHaveLength(1);
+    expect(await events(id)).toHaveLength(1);
+  });
+
+  /** Returns the service with `before` run before each of its transactions. */
+  function withWrites(before: () => Promise<void>): App {
+    const { store: own } = test.app;
+    const write: typeof own.write = async (work, durability) => {
+      await before();
+      return own.write(work, durability);
+    };
+    return Object.create(test.app, {
+      store: { value: Object.create(own, { write: { value: write } }) },
+    });
+  }
+
+  it('takes the commit of a save that was made while it compiled', async () => {
+    const { id } = await makeTemplate(api);
+    let saves = 0;
+    const app = withWrites(async () => {
+      saves += 1;
+      if (saves === 1) {
+        await saveFiles(test.app, test.operator, id, { 'body.html': '<p>Meanwhile</p>' });
+      }
+    });
+    expect((await publishTemplate(app, test.operator, id)).version).toBe(1);
+    const { commit } = await headFiles(test.app.store.db, id);
+    expect((await versions(id)).map((version) => version.commit)).toEqual([commit]);
+    expect(saves).toBe(2);
+  });
+
+  it('ends with 409 when a save was made during each of five compilations', async () => {
+    const { id } = await makeTemplate(api);
+    let saves = 0;
+    const app = withWrites(async () => {
+      saves += 1;
+      await saveFiles(test.app, test.operator, id, { 'body.html': `<p>Save ${saves}</p>` });
+    });
+    await expect(publishTemplate(app, test.operator, id)).rejects.toMatchObject({ status: 409 });
+    expect([saves, await versions(id)]).toEqual([5, []]);
   });
 
   it('is a commit that was the head while saves go on', async () => {
     const other = await test.another();
     const { db } = test.app.store;
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     const heads = new Set([(await headFiles(db, id)).commit]);
     const saves = async () => {
       for (let i = 0; i < 10; i++) {

@@ -6,23 +6,23 @@ import { createOrganization } from '../../../src/access/organizations/organizati
 import type { Rendered, RenderTemplate } from '../../../src/content/templates/schema.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import type { Contact } from '../../../src/people/contacts/schema.ts';
-import { eachApi } from '../../support/each-app.ts';
+import { sharedApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
-import { makeTemplate, type Refusal, saveFiles } from './fixtures.ts';
+import { makeTemplate, newSlug, type Refusal, saveFiles } from './fixtures.ts';
 import { stage } from './workspace/fixtures.ts';
 
 const path = '/v1/templates';
 
 describe.each(stores)('previews of templates on %s', (store) => {
-  const { test, api } = eachApi({ store });
+  const { test, api } = sharedApi({ store });
 
   const render = <Body = Rendered>(id: string, body?: RenderTemplate | object) =>
     api.request<Body>('POST', `${path}/${id}/render`, body === undefined ? {} : { body });
   const publish = (id: string) => api.request('POST', `${path}/${id}/publish`);
   const codes = ({ warnings }: Rendered) => warnings.map(({ code }) => code);
 
-  async function published(more: Parameters<typeof makeTemplate>[2] = {}): Promise<string> {
-    const { id } = await makeTemplate(api, 'shipped', more);
+  async function published(more: Parameters<typeof makeTemplate>[1] = {}): Promise<string> {
+    const { id } = await makeTemplate(api, more);
     await publish(id);
     return id;
   }
@@ -70,7 +70,7 @@ describe.each(stores)('previews of templates on %s', (store) => {
   });
 
   it('refuse a contact to a key without contacts:read with 403', async () => {
-    const { body: contact } = await api.post<Contact>('/v1/contacts', { email: 'a@example.com' });
+    const { body: contact } = await api.post<Contact>('/v1/contacts', { email: 'b@example.com' });
     const id = await published();
     const { key } = await createKey(test.app, test.operator, {
       permissions: { templates: ['read'] },
@@ -112,13 +112,13 @@ describe.each(stores)('previews of templates on %s', (store) => {
   });
 
   it('need a published version, or draft', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     expect((await render(id)).status).toBe(409);
     expect((await render(id, { draft: true })).status).toBe(200);
   });
 
   it('name the place of a draft that does not compile', async () => {
-    const { id } = await makeTemplate(api, 'shipped');
+    const { id } = await makeTemplate(api);
     await stage(test.app, test.operator, id, { 'body.html': '<p>\n{% if %}</p>' });
     const { status, body } = await render<Refusal>(id, { draft: true });
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, ['files.body.html']]);
@@ -128,7 +128,7 @@ describe.each(stores)('previews of templates on %s', (store) => {
   it('inline the CSS of the brand, and that of another one when asked', async () => {
     await api.post('/v1/brands', { slug: 'acme', name: 'Acme', css: 'p { color: #112233 }' });
     await api.post('/v1/brands', { slug: 'zenith', name: 'Zenith', css: 'p { color: #445566 }' });
-    const id = await published({ html: '<p>{{ brand.name }}</p>' });
+    const id = await published({ html: '<p>{{ brand.name }}</p>', brand: 'acme' });
     const shown = async (body: object) => {
       const { html } = (await render(id, body)).body;
       return /<p style="color: ?(#\d+);?">(\w+)<\/p>/.exec(html ?? '')?.slice(1);
@@ -139,9 +139,24 @@ describe.each(stores)('previews of templates on %s', (store) => {
     expect(await shown({ brand: 'acme' })).toEqual(['#112233', 'Acme']);
   });
 
+  it('find the brand however template.yaml is written', async () => {
+    await api.post('/v1/brands', { slug: 'indigo', name: 'Indigo', css: 'p { color: #778899 }' });
+    const settings = [
+      'subject: Hello\nbrand: indigo\n',
+      '{"subject": "Hello", "brand": "indigo"}',
+      'subject: Hello\n"brand": !!str indigo\n',
+    ];
+    for (const yaml of settings) {
+      const files = { 'template.yaml': yaml, 'body.html': '<p>{{ brand.name }}</p>' };
+      const { body } = await api.post<{ id: string }>(path, { slug: newSlug(), files });
+      const { html } = (await render(body.id, { draft: true })).body;
+      expect([yaml, html]).toEqual([yaml, expect.stringMatching(/#778899.*>Indigo</)]);
+    }
+  });
+
   it('use sample.json unless data is given', async () => {
     const { body } = await api.post<{ id: string }>(path, {
-      slug: 'welcome',
+      slug: newSlug(),
       files: {
         'template.yaml': 'subject: Hello {{ name }}\n',
         'body.html': '<p>{{ name }}</p>',
@@ -154,9 +169,9 @@ describe.each(stores)('previews of templates on %s', (store) => {
     expect((await render(body.id, { data: { name: 'Bob' } })).body.subject).toBe('Hello Bob');
   });
 
-  it('name the field of data that the contract does not accept', async () => {
+  it('name the field of data that contract.json does not accept', async () => {
     const { body } = await api.post<{ id: string }>(path, {
-      slug: 'welcome',
+      slug: newSlug(),
       files: {
         'template.yaml': 'subject: Hello\n',
         'body.html': '<p>{{ user.name }}</p>',
