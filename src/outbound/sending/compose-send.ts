@@ -37,7 +37,8 @@ export function isComposed({ email }: SendPayload): boolean {
 }
 
 /**
- * Fills in the content of a payload.
+ * Fills in the content of a payload. A dry run shows its caller the content, so a key without contacts:read sees
+ * no values of the contact in it.
  * @throws ResourceNotFoundError for an unknown template; ConflictError for one that is not published;
  * ForbiddenError for a caller that may not read templates; ValidationError for data that the template does not
  * accept, and for a footer without a brand; CapacityError
@@ -46,6 +47,7 @@ export async function composeSend(
   app: App,
   caller: Caller,
   payload: SendPayload,
+  isDryRun: boolean,
 ): Promise<ComposedSend> {
   const { email } = payload;
   const filled: FilledTemplate = {
@@ -63,7 +65,10 @@ export async function composeSend(
   }
   const facts = await sendFacts(app, caller.organizationId, payload);
   const { id, version, compiled, key } = facts.template;
-  const values = valuesOf(app, payload, facts, filled, unsubscribeUrl);
+  const hidesContact =
+    isDryRun && facts.contact !== null && !allows(caller.permissions, 'contacts:read');
+  const shown = hidesContact ? { ...facts, contact: null } : facts;
+  const values = valuesOf(app, payload, shown, filled, unsubscribeUrl);
   const content = await composeFromTemplate(
     app,
     caller.organizationId,
@@ -78,9 +83,16 @@ export async function composeSend(
     },
     template: { ...filled, id, version },
     preheader: content.preheader,
-    warnings: content.warnings,
+    warnings: [...content.warnings, ...(hidesContact ? [contactHidden] : [])],
   };
 }
+
+const contactHidden: TemplateWarning = {
+  code: 'contact-hidden',
+  message: 'the values of the contact are left out: showing them needs contacts:read',
+  path: null,
+  line: null,
+};
 
 function valuesOf(
   app: App,

@@ -25,7 +25,7 @@ export async function dryRunMessage(
   payload: SendPayload,
 ): Promise<DryRunResult> {
   const { db } = app.store;
-  const prepared = await prepareSend(app, caller, payload);
+  const prepared = await prepareSend(app, caller, payload, true);
   const send = toCheck(prepared);
   const allowances = await openAllowances(app, db, [caller.organizationId]);
   const refusalsOf = await openDryChecks(app, db, allowances, [send]);

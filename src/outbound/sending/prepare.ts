@@ -25,13 +25,14 @@ export async function prepareSend(
   app: App,
   caller: Caller,
   payload: SendPayload,
+  isDryRun = false,
 ): Promise<PreparedSend> {
   const { organizationId } = caller;
   if (!isComposed(payload)) {
     return { caller, payload, content: await prepareContent(app, organizationId, payload) };
   }
   try {
-    const composed = await composeSend(app, caller, payload);
+    const composed = await composeSend(app, caller, payload, isDryRun);
     const content = await prepareContent(app, organizationId, composed.payload);
     return { caller, ...composed, content };
   } catch (refusal) {

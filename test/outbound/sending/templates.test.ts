@@ -246,6 +246,19 @@ describe.each(stores)('sends of templates on %s', (store) => {
       expect((await contentOf(world.api, message)).html).toContain('[|');
     });
 
+    it('has no contact in a dry run of a key without contacts:read', async () => {
+      const { id: templateId } = await published(world.api, probe);
+      const { key } = await createKey(world.test.app, world.test.operator, {
+        name: 'sender',
+        role: 'sender',
+      });
+      const { body } = await world.api
+        .as(key ?? '')
+        .post<DryRunResult>('/v1/messages', payloadOf({ templateId }, { dryRun: true }));
+      expect(body.html).toContain('[|');
+      expect(body.warnings.map(({ code }) => code)).toContain('contact-hidden');
+    });
+
     it('has the sender, the message and the brand', async () => {
       const { id: templateId } = await published(world.api, probe);
       const message = await send(world.api, payloadOf({ templateId }));
