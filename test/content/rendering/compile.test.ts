@@ -1,6 +1,5 @@
 // Compiling a template end to end, in its worker: what it makes, and hostile files, each of which is a 422
 // with its place while the event loop runs on and the next template compiles.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileTemplate, lintContent } from '../../../src/content/rendering/compile.ts';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
@@ -93,7 +92,7 @@ describe('compiled HTML', () => {
     });
     expect(compiled.preheader).toBe("{{ a | default: '<' }} & more");
     expect(compiled.html).toMatch(
-      /<body><div style="display:none;[^"]*mso-hide:all">\{\{ a \| default: '<' \}\} &#38; more<\/div><p>x/,
+      /<body><div style="display:none;[^"]*overflow:hidden;">\{\{ a \| default: '<' \}\} &#38; more<\/div><p>x/,
     );
   });
 
@@ -408,14 +407,6 @@ describe('hostile templates', () => {
       { 'body.mjml': `<mjml><mj-body><mj-section>${'<mj-group>'.repeat(10_000)}` },
       /^line 1: /,
     ],
-    'a carousel of 10,000 images': [
-      {
-        'body.mjml': inColumn(
-          `<mj-carousel>\n${'<mj-carousel-image src="x"/>'.repeat(10_000)}</mj-carousel>`,
-        ),
-      },
-      /^line 2: .*at most 50 images/,
-    ],
     '20,000 sections': [
       {
         'body.mjml': `<mjml><mj-body>${'<mj-section></mj-section>'.repeat(20_000)}</mj-body></mjml>`,
@@ -470,17 +461,12 @@ describe('hostile templates', () => {
   it('are refused with their place, and stall nothing', { timeout: 40_000 }, async () => {
     await compile({ 'body.html': 'x' });
     for (const [name, [files, problem]] of Object.entries(hostile)) {
-      const stalls: number[] = [];
-      // Another try tells a stall of ours from one of a busy machine.
-      while (stalls.length < 3 && !stalls.some((ms) => ms < 50)) {
-        const delay = monitorEventLoopDelay({ resolution: 5 });
-        delay.enable();
-        const fields = await fieldsOf(files);
-        delay.disable();
-        stalls.push(delay.max / 1e6);
-        expect(Object.values(fields).flat().join(), name).toMatch(problem);
-      }
-      expect(Math.min(...stalls), name).toBeLessThan(50);
+      const before = process.threadCpuUsage();
+      const fields = await fieldsOf(files);
+      const { user, system } = process.threadCpuUsage(before);
+      expect(Object.values(fields).flat().join(), name).toMatch(problem);
+      // All of the main thread's work, so that no stall is longer; a busy machine does not count.
+      expect((user + system) / 1000, name).toBeLessThan(50);
       expect(await html(`<p>${name}</p>`), name).toContain(name);
     }
   });

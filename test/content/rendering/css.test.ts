@@ -75,12 +75,9 @@ describe('CSS of a brand', () => {
     ]) {
       const css = one.repeat((cssLimits.brandBytes - 2) / one.length);
       for (const text of [css, `p{${css}`]) {
-        const times = [1, 2, 3].map(() => {
-          const begin = performance.now();
-          checkBrandCss(text);
-          return performance.now() - begin;
-        });
-        expect(Math.min(...times), one).toBeLessThan(50);
+        const before = process.threadCpuUsage();
+        checkBrandCss(text);
+        expect(process.threadCpuUsage(before).user / 1000, one).toBeLessThan(50);
       }
     }
   });

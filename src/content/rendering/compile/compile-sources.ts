@@ -53,6 +53,7 @@ class SourceCompiler {
       warnings: [],
       css: [],
       placePartial: (hidden) => this.#placeHtml(hidden),
+      firstTagOf: (partial) => this.#placing.firstTagOf(partial),
     };
   }
 
@@ -230,9 +231,10 @@ function asDocument(html: ShieldedText): ShieldedText {
   return { text: `${before}${html.text}</body></html>`, marks };
 }
 
+/** Hides text as mjml does. */
 const hiddenStyle =
-  'display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;' +
-  'mso-hide:all';
+  'display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;' +
+  'overflow:hidden;';
 
 /** Warnings of one kind, and of all kinds, that a compilation reports. */
 const mostOfKind = 10;

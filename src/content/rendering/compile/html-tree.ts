@@ -27,7 +27,7 @@ interface Block {
 }
 
 const startOf = (node: Node) => node.sourceCodeLocation?.startOffset;
-const nameOf = ({ text }: Hidden) => text.replace(/\s+/g, ' ').slice(0, 40);
+const nameOf = ({ text }: Hidden) => text.replace(/\s+/g, ' ').slice(0, 40) || 'the partial';
 
 /** Checks that the blocks in an attribute or a comment end in it. */
 export function checkBalance(hidden: readonly Hidden[], place: string): void {

@@ -23,6 +23,8 @@ export interface ReadState {
   css: string[];
   /** Returns the HTML of the partial that a `render` tag places between elements. */
   placePartial(hidden: Hidden): ShieldedText;
+  /** Returns the name of the first element in a partial; null without one. */
+  firstTagOf(partial: string): string | null;
 }
 
 /** Elements whose content is text, with the way in which it is read. */
@@ -71,12 +73,19 @@ class HtmlReader {
   /** Offset up to which the text is written. */
   #at = 0;
   #textElement: string | null = null;
+  /** For each open table, whether the next row needs a `tbody` of its own. */
+  readonly #tables: boolean[] = [];
   #style: { start: number; content: number; isForScreens: boolean } | null = null;
 
-  constructor(state: ReadState, source: SourceText, isOurs: boolean) {
+  constructor(
+    state: ReadState,
+    source: SourceText,
+    { isOurs = false, isInTable = false }: HtmlPlace,
+  ) {
     this.#state = state;
     this.#source = source;
     this.#isOurs = isOurs;
+    if (isInTable) this.#tables.push(true);
   }
 
   read(): ShieldedText {
@@ -147,6 +156,11 @@ class HtmlReader {
       this.#written += text.slice(at, match.index);
       at = match.index + word.length;
       const hidden = shields.only(word);
+      if (this.#tables.at(-1) && hidden && this.#beginsRows(hidden, text.slice(at), end)) {
+        // Parsers would put it behind a block around the first row, and so into the block.
+        this.#written += '<tbody>';
+        this.#tables[this.#tables.length - 1] = false;
+      }
       if (hidden?.partial) {
         const placed = this.#state.placePartial(hidden);
         const shift = this.#written.length;
@@ -156,6 +170,28 @@ class HtmlReader {
       } else this.#written += `<!--${word}-->`;
     }
     this.#written += text.slice(at);
+  }
+
+  /** Tells whether a block or partial stands around the rows of a table. `rest` is the text up to `end`. */
+  #beginsRows({ role, partial }: Hidden, rest: string, end: number): boolean {
+    const { shields, firstTagOf } = this.#state;
+    if (partial !== null) return firstTagOf(partial) === 'tr';
+    if (role !== 'begin') return false;
+    const next = shields.in(rest).find((one) => one.partial !== null);
+    if (next) return this.#beginsRows(next, '', end);
+    return /^<tr[\s>]/i.test(this.#source.text.slice(end, end + 4));
+  }
+
+  /** Follows where rows would be put into a `tbody` that is not written. */
+  #followTable(tagName: string, isEnd: boolean): void {
+    const { length } = this.#tables;
+    if (tagName === 'table') {
+      if (isEnd) this.#tables.pop();
+      else this.#tables.push(true);
+    } else if (length > 0 && /^(?:tbody|thead|tfoot|tr|td|th)$/.test(tagName)) {
+      if (/^t(?:body|head|foot)$/.test(tagName)) this.#tables[length - 1] = isEnd;
+      else if (!isEnd) this.#tables[length - 1] = false;
+    }
   }
 
   /** Notes the line of the text that is written next. */
@@ -181,6 +217,7 @@ class HtmlReader {
     this.#at = end;
     this.#mark(start);
     const tag = this.#source.text.slice(start, end);
+    this.#followTable(tagName, false);
     if (shields.has(tagName)) {
       throw this.#fault(start, 'the name of an element cannot be Liquid');
     }
@@ -209,6 +246,7 @@ class HtmlReader {
     if (!location) return;
     const { startOffset: start, endOffset: end } = location;
     this.#writeText(start);
+    this.#followTable(tagName, true);
     if (this.#textElement === tagName) this.#textElement = null;
     this.#at = end;
     if (this.#style && tagName === 'style') {
@@ -330,10 +368,21 @@ export function collectCss({ shields, warnings }: ReadState, css: SourceText): b
   return false;
 }
 
+interface HtmlPlace {
+  /** True for the HTML that is made of MJML. */
+  isOurs?: boolean;
+  /** True for the content of a table. */
+  isInTable?: boolean;
+}
+
 /**
- * Returns HTML whose Liquid is shielded. `isOurs` is true for the HTML that is made of MJML.
+ * Returns HTML whose Liquid is shielded.
  * @throws TemplateProblem
  */
-export function shieldHtml(state: ReadState, source: SourceText, isOurs = false): ShieldedText {
-  return new HtmlReader(state, source, isOurs).read();
+export function shieldHtml(
+  state: ReadState,
+  source: SourceText,
+  place: HtmlPlace = {},
+): ShieldedText {
+  return new HtmlReader(state, source, place).read();
 }

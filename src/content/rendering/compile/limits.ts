@@ -14,8 +14,6 @@ export const compileLimits = {
   placedCharacters: 2 * fileLimits.bytesOfFile,
   /** Tags of MJML: mrml writes 0.7 KB for an empty section. */
   tags: 5000,
-  /** Images of one carousel: what mrml writes grows with their square. */
-  carouselImages: 50,
   /** Elements of the compiled HTML. */
   elements: 30_000,
 } as const;

@@ -41,6 +41,11 @@ const openTag = /<([a-z][a-z0-9-]*)(?=[\s/>])/iy;
 const attribute = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
 const tagEnd = /\s*(\/?)>/y;
 const closeTag = /<\/([a-z][a-z0-9-]*)\s*>/iy;
+/** Tags of MJML that we do not have, with what to do instead. */
+const unsupportedTags: Readonly<Record<string, string>> = {
+  'mj-html-attributes': 'write attributes into the HTML',
+  'mj-carousel': 'few mail programs show it; use images',
+};
 /** Comments that Outlook reads, or that hide Liquid from other programs. */
 const conditional = /^<!--\s*(?:\[if|<!\[endif)/;
 
@@ -208,12 +213,9 @@ class MjmlReader {
   #checkPlace(start: number, name: string): void {
     const parent = this.#parent;
     if (name === 'mj-include' && parent) return;
-    if (name === 'mj-html-attributes') {
-      throw this.#fault(
-        start,
-        '<mj-html-attributes> is not supported: write attributes into the HTML',
-      );
-    }
+    const unsupported = unsupportedTags[name];
+    if (unsupported !== undefined)
+      throw this.#fault(start, `<${name}> is not supported: ${unsupported}`);
     const isAttributes = parent?.tag === 'mj-attributes';
     const known = isAttributes
       ? name === 'mj-all' || name === 'mj-class' || name === 'mj-body' || bodyTags.includes(name)
@@ -230,9 +232,6 @@ class MjmlReader {
     if (!isPossible) {
       const place = parent.tag === 'root' ? 'outside of <mjml>' : `in <${parent.tag}>`;
       throw this.#fault(start, `<${name}> is not possible ${place}`);
-    }
-    if (name === 'mj-carousel-image' && parent.children.length >= compileLimits.carouselImages) {
-      throw this.#fault(start, `<mj-carousel> has at most ${compileLimits.carouselImages} images`);
     }
     const isSingle = name === 'mj-head' || name === 'mj-body';
     if (isSingle && parent.children.some(({ tag }) => tag === name)) {

@@ -13,7 +13,7 @@ const accordion =
   'border font-family icon-align icon-width icon-height icon-wrapped-url icon-wrapped-alt ' +
   'icon-unwrapped-url icon-unwrapped-alt icon-position';
 const content =
-  'mj-accordion mj-button mj-carousel mj-divider mj-image mj-raw mj-social mj-spacer mj-table mj-text mj-navbar';
+  'mj-accordion mj-button mj-divider mj-image mj-raw mj-social mj-spacer mj-table mj-text mj-navbar';
 
 interface TagWords {
   attributes: readonly string[];
@@ -73,7 +73,7 @@ declare(
 declare(
   'mj-button',
   `${border} ${font} ${padding} align background-color color container-background-color height href name ` +
-    'title inner-padding letter-spacing line-height rel target text-decoration text-transform ' +
+    'inner-padding letter-spacing line-height rel target text-decoration text-transform ' +
     'vertical-align text-align width',
   { content: 'html' },
 );
@@ -134,17 +134,6 @@ declare(
   `${padding} background-color font-size font-family font-weight letter-spacing line-height color`,
   { content: 'html' },
 );
-declare(
-  'mj-carousel',
-  `${padding} align border-radius container-background-color icon-width left-icon right-icon thumbnails ` +
-    'tb-border tb-border-radius tb-hover-border-color tb-selected-border-color tb-width',
-  { children: 'mj-carousel-image' },
-);
-declare(
-  'mj-carousel-image',
-  'alt href rel target title src thumbnails-src border-radius tb-border tb-border-radius',
-);
-
 /** Tags that may be in `mj-body`; they take `css-class` and `mj-class`. */
 export const bodyTags = [...tags.keys()].slice([...tags.keys()].indexOf('mj-wrapper'));
 const everyAttribute = new Set([...tags.values()].flatMap(({ attributes }) => attributes));
@@ -157,13 +146,12 @@ export function wordsOf(tag: string): TagWords | undefined {
 /** Values that mrml renders as mjml does, where it does not for all. */
 const goodValues: Readonly<Record<string, RegExp>> = {
   'mj-hero mode': /^fixed-height$/,
-  'mj-carousel thumbnails': /^(?:visible|hidden)$/,
   'mj-style inline': /^inline$/,
   'mj-section full-width': /^(?:full-width|false|)$/,
   'mj-wrapper full-width': /^(?:full-width|false|)$/,
 };
 /** Tags whose padding mrml does not read in percent. */
-const pixelPadding = /^mj-(?:section|wrapper|column|hero|image|divider|carousel)$/;
+const pixelPadding = /^mj-(?:section|wrapper|column|hero|image|divider)$/;
 
 /** Attributes that are text or colours. Others decide widths at publishing, so that Liquid cannot be in them. */
 const textual =

@@ -31,6 +31,10 @@ function around(tag: string, parent: string): { before: string; after: string } 
 const fontAddress = /^https:\/\/[^\s"'()<>\\]+$/;
 const escapeValue = (value: string) => value.replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
+/** Gives zeros of paddings a unit, without which mrml ignores them for widths. */
+const withUnits = (name: string, value: string) =>
+  name.includes('padding') ? value.replace(/(^|\s)0(?=\s|$)/g, '$10px') : value;
+
 class MjmlWriter {
   readonly #state: ReadState;
   /** HTML that replaces a word once mrml is done. */
@@ -54,7 +58,7 @@ class MjmlWriter {
     if (tag === 'mj-style' && content) return this.#style(node, content);
     const written = [...attributes]
       .filter(([name, value]) => !(name === 'full-width' && value === 'false'))
-      .map(([name, value]) => ` ${name}="${escapeValue(value)}"`)
+      .map(([name, value]) => ` ${name}="${escapeValue(withUnits(name, value))}"`)
       .join('');
     const inner = content
       ? this.#content(node, content, parent)
@@ -83,7 +87,7 @@ class MjmlWriter {
     if (wordsOf(node.tag)?.content === 'text') {
       return this.#setAside(escapeValue(content.text.trim()), node);
     }
-    const html = shieldHtml(this.#state, content);
+    const html = shieldHtml(this.#state, content, { isInTable: node.tag === 'mj-table' });
     const isInHead = parent === 'mj-head';
     if (!isInHead && parent !== 'mj-wrapper') {
       checkTree(this.#state.shields, html, around(node.tag, parent));
@@ -193,5 +197,5 @@ export function renderMjml(state: ReadState, context: MjmlContext, source: Sourc
   }
   const html = outside + writer.finish(rendered);
   const whole = { path: source.path, text: html, lineAt: () => 1 };
-  return { html: shieldHtml(state, whole, true), preview: writer.preview };
+  return { html: shieldHtml(state, whole, { isOurs: true }), preview: writer.preview };
 }

@@ -77,6 +77,13 @@ export class Placing {
     return { ...opened, ...place };
   }
 
+  /** Returns the name of the first element in a partial of HTML; null without one. */
+  firstTagOf(name: string): string | null {
+    const { path = '' } = this.#partials.get(name) ?? {};
+    const [, tag] = /<([a-z][a-z0-9]*)/i.exec(this.#files[path] ?? '') ?? [];
+    return tag?.toLowerCase() ?? null;
+  }
+
   #opened(path: string, from: string, line: number): Opened {
     if (this.#open.includes(path)) {
       throw new TemplateProblem(
