@@ -71,7 +71,7 @@ export class WorkBudget {
   }
 }
 
-/** Returns the milliseconds that this thread was at work, whatever else the machine does. */
+/** Returns the milliseconds that this thread was at work; the load of the machine has no influence. */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
