@@ -27,34 +27,55 @@ export interface BodyReader {
    * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed body, 400
    * if it is too slow or incomplete; CapacityError beyond the holder's share.
    */
-  read(holder: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+  read(
+    holder: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    taken?: TakenBody,
+  ): Promise<Buffer>;
+}
+
+/** Bodies other than JSON that a path takes. */
+export interface TakenBody {
+  /** Media types in lower case. */
+  types: readonly string[];
+  mostBytes: number;
+  /** Content codings besides `identity`; the body is returned as it was sent. */
+  codings?: readonly string[];
 }
 
 /** Creates a reader for bodies of at most `maxBytes`. All its reads share one pool of memory. */
 export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
   const memory = new SharedPool(largestBodiesAtOnce * maxBytes, firstBytes);
   return {
-    async read(holder, request, response) {
+    async read(holder, request, response, taken) {
       const { headers } = request;
+      const {
+        types,
+        codings = [],
+        mostBytes,
+      } = taken ?? { types: ['application/json'], mostBytes: maxBytes };
       if (headers['content-length'] === '0') return Buffer.alloc(0);
       if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
         return Buffer.alloc(0);
       }
-      if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      if (Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
+      const coding = headers['content-encoding'] ?? 'identity';
+      if (coding !== 'identity' && !codings.includes(coding)) {
         throw new MalformedRequestError(
           'A compressed body is not accepted: send it without Content-Encoding',
           415,
         );
       }
       const media = readMediaType(headers['content-type']);
-      if (media?.type !== 'application/json' || media.charset !== 'utf-8') {
-        throw new MalformedRequestError('The body must be sent as application/json in UTF-8', 415);
+      if (media?.charset !== 'utf-8' || !types.includes(media.type)) {
+        const text = `The body must be sent as ${types.join(' or ')} in UTF-8`;
+        throw new MalformedRequestError(text, 415);
       }
       // Sends 100 Continue only now, so that the client of a refused request does not upload its
       // body.
       if (headers.expect !== undefined) response.writeContinue();
-      return await collect(request, response, { holder, maxBytes, memory, clock });
+      return await collect(request, response, { holder, maxBytes: mostBytes, memory, clock });
     },
   };
 }

@@ -227,8 +227,8 @@ export async function authorize(
   permission: Permission | ((caller: Caller) => Permission),
   request: FastifyRequest,
   place?: Place,
+  key: string | string[] | undefined = keyIn(request.headers),
 ): Promise<Caller> {
-  const key = keyIn(request.headers);
   const caller = await identify(authenticate, key).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
     throw error;

@@ -69,9 +69,14 @@ export function sendError(
   const refusal = toServiceError(error);
   app.metrics.refused.inc({ reason: refusal.reason });
   logFault(app, refusal, request);
+  const challenge = reply.getHeader('www-authenticate');
   return reply
     .code(refusal.status)
-    .headers(errorHeaders(refusal))
+    .headers({
+      ...errorHeaders(refusal),
+      // Git clients know Basic only.
+      ...(challenge !== undefined && { 'www-authenticate': String(challenge) }),
+    })
     .header('content-type', jsonContentType)
     .send(JSON.stringify(refusal));
 }

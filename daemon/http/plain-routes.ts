@@ -1,7 +1,10 @@
 // The mounted paths that are not routes of the API, as the OpenAPI document describes them: streams, probes,
 // documents, and links in mail. Each is mounted in a file of its own.
 import { z } from 'zod';
+import { type GitService, gitServices } from '../../src/content/git/smart-http.ts';
+import { templateNoun } from '../../src/content/templates/schema.ts';
 import type { Permission } from '../../src/core/api/permission.ts';
+import { idPath } from '../../src/core/api/resource-schema.ts';
 import { mailboxStreamQuery, streamHeaders, streamQuery } from '../../src/history/events/schema.ts';
 import { mailboxPath } from '../../src/identity/mailboxes/schema.ts';
 
@@ -39,6 +42,22 @@ const leaveNote =
   'A mail program posts `List-Unsubscribe=One-Click` (RFC 8058), the page an `action`: `leave`, ' +
   '`leave-all`, `return` or `return-all`.';
 
+export const gitPath = '/v1/templates/{id}/git';
+export const templatePath = idPath(templateNoun, 'a template');
+export const gitQuery = z.strictObject({
+  service: z.enum(gitServices).meta({ description: 'What git will ask for: a fetch or a push' }),
+});
+const gitNote =
+  'For `git clone https://any:KEY@HOST/v1/templates/ID/git`: the key is the password of Basic ' +
+  'authentication.';
+const gitErrors = [400, 401, 403, 404, 422, 500, 503, 504];
+const gitBodyErrors = [...gitErrors, 413, 415];
+
+/** Returns the media type of a message of a service of git. */
+export function gitType(service: GitService, message: 'refs' | 'request' | 'result'): string {
+  return `application/x-${service}-${message === 'refs' ? 'advertisement' : message}`;
+}
+
 /** Every such path. A test compares the document with the paths of the server. */
 export const plainPaths: readonly PlainPath[] = [
   {
@@ -71,6 +90,52 @@ export const plainPaths: readonly PlainPath[] = [
     headers: streamHeaders,
     answers: { 200: { description: 'The events', types: ['text/event-stream'] } },
     errors: [400, 401, 403, 404, 422, 500, 503, 504],
+  },
+  {
+    method: 'GET',
+    path: `${gitPath}/info/refs`,
+    name: 'listTemplateRefs',
+    summary: 'List the branches of a template for git',
+    description: `${gitNote} A push needs \`templates:write\`.`,
+    area: 'templates',
+    permission: 'templates:read',
+    params: templatePath,
+    query: gitQuery,
+    answers: {
+      200: { description: 'The branches', types: gitServices.map((name) => gitType(name, 'refs')) },
+    },
+    errors: gitErrors,
+  },
+  {
+    method: 'POST',
+    path: `${gitPath}/git-upload-pack`,
+    name: 'fetchTemplateCommits',
+    summary: 'Fetch commits of a template by git',
+    description: gitNote,
+    area: 'templates',
+    permission: 'templates:read',
+    params: templatePath,
+    takes: [gitType('git-upload-pack', 'request')],
+    answers: {
+      200: { description: 'A pack of objects', types: [gitType('git-upload-pack', 'result')] },
+    },
+    errors: gitBodyErrors,
+  },
+  {
+    method: 'POST',
+    path: `${gitPath}/git-receive-pack`,
+    name: 'pushTemplateCommits',
+    summary: 'Push commits of a template by git',
+    description:
+      'Moves main forward, or refuses with the reason. Each commit is checked as a save is.',
+    area: 'templates',
+    permission: 'templates:write',
+    params: templatePath,
+    takes: [gitType('git-receive-pack', 'request')],
+    answers: {
+      200: { description: 'The report', types: [gitType('git-receive-pack', 'result')] },
+    },
+    errors: gitBodyErrors,
   },
   {
     method: 'GET',

@@ -6,6 +6,7 @@ import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
+import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
 import { domainRoutes } from '../../src/identity/domains/routes.ts';
@@ -54,6 +55,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   unsubscribeGroupRoutes,
   brandRoutes,
   templateRoutes,
+  workspaceRoutes,
   familyRoutes,
   contactRoutes,
   conversationRoutes,

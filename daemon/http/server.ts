@@ -24,6 +24,7 @@ import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 import { mountEventStreams } from './event-stream.ts';
+import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
@@ -135,6 +136,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
+  mountGit(server, dispatcher);
 
   return {
     async listen() {

@@ -132,14 +132,14 @@ function yielded(): CapacityError {
 }
 
 async function* untilOver(
-  texts: AsyncIterable<string>,
+  texts: AsyncIterable<string | Buffer>,
   clock: Clock,
   pace: Pace,
 ): AsyncGenerator<Buffer> {
   const end = clock.now() + longestAnswerMs;
   for await (const text of texts) {
     if (clock.now() > end) throw new Error('The answer was not taken within its time');
-    const bytes = Buffer.from(text);
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     pace.wait();
     yield bytes;
     pace.rest();

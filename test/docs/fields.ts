@@ -62,6 +62,7 @@ function words(schema: Schema): string {
     const choices = anyOf.flatMap((choice) => words(choice).split(' or '));
     return [...new Set(choices)].join(' or ');
   }
+  if (Array.isArray(type)) return type.map((one) => words({ ...schema, type: one })).join(' or ');
   if (value !== undefined) return code(value);
   if (values && values.length > mostNamed) return `one of ${values.length}`;
   if (values) return values.map(code).join(', ');

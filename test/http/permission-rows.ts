@@ -99,6 +99,7 @@ const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 const brands = '/v1/brands';
 const templates = '/v1/templates';
+const workspace = `${templates}/{id}/workspace`;
 const families = '/v1/templates/families';
 const member = `${families}/{familyId}/members/{templateId}`;
 
@@ -462,7 +463,7 @@ export interface Row {
   /** Callers that may use the route; all others are refused. */
   may: readonly CallerName[];
   /** Status that they get. */
-  gives: 200 | 201 | 409;
+  gives: 200 | 201 | 409 | 422;
   /** Resource of `{id}` in the path; absent if the path has no id. */
   on?: ResourceKind;
   /** The request uses its resource up: each gets a fresh one. */
@@ -533,6 +534,9 @@ function scheduled(email: Record<string, unknown>, serial: number) {
   const scheduledFor = '2026-02-01T00:00:00Z';
   return payload(email, { scheduledFor, idempotencyKey: `later ${serial}` });
 }
+
+/** Guard of a change of a fresh workspace. */
+const guard = (serial: number) => ({ expectedRevision: '1', idempotencyKey: `key ${serial}` });
 
 /** The template of the family in the path, or of the organization's own family. */
 const templateOf = ({ shared }: Side, id: string | null) => ({
@@ -971,6 +975,55 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 201,
     on: 'template',
     body: (_own, serial) => ({ slug: `copied-${serial}` }),
+  },
+  [`GET ${workspace}`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`GET ${workspace}/history`]: {
+    may: readsTemplates,
+    gives: 200,
+    on: 'template',
+    query: '?limit=100',
+  },
+  [`GET ${workspace}/diff`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`GET ${workspace}/bundle`]: { may: readsTemplates, gives: 200, on: 'template' },
+  [`PUT ${workspace}/files`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => ({ ...guard(serial), files: { 'body.txt': 'staged' } }),
+  },
+  [`POST ${workspace}/save`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => guard(serial),
+  },
+  [`POST ${workspace}/discard`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+    body: (_own, serial) => guard(serial),
+  },
+  // 409: a stale revision, as no commit is known here.
+  [`POST ${workspace}/restore`]: {
+    may: writesTemplates,
+    gives: 409,
+    on: 'template',
+    body: (_own, serial) => ({
+      ...guard(serial),
+      expectedRevision: '9',
+      commit: 'a'.repeat(40),
+    }),
+  },
+  // 422: no bundle.
+  [`PUT ${workspace}/bundle`]: {
+    may: writesTemplates,
+    gives: 422,
+    on: 'template',
+    body: () => 'no bundle',
+    headers: () => ({ 'content-type': 'application/x-git-bundle' }),
   },
   ...fiveRows(families, 'family', onTemplates, {
     create: (_own, serial) => ({ name: `made ${serial}` }),

@@ -33,6 +33,9 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'POST /v1/messages/{id}/resend': null,
   'POST /v1/messages/{id}/release': null,
   'POST /v1/messages/scheduled': 'events',
+  // 409 and 422 in permission-rows.ts; what they record: test/content/templates/workspace.
+  'POST /v1/templates/{id}/workspace/restore': null,
+  'PUT /v1/templates/{id}/workspace/bundle': null,
   'POST /v1/webhooks/{id}/test': 'resource_events',
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,

@@ -59,13 +59,14 @@ function placesIn(css: string): Map<string, Declarations> {
   let depth = 0;
   let current: Declarations[] = [];
   walk(css, (end, text) => {
-    if (depth === 1 && end !== '{') {
+    if (end !== '{') {
       const [, property = '', value = ''] = /^([\w-]+)\s*:([\s\S]*)$/.exec(text) ?? [];
       const shown = value.replace(/!\s*important\s*$/i, '').trim();
       for (const declarations of current) declarations.set(property.toLowerCase(), shown);
     }
     if (end === '{') {
       depth += 1;
+      // Rules in other rules, such as those of a media query, are left out.
       const names = depth === 1 ? text.split(',') : [];
       current = names.flatMap((name) => {
         const place = places.get(name.trim().toLowerCase());

@@ -94,8 +94,8 @@ export const selectCommits = own.all((db, repositoryId: string, below: number, l
     .limit(limit),
 );
 
-/** Counts the objects of main after a position, and their compressed bytes. */
-export async function countAfter(db: Db, repositoryId: string, position: number) {
+/** Counts the objects of main in a range of positions, and their compressed bytes. */
+export async function countAfter(db: Db, repositoryId: string, after: number, to: number) {
   const { objects, bytes } = await tables<GitTables>(db)
     .selectFrom('git_objects')
     .select(({ fn }) => [
@@ -103,16 +103,18 @@ export async function countAfter(db: Db, repositoryId: string, position: number)
       sql<number | null>`sum(length(content))`.as('bytes'),
     ])
     .where('repository_id', '=', repositoryId)
-    .where('position', '>', position)
+    .where('position', '>', after)
+    .where('position', '<=', to)
     .executeTakeFirstOrThrow();
   return { objects: Number(objects), bytes: Number(bytes ?? 0) };
 }
 
-/** Returns up to `limit` objects of main after a position and an id, in this order. */
+/** Returns up to `limit` objects of main after a position and an id, up to another position, in this order. */
 export async function selectAfter(
   db: Db,
   repositoryId: string,
   after: { position: number; oid: string },
+  to: number,
   limit: number,
 ): Promise<(StoredObject & { position: number })[]> {
   const rows = await tables<GitTables>(db)
@@ -120,12 +122,31 @@ export async function selectAfter(
     .select(['oid', 'type', 'size', 'content', 'position'])
     .where('repository_id', '=', repositoryId)
     .where(sql<boolean>`(position, oid) > (${sql.val(after.position)}, ${sql.val(after.oid)})`)
+    .where('position', '<=', to)
     .orderBy('position')
     .orderBy('oid')
     .limit(limit)
     .execute();
   return rows as (StoredObject & { position: number })[];
 }
+
+/** Gives the objects that awaited a merge their position in the history. */
+export const placePending = own.run((db, repositoryId: string, position: number) =>
+  db
+    .updateTable('git_objects')
+    .set({ position })
+    .where('repository_id', '=', repositoryId)
+    .where('position', 'is', null),
+);
+
+/** Moves a commit to its position in the history. */
+export const placeCommit = own.run((db, repositoryId: string, oid: string, position: number) =>
+  db
+    .updateTable('git_objects')
+    .set({ position })
+    .where('repository_id', '=', repositoryId)
+    .where('oid', '=', oid),
+);
 
 /** Deletes the objects that await a merge. */
 export const deletePending = own.run((db, repositoryId: string) =>

@@ -14,6 +14,8 @@ import {
   insertObjects,
   insertRef,
   moveRef,
+  placeCommit,
+  placePending,
   type StoredObject,
   selectCommits,
 } from './queries.ts';
@@ -39,12 +41,15 @@ export interface PlacedCommit extends Commit {
   position: number;
 }
 
-/** Objects of a new commit, or of several: `commits` in the order of history, the new head last. */
+/** New commits for main: `commits` in the order of history, the new head last. */
 export interface Growth {
+  /** Objects of these commits, besides those that await a merge. */
   objects: readonly PackedObject[];
   commits: readonly string[];
   /** Commits with every earlier commit among their ancestors; the last one always has. */
   closing?: ReadonlySet<string>;
+  /** Whether objects that await a merge belong to these commits. */
+  mergesPending?: boolean;
 }
 
 /** Stores a repository with its first commits. */
@@ -75,6 +80,12 @@ export async function growMain(
   const moved = await moveRef(trx, repository.id, mainRef, from.oid, to, commits);
   if (moved === 0) return false;
   await insertObjects(trx, rowsOf(repository, growth, from.commits));
+  if (growth.mergesPending) {
+    await placePending(trx, repository.id, commits);
+    for (const [index, oid] of growth.commits.entries()) {
+      await placeCommit(trx, repository.id, oid, from.commits + 1 + index);
+    }
+  }
   return true;
 }
 
@@ -110,6 +121,34 @@ export async function keepPending(
     ...{ position: null, closes_history: 0 },
   }));
   await insertObjects(trx, rows);
+}
+
+/**
+ * Returns the commits up to `tip` that main lacks, parents first. All of them await a merge.
+ */
+export async function commitsBeyondMain(
+  db: Db,
+  repositoryId: string,
+  tip: string,
+): Promise<{ oid: string; parents: string[] }[]> {
+  const order: { oid: string; parents: string[] }[] = [];
+  const seen = new Set<string>();
+  const waiting: { oid: string; parents?: string[] }[] = [{ oid: tip }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { oid, parents } = next;
+    if (parents) {
+      order.push({ oid, parents });
+      continue;
+    }
+    if (seen.has(oid)) continue;
+    seen.add(oid);
+    if ((await placeOf(db, repositoryId, oid)) !== undefined) continue;
+    const commit = await readCommit(db, repositoryId, oid);
+    if (!commit) throw badObject('commit', oid, 'is missing');
+    waiting.push({ oid, parents: commit.parents });
+    for (const parent of commit.parents) waiting.push({ oid: parent });
+  }
+  return order;
 }
 
 /** Deletes the objects that await a merge. */

@@ -154,6 +154,16 @@ export async function selectVersions(
   return { rows, total };
 }
 
+/** Finds the versions of these commits, by number. */
+export const findVersionsOfCommits = own.all((db, templateId: string, commits: readonly string[]) =>
+  db
+    .selectFrom('template_versions')
+    .select(['commit_hash', 'number'])
+    .where('template_id', '=', templateId)
+    .where('commit_hash', ...isOneOf(db, commits))
+    .orderBy('number'),
+);
+
 export async function insertVersion(db: Db, row: VersionTable): Promise<void> {
   await tables<TemplateTables>(db).insertInto('template_versions').values(row).execute();
 }

@@ -56,7 +56,7 @@ export interface StreamedBody {
 export interface StreamedAnswer {
   /** One of the media types that the route streams. */
   type: string;
-  texts: AsyncIterable<string>;
+  texts: AsyncIterable<string | Buffer>;
 }
 
 /** Request body of a route that is not JSON. */

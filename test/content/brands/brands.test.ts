@@ -1,6 +1,11 @@
 // Brands over HTTP: their bounds, their merges, their digests, and one default.
 import { describe, expect, it } from 'vitest';
-import { makeBrandDefault, updateBrand } from '../../../src/content/brands/brands.ts';
+import {
+  createBrand,
+  deleteBrand,
+  makeBrandDefault,
+  updateBrand,
+} from '../../../src/content/brands/brands.ts';
 import { findBrand } from '../../../src/content/brands/queries.ts';
 import type { Brand } from '../../../src/content/brands/schema.ts';
 import {
@@ -273,11 +278,19 @@ describe.each(stores)('brands on %s', (store) => {
     expect(await defaults()).toEqual(['c']);
   });
 
-  it('is one default after concurrent first brands', async () => {
-    const slugs = ['a', 'b', 'c', 'd'];
-    const answers = await Promise.all(slugs.map((slug) => create(slug)));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(await defaults()).toHaveLength(1);
+  it('is one default after concurrent first brands at two daemons', async () => {
+    const other = await test.another();
+    const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (let round = 0; round < 5; round++) {
+      const made = await Promise.all(
+        slugs.map((slug, i) =>
+          createBrand(i % 2 === 0 ? test.app : other, test.operator, { slug, name: slug }),
+        ),
+      );
+      expect(made.filter(({ isDefault }) => isDefault)).toHaveLength(1);
+      expect(await defaults()).toHaveLength(1);
+      for (const slug of slugs) await deleteBrand(test.app, test.operator, slug);
+    }
   });
 
   it('is one default after concurrent changes of two daemons', async () => {

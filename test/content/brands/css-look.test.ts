@@ -51,6 +51,8 @@ describe('the look of a page', () => {
     'body { font-family: a; } body { font-family: "x\\"; } main { display: none } y {" }',
     'body { font-family: url(https://a.example/f), serif }',
     'body { font-family: a, b, c, d, e, f, g, h, i }',
+    'h1 { } color: #111;',
+    'body { background: url(data:image/png;color:#111;base64,AA) }',
     '} h1 { color: ',
     'h1 { color: #111',
     '"h1 { color: #111; }',

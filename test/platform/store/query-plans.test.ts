@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
+import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
@@ -73,6 +74,13 @@ function samplesOfActions(listOf: (own: Side) => string): Record<string, Sample>
 }
 
 /** A value of each query parameter of each route. */
+/** Returns the commit of the own template. */
+async function headOfTemplate({ api, shared: { template } }: Side): Promise<string> {
+  const path = `/v1/templates/${template}/workspace` as const;
+  const { body } = await api.get<{ workspace: { baseCommit: string } }>(path);
+  return body.workspace.baseCommit;
+}
+
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ...Object.fromEntries(
     Object.values<Resource>(resources).map(({ path, samples: own = {} }) => [
@@ -150,6 +158,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     cursor: nextOf('threads'),
   },
   'GET /v1/mailboxes/{id}/threads/{threadId}/messages': { limit: '1', cursor: nextOf('messages') },
+  'GET /v1/templates/{id}/workspace/history': {
+    limit: '1',
+    cursor: ({ shared: { template } }) =>
+      cursorAfter(['template-history', template], { at: 2, id: template }),
+  },
+  'GET /v1/templates/{id}/workspace/diff': { from: headOfTemplate, to: headOfTemplate },
   'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
   'GET /v1/events': {
     type: 'message.accepted',

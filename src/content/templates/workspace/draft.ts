@@ -50,6 +50,11 @@ export function replacing(base: TemplateFiles, files: TemplateFiles): Overlay {
   return sorted(all);
 }
 
+/** Returns the overlay that turns the base into these files. */
+export function overlayTo(base: TemplateFiles, files: TemplateFiles): Overlay {
+  return staged(base, {}, replacing(base, files));
+}
+
 /** The source of a template: its body file, with the digest of its content. */
 export interface Source {
   digest: string;

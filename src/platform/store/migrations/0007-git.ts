@@ -23,7 +23,7 @@ create table git_objects (
   closes_history integer not null,
   primary key (repository_id, oid)
 );
-create index git_objects_position on git_objects (repository_id, position);
+create index git_objects_position on git_objects (repository_id, position, oid);
 
 -- Branches of the git repositories of templates.
 create table git_refs (
@@ -59,7 +59,7 @@ create table template_workspaces (
   updated_by text not null
 );
 
--- Answers to changes of workspaces by their idempotency key, for repeats.
+-- Answers to changes of workspaces, by key.
 create table workspace_answers (
   template_id text not null references templates(id) on delete cascade,
   idempotency_key text not null,

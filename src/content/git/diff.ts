@@ -1,0 +1,229 @@
+// Unified diffs of files, by the algorithm of Myers. Bounded: where two texts differ too much, the differing part
+// is shown as replaced as a whole.
+import type { TemplateFiles } from '../rendering/compiled.ts';
+
+export interface FileDiff {
+  path: string;
+  status: 'added' | 'deleted' | 'modified';
+  /** Unified diff with `---` and `+++` lines. */
+  diff: string;
+  /** Whether the diff was cut off at its limit. */
+  isTruncated: boolean;
+}
+
+/** Differing lines up to which the shortest diff is searched: memory grows with the square. */
+const mostEdits = 250;
+const contextLines = 3;
+const longestDiff = 100_000;
+const longestInAll = 1_000_000;
+
+/** Lines of a differing part up to which it is compared: longer ones take too long. */
+const mostLines = 10_000;
+
+/** Lines of `a` from `startA` to `endA` that became lines of `b` from `startB` to `endB`. */
+interface Change {
+  startA: number;
+  endA: number;
+  startB: number;
+  endB: number;
+}
+
+/** Returns the lines of a text, each with its end. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    lines.push(text.slice(at, end < 0 ? text.length : end + 1));
+    at = end < 0 ? text.length : end + 1;
+  }
+  return lines;
+}
+
+function countLines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
+
+/** The parts of two texts that differ, with some equal lines around them. */
+interface Window {
+  a: string;
+  b: string;
+  /** Lines before the window. */
+  before: number;
+}
+
+function windowOf(a: string, b: string): Window {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a.charCodeAt(start) === b.charCodeAt(start)) start++;
+  let end = 0;
+  const room = shorter - start;
+  while (end < room && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++;
+  // Includes the context, and the whole of the first and the last line.
+  for (let i = 0; i <= contextLines && start > 0; i++) start = a.lastIndexOf('\n', start - 2) + 1;
+  for (let i = 0; i <= contextLines && end > 0; i++) {
+    const next = a.indexOf('\n', a.length - end);
+    end = next < 0 ? 0 : a.length - next - 1;
+  }
+  const before = countLines(a.slice(0, start));
+  return { a: a.slice(start, a.length - end), b: b.slice(start, b.length - end), before };
+}
+
+/** Returns lines as numbers, equal for equal lines. */
+function numbersOf(lines: readonly string[], known: Map<string, number>): Int32Array {
+  return Int32Array.from(lines, (line) => {
+    const number = known.get(line) ?? known.size;
+    known.set(line, number);
+    return number;
+  });
+}
+
+/** Furthest ends of the paths with each number of edits, before that edit: by diagonal. */
+type Trace = readonly Int32Array[];
+
+/** Returns whether a path on diagonal `k` comes from the one above: by an inserted line. */
+function isFromAbove(ends: Int32Array, middle: number, k: number, edits: number): boolean {
+  return k === -edits || (k !== edits && (ends[middle + k - 1] ?? 0) < (ends[middle + k + 1] ?? 0));
+}
+
+/** Searches the shortest path from `a` to `b`; null beyond the limit of edits. */
+function traceOf(a: Int32Array, b: Int32Array): { trace: Trace; middle: number } | null {
+  const most = Math.min(a.length + b.length, mostEdits);
+  const middle = most + 1;
+  const ends = new Int32Array(2 * most + 3);
+  const trace: Int32Array[] = [];
+  for (let edits = 0; edits <= most; edits++) {
+    trace.push(ends.slice());
+    for (let k = -edits; k <= edits; k += 2) {
+      const fromAbove = isFromAbove(ends, middle, k, edits);
+      let x = fromAbove ? (ends[middle + k + 1] ?? 0) : (ends[middle + k - 1] ?? 0) + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
+      ends[middle + k] = x;
+      if (x >= a.length && x - k >= b.length) return { trace, middle };
+    }
+  }
+  return null;
+}
+
+/** Returns the changes along the shortest path, in order. */
+function changesOf(a: Int32Array, b: Int32Array): Change[] {
+  const whole = { startA: 0, endA: a.length, startB: 0, endB: b.length };
+  const found = traceOf(a, b);
+  if (!found) return [whole];
+  const changes: Change[] = [];
+  let [x, y] = [a.length, b.length];
+  for (let edits = found.trace.length - 1; edits > 0; edits--) {
+    const ends = found.trace[edits] ?? new Int32Array();
+    const k = x - y;
+    const before = isFromAbove(ends, found.middle, k, edits) ? k + 1 : k - 1;
+    const startA = ends[found.middle + before] ?? 0;
+    const startB = startA - before;
+    const common = Math.min(x - startA, y - startB);
+    const [endA, endB] = [x - common, y - common];
+    const next = changes.at(-1);
+    // Joins edits without a common line between them.
+    if (next?.startA === endA && next.startB === endB) Object.assign(next, { startA, startB });
+    else changes.push({ startA, endA, startB, endB });
+    [x, y] = [startA, startB];
+  }
+  return changes.reverse();
+}
+
+/** Returns the changes between two lists of lines, without their common beginning and end. */
+function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
+  const known = new Map<string, number>();
+  const [linesA, linesB] = [numbersOf(a, known), numbersOf(b, known)];
+  let start = 0;
+  while (start < a.length && start < b.length && linesA[start] === linesB[start]) start++;
+  let [endA, endB] = [a.length, b.length];
+  while (endA > start && endB > start && linesA[endA - 1] === linesB[endB - 1]) {
+    endA--;
+    endB--;
+  }
+  return changesOf(linesA.subarray(start, endA), linesB.subarray(start, endB)).map((change) => ({
+    startA: change.startA + start,
+    endA: change.endA + start,
+    startB: change.startB + start,
+    endB: change.endB + start,
+  }));
+}
+
+/** Groups changes whose context meets. */
+function hunksOf(changes: readonly Change[]): Change[][] {
+  const hunks: Change[][] = [];
+  for (const change of changes) {
+    const hunk = hunks.at(-1);
+    const last = hunk?.at(-1);
+    if (hunk && last && change.startA - last.endA <= 2 * contextLines) hunk.push(change);
+    else hunks.push([change]);
+  }
+  return hunks;
+}
+
+function rangeOf(start: number, end: number): string {
+  const count = end - start;
+  const first = count === 0 ? start : start + 1;
+  return count === 1 ? `${first}` : `${first},${count}`;
+}
+
+function* linesOfHunk(
+  a: readonly string[],
+  b: readonly string[],
+  hunk: readonly Change[],
+  offset: number,
+): Generator<string> {
+  const [first, last] = [hunk[0], hunk.at(-1)];
+  if (!first || !last) return;
+  const before = Math.min(contextLines, first.startA);
+  const after = Math.min(contextLines, a.length - last.endA);
+  const [startA, startB] = [first.startA - before + offset, first.startB - before + offset];
+  const rangeA = rangeOf(startA, last.endA + after + offset);
+  yield `@@ -${rangeA} +${rangeOf(startB, last.endB + after + offset)} @@\n`;
+  let at = first.startA - before;
+  for (const { startA, endA, startB, endB } of hunk) {
+    for (const line of a.slice(at, startA)) yield ` ${line}`;
+    for (const line of a.slice(startA, endA)) yield `-${line}`;
+    for (const line of b.slice(startB, endB)) yield `+${line}`;
+    at = endA;
+  }
+  for (const line of a.slice(at, last.endA + after)) yield ` ${line}`;
+}
+
+/** Returns the hunks from one text to another, cut off at `longest` characters. */
+function bodyOf(from: string, to: string, longest: number): { text: string; isTruncated: boolean } {
+  const window = windowOf(from, to);
+  const lines = Math.max(countLines(window.a), countLines(window.b));
+  if (lines > mostLines) return { text: '', isTruncated: true };
+  const [a, b] = [linesOf(window.a), linesOf(window.b)];
+  let text = '';
+  for (const hunk of hunksOf(changesBetween(a, b))) {
+    for (const line of linesOfHunk(a, b, hunk, window.before)) {
+      if (text.length + line.length > longest) return { text, isTruncated: true };
+      text += line.endsWith('\n') ? line : `${line}\n\\ No newline at end of file\n`;
+    }
+  }
+  return { text, isTruncated: false };
+}
+
+/** Returns the diffs of the changed files, in the order of their paths. */
+export async function diffFiles(from: TemplateFiles, to: TemplateFiles): Promise<FileDiff[]> {
+  const [before, after] = [new Map(Object.entries(from)), new Map(Object.entries(to))];
+  const diffs: FileDiff[] = [];
+  let room = longestInAll;
+  for (const path of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+    const [a, b] = [before.get(path), after.get(path)];
+    if (a === b) continue;
+    const names = [
+      a === undefined ? '/dev/null' : `a/${path}`,
+      b === undefined ? '/dev/null' : `b/${path}`,
+    ];
+    const status = a === undefined ? 'added' : b === undefined ? 'deleted' : 'modified';
+    const { text, isTruncated } = bodyOf(a ?? '', b ?? '', Math.min(longestDiff, room));
+    room -= text.length;
+    diffs.push({ path, status, diff: `--- ${names[0]}\n+++ ${names[1]}\n${text}`, isTruncated });
+    // Each file takes some ms of the event loop.
+    await new Promise(setImmediate);
+  }
+  return diffs;
+}

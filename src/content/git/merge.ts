@@ -1,0 +1,39 @@
+// Three-way merge of files: a file that only one side changed is that side's. Pure. Lines are not merged: half of
+// each side can be no valid template, and nobody has seen it.
+import type { TemplateFiles } from '../rendering/compiled.ts';
+
+/** A file that both sides changed, each in its way. Null: without the file. */
+export interface MergeConflict {
+  path: string;
+  base: string | null;
+  ours: string | null;
+  theirs: string | null;
+}
+
+export interface Merged {
+  /** The merged files; those with a conflict are as in `ours`. */
+  files: TemplateFiles;
+  conflicts: MergeConflict[];
+}
+
+/** Merges the changes of both sides since their common base. */
+export function mergeFiles(
+  base: TemplateFiles,
+  ours: TemplateFiles,
+  theirs: TemplateFiles,
+): Merged {
+  const [from, our, their] = [base, ours, theirs].map((files) => new Map(Object.entries(files)));
+  const paths = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
+  const files: [string, string][] = [];
+  const conflicts: MergeConflict[] = [];
+  for (const path of [...paths].sort()) {
+    const before = from?.get(path) ?? null;
+    const mine = our?.get(path) ?? null;
+    const other = their?.get(path) ?? null;
+    const isConflict = mine !== other && mine !== before && other !== before;
+    if (isConflict) conflicts.push({ path, base: before, ours: mine, theirs: other });
+    const content = mine === before ? other : mine;
+    if (content !== null) files.push([path, content]);
+  }
+  return { files: Object.fromEntries(files), conflicts };
+}

@@ -1,0 +1,211 @@
+// Changes of a workspace. Each is prepared outside of its transaction, from the revision that the caller read; the
+// transaction then replaces that revision or nothing. So two changes never mix, on one daemon or several.
+import { hash } from 'node:crypto';
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import type { AuditAction } from '../../../history/audit/schema.ts';
+import { record } from '../../../history/events/record.ts';
+import { ConflictError, InternalError, ResourceNotFoundError } from '../../../platform/errors.ts';
+import { type Db, fromJson } from '../../../platform/store/db.ts';
+import { deflated, inflated } from '../../git/deflate.ts';
+import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';
+import type { TemplateFiles } from '../../rendering/compiled.ts';
+import type { Conflict, Overlay } from './draft.ts';
+import {
+  findAnswer,
+  findWorkspace,
+  insertAnswer,
+  replaceWorkspace,
+  type WorkspaceRow,
+} from './queries.ts';
+import { type Author, authorOf, contentOf, type Reference } from './view.ts';
+
+/** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+/** A workspace as a change finds it. */
+export interface Workspace {
+  row: WorkspaceRow;
+  /** Files of the head of main. */
+  base: TemplateFiles;
+  overlay: Overlay;
+  conflicts: readonly Conflict[];
+  references: readonly Reference[];
+}
+
+/** The result of a change. */
+export interface Step {
+  /** Content of the workspace; left out, it stays. */
+  overlay?: Overlay;
+  conflicts?: readonly Conflict[];
+  references?: readonly Reference[];
+  pendingHead?: string | null;
+  /** Commits for main. */
+  growth?: Growth;
+  /** Files of the head of main, if it grows. */
+  base?: TemplateFiles;
+  action: AuditAction;
+  details?: Readonly<Record<string, unknown>>;
+  /** Writes further rows of the change, after the workspace and before the growth. */
+  write?(trx: Db): Promise<void>;
+}
+
+/** The revision and the key of a request. */
+export interface Guard {
+  expectedRevision: string;
+  idempotencyKey: string;
+}
+
+/** Returns a workspace of the organization. @throws ResourceNotFoundError */
+export async function getWorkspaceRow(
+  db: Db,
+  organizationId: string,
+  templateId: string,
+): Promise<WorkspaceRow> {
+  const row = await findWorkspace(db, templateId);
+  if (row?.organization_id === organizationId) return row;
+  throw new ResourceNotFoundError('template', templateId);
+}
+
+/** Returns a workspace of the organization with its content. @throws ResourceNotFoundError */
+export async function openWorkspace(
+  db: Db,
+  organizationId: string,
+  templateId: string,
+): Promise<Workspace> {
+  const row = await getWorkspaceRow(db, organizationId, templateId);
+  const base = await filesAt(db, templateId, row.base_commit);
+  if (!base) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  return { row, base, ...contentOf(row) };
+}
+
+function stale(expected: string, present: number): ConflictError {
+  return new ConflictError(
+    'workspace',
+    `The workspace is at revision ${present}, not ${expected}: read it and repeat the change`,
+  );
+}
+
+/** Returns the row after a step. */
+export function nextRow(
+  workspace: Workspace,
+  step: Step,
+  author: Author,
+  now: number,
+): WorkspaceRow {
+  const { row } = workspace;
+  const { overlay, conflicts, references, pendingHead, growth } = { ...workspace, ...step };
+  return {
+    ...row,
+    revision: row.revision + 1,
+    base_commit: growth?.commits.at(-1) ?? row.base_commit,
+    pending_head: pendingHead === undefined ? row.pending_head : pendingHead,
+    overlay: JSON.stringify(overlay),
+    conflicts: JSON.stringify(conflicts),
+    provenance: JSON.stringify(references),
+    updated_at: now,
+    updated_by: JSON.stringify(author),
+  };
+}
+
+/** Stores a step in one transaction; returns false if the workspace has another revision now. */
+export async function commitStep(
+  app: App,
+  caller: Caller,
+  next: WorkspaceRow,
+  step: Step,
+  alsoWrite?: (trx: Db) => Promise<void>,
+): Promise<boolean> {
+  const { template_id: templateId, organization_id: organizationId } = next;
+  const { action, details = {}, growth } = step;
+  return app.store.write(async (trx) => {
+    if (!(await replaceWorkspace(trx, next))) return false;
+    await step.write?.(trx);
+    if (growth) {
+      const head = (await findHead(trx, templateId)) as Head;
+      const isGrown = await growMain(trx, { id: templateId, organizationId }, head, growth);
+      if (!isGrown) throw new InternalError(`The head of ${templateId} moved`, 'store');
+    }
+    await record(app, trx, caller, { subject: templateId, action, details });
+    await alsoWrite?.(trx);
+    return true;
+  });
+}
+
+/** A change of one kind, with everything that its answer depends on. */
+interface Request<Answer> {
+  /** Name of the operation, and its input without revision and key: what a repeat must equal. */
+  operation: string;
+  input: unknown;
+  /** Makes the step, outside of a transaction. */
+  prepare(workspace: Workspace): Promise<Step>;
+  answer(row: WorkspaceRow, base: TemplateFiles): Answer;
+}
+
+/**
+ * Runs a change of a workspace. A repeat with the same key gets the answer of the first, also after other changes.
+ * @throws ConflictError for a stale revision, and for a key of another change; ResourceNotFoundError
+ */
+export async function change<Answer>(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  { expectedRevision, idempotencyKey }: Guard,
+  request: Request<Answer>,
+): Promise<Answer> {
+  const { db } = app.store;
+  await getWorkspaceRow(db, caller.organizationId, templateId);
+  const { operation, input } = request;
+  const identity = JSON.stringify([operation, expectedRevision, input]);
+  const fingerprint = hash('sha256', identity, 'hex');
+  const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
+  const kept = await again();
+  if (kept) return kept.answer;
+
+  const workspace = await openWorkspace(db, caller.organizationId, templateId);
+  const { row } = workspace;
+  /** Another request with the key may have made the change meanwhile. */
+  const madeOrStale = async () => {
+    const made = await again();
+    if (made) return made.answer;
+    const present = await getWorkspaceRow(db, caller.organizationId, templateId);
+    throw stale(expectedRevision, present.revision);
+  };
+  if (String(row.revision) !== expectedRevision) return madeOrStale();
+  const step = await request.prepare(workspace);
+  const now = app.clock.now();
+  const next = nextRow(workspace, step, authorOf(caller), now);
+  const answer = request.answer(next, step.base ?? workspace.base);
+  const answerRow = {
+    template_id: templateId,
+    idempotency_key: idempotencyKey,
+    organization_id: row.organization_id,
+    fingerprint,
+    answer: await deflated(Buffer.from(JSON.stringify(answer))),
+    created_at: now,
+  };
+  const isDone = await commitStep(app, caller, next, step, async (trx) => {
+    if (!(await insertAnswer(trx, answerRow))) throw usedKey();
+  });
+  return isDone ? answer : madeOrStale();
+}
+
+function usedKey(): ConflictError {
+  return new ConflictError(
+    'idempotency-key',
+    'This idempotencyKey was used for another change: use a new key for a new change',
+  );
+}
+
+async function answerAgain<Answer>(
+  db: Db,
+  templateId: string,
+  key: string,
+  fingerprint: string,
+): Promise<{ answer: Answer } | undefined> {
+  const made = await findAnswer(db, templateId, key);
+  if (!made) return undefined;
+  if (made.fingerprint !== fingerprint) throw usedKey();
+  const json = await inflated(made.answer, mostAnswerBytes);
+  return { answer: fromJson<Answer>(json.toString()) };
+}

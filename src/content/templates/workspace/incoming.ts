@@ -1,0 +1,202 @@
+// Commits from git clients: pushes, which must extend main, and bundles, which may also have left it.
+//
+//   comes   | main is below it | the draft       | then
+//   --------+------------------+-----------------+----------------------------------------------------------
+//   push    | yes              | any             | main moves; the draft moves onto it, perhaps with conflicts
+//   push    | no               | any             | refused: fetch and merge first
+//   bundle  | yes              | no conflict     | main moves; the draft moves onto it
+//   bundle  | else             | any             | it is pending: merged into the draft, until a save or discard
+import type { Caller, FileAnswer, StreamedBody } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { ConflictError, ValidationError } from '../../../platform/errors.ts';
+import { readBundle, writeBundle } from '../../git/bundle.ts';
+import { type Incoming, readIncoming } from '../../git/incoming.ts';
+import { mergeFiles } from '../../git/merge.ts';
+import { filesAt, findHead, type Head, keepPending, placeOf } from '../../git/repository.ts';
+import type { TemplateFiles } from '../../rendering/compiled.ts';
+import {
+  commitStep,
+  getWorkspaceRow,
+  nextRow,
+  openWorkspace,
+  type Step,
+  type Workspace,
+} from './changes.ts';
+import { type Conflict, draftOf, overlayTo } from './draft.ts';
+import type { WorkspaceView } from './schema.ts';
+import { authorOf, viewOf } from './view.ts';
+
+export const bundleType = 'application/x-git-bundle';
+
+/** Changes of the workspace by others that one push outlives. */
+const mostTries = 5;
+
+/** Returns the head of main. @throws ResourceNotFoundError */
+export async function headOf(
+  app: App,
+  { organizationId }: Caller,
+  templateId: string,
+): Promise<Head> {
+  await getWorkspaceRow(app.store.db, organizationId, templateId);
+  return (await findHead(app.store.db, templateId)) as Head;
+}
+
+/** Returns the history of a template as a git bundle. @throws ResourceNotFoundError */
+export async function exportBundle(
+  app: App,
+  caller: Caller,
+  templateId: string,
+): Promise<FileAnswer> {
+  const head = await headOf(app, caller, templateId);
+  const bytes = await writeBundle(app.store.db, templateId, head);
+  return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
+}
+
+/** Takes a bundle as it arrives; see `importBundle`. */
+export async function importStream(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  stream: StreamedBody | undefined,
+): Promise<WorkspaceView> {
+  // Before the body is read: it may be long.
+  await getWorkspaceRow(app.store.db, caller.organizationId, templateId);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream?.chunks ?? []) chunks.push(chunk);
+  return importBundle(app, caller, templateId, Buffer.concat(chunks));
+}
+
+interface Rebased {
+  overlay: Step['overlay'] & object;
+  conflicts: Conflict[];
+  files: TemplateFiles;
+}
+
+/** Merges the draft with other files, both made from `from`; the result is staged over `onto`. */
+function mergedDraft(
+  from: TemplateFiles,
+  draft: TemplateFiles,
+  other: TemplateFiles,
+  onto: TemplateFiles,
+): Rebased {
+  const { files, conflicts } = mergeFiles(from, draft, other);
+  return {
+    overlay: overlayTo(onto, files),
+    conflicts: conflicts.map(({ path, base, ours, theirs }) => ({
+      ...{ path, base, draft: ours, main: theirs },
+    })),
+    files,
+  };
+}
+
+/** Makes the step by which main moves to the incoming commits. */
+function forward(
+  { base, overlay }: Workspace,
+  incoming: Incoming,
+  action: 'template.pushed' | 'template.bundled',
+): Step {
+  const { files, objects, commits, closing, tip } = incoming;
+  const merged = mergedDraft(base, draftOf(base, overlay), files, files);
+  return {
+    overlay: merged.overlay,
+    conflicts: merged.conflicts,
+    growth: { objects, commits, closing },
+    base: files,
+    action,
+    details: { commit: tip, commits: commits.length },
+  };
+}
+
+/**
+ * Moves main to a pushed commit.
+ * @throws ConflictError for a push that does not extend main; ValidationError; MalformedRequestError
+ */
+export async function receivePush(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  { from, to, pack }: { from: string; to: string; pack: Buffer },
+): Promise<void> {
+  const { db } = app.store;
+  for (let tries = 1; ; tries++) {
+    const workspace = await openWorkspace(db, caller.organizationId, templateId);
+    const { row } = workspace;
+    if (row.base_commit === to) return;
+    if (row.base_commit !== from) throw notOnTop();
+    assertMergeable(workspace);
+    const incoming = await readIncoming(db, templateId, { pack, tip: to, head: from });
+    if (!incoming.isFastForward) throw notOnTop();
+    const step = forward(workspace, incoming, 'template.pushed');
+    const next = nextRow(workspace, step, authorOf(caller, 'git'), app.clock.now());
+    if (await commitStep(app, caller, next, step)) return;
+    if (tries === mostTries) throw notOnTop();
+  }
+}
+
+/** Refuses further commits while earlier ones are not merged. */
+function assertMergeable({ row, conflicts }: Workspace): void {
+  if (row.pending_head === null && conflicts.length === 0) return;
+  throw new ConflictError(
+    'workspace',
+    'The workspace has conflicts or a bundle to merge: save or discard its draft first',
+  );
+}
+
+function notOnTop(): ConflictError {
+  return new ConflictError('workspace', 'non-fast-forward: fetch main and merge it first');
+}
+
+/**
+ * Takes the main of a bundle. It moves our main if it extends it and the draft allows it; else it is pending, merged
+ * into the draft.
+ * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
+ */
+export async function importBundle(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  bundle: Buffer,
+): Promise<WorkspaceView> {
+  const { db } = app.store;
+  await getWorkspaceRow(db, caller.organizationId, templateId);
+  const { tip, pack } = readBundle(bundle);
+  for (let tries = 1; ; tries++) {
+    const workspace = await openWorkspace(db, caller.organizationId, templateId);
+    const { row, base } = workspace;
+    const isKnown = (await placeOf(db, templateId, tip)) !== undefined || row.pending_head === tip;
+    if (isKnown) return viewOf(row, base);
+    assertMergeable(workspace);
+    const incoming = await readIncoming(db, templateId, { pack, tip, head: row.base_commit });
+    const step = await stepOfBundle(app, workspace, incoming);
+    const next = nextRow(workspace, step, authorOf(caller), app.clock.now());
+    if (await commitStep(app, caller, next, step)) return viewOf(next, step.base ?? base);
+    if (tries === mostTries) {
+      throw new ConflictError('workspace', 'Others change the workspace: try again');
+    }
+  }
+}
+
+async function stepOfBundle(app: App, workspace: Workspace, incoming: Incoming): Promise<Step> {
+  const { row, base, overlay } = workspace;
+  const { tip, files, objects } = incoming;
+  const { template_id: id, organization_id: organizationId } = row;
+  if (incoming.isFastForward) {
+    const step = forward(workspace, incoming, 'template.bundled');
+    if (step.conflicts?.length === 0) return step;
+  }
+  if (incoming.base === undefined) {
+    throw ValidationError.of('bundle', 'its main has no commit of this template below it');
+  }
+  const from = incoming.isFastForward
+    ? base
+    : ((await filesAt(app.store.db, id, incoming.base)) ?? base);
+  const merged = mergedDraft(from, draftOf(base, overlay), files, base);
+  return {
+    overlay: merged.overlay,
+    conflicts: merged.conflicts,
+    pendingHead: tip,
+    action: 'template.bundled',
+    details: { commit: tip, conflicts: merged.conflicts.length },
+    write: (trx) => keepPending(trx, { id, organizationId }, objects),
+  };
+}
