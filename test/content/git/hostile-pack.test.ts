@@ -58,7 +58,7 @@ describe('readPack', () => {
       refDelta(oidOf('blob', Buffer.from('hello!')), deltaOf(6, 5, copy(5))),
     ]);
     const texts = [...(await readPack(pack, noBases)).values()].map(({ body }) => `${body}`);
-    expect(texts.sort()).toEqual(['hello', 'hello world', 'hello!']);
+    expect(new Set(texts)).toEqual(new Set(['hello', 'hello world', 'hello!']));
   });
 
   it('reads deltas of objects that the repository has', async () => {
