@@ -16,7 +16,7 @@ export interface CloneState {
   commit: string;
 }
 
-/** Reads the state of a folder. @throws UsageError for a folder that is no clone */
+/** Reads the state of a folder. @throws UsageError for any other folder */
 export async function readClone(folder: string): Promise<CloneState> {
   const file = join(folder, stateFile);
   const text = await readFile(file, 'utf8').catch(() => {

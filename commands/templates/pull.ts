@@ -7,14 +7,14 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class TemplatesPull extends BaseCommand {
-  static override summary = 'Bring new commits into a cloned folder';
+  static override summary = 'Receive new commits in a cloned folder';
 
   static override description =
     'Your own changes stay. A file that you and main both changed is a conflict, exit code 5, and ' +
     'nothing is written, unless --take says which to keep.';
 
   static override examples = [
-    { description: 'Bring the folder up to date', command: 'svc templates pull order-shipped/' },
+    { description: 'Receive the new commits', command: 'svc templates pull order-shipped/' },
     {
       description: 'Keep your version of files that both changed',
       command: 'svc templates pull order-shipped/ --take mine',
@@ -56,7 +56,7 @@ export default class TemplatesPull extends BaseCommand {
       if (paths.length > 0 && flags.take === undefined) {
         throw new ConflictError(
           'workspace',
-          `You and main both changed ${paths.join(', ')}: pull again with --take mine or --take main`,
+          `You and main both changed ${paths.join(', ')}: choose by --take mine or --take main`,
         );
       }
       const written = await writeFiles(args.dir, mine, merged.files);

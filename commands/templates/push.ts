@@ -1,5 +1,5 @@
-// `svc templates push`: saves the files of a cloned folder as a commit; with --watch at each change.
-import { watch } from 'node:fs/promises';
+// `svc templates push`: saves the files of a cloned folder as a commit; with --watch at each change, with a preview.
+import { watch, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import { ConflictError, messageOf } from '../../src/platform/errors.ts';
@@ -8,6 +8,10 @@ import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { print, writeNote, writeWarning } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
+import { warningLine } from '../base/template-id.ts';
+
+/** The preview in the folder; hidden files are not pushed. */
+const previewFile = '.svc-preview.html';
 
 /** Time in which the writes of an editor count as one change. */
 const settleMs = 150;
@@ -45,7 +49,10 @@ export default class TemplatesPush extends BaseCommand {
       char: 'm',
       description: 'Message of the commit (default: the changed paths)',
     }),
-    watch: Flags.boolean({ description: 'Save at each change, until Ctrl-C', exclusive: ['json'] }),
+    watch: Flags.boolean({
+      description: 'Save at each change and write a preview, until Ctrl-C',
+      exclusive: ['json'],
+    }),
   };
 
   async run(): Promise<void> {
@@ -53,13 +60,16 @@ export default class TemplatesPush extends BaseCommand {
     const pushed = await push(flags, args.dir, flags.message);
     await print(flags, pushed, () => inWords(pushed));
     if (!flags.watch) return;
-    writeNote(`Watching ${args.dir}: Ctrl-C ends it`);
+    writeNote(`Watching ${args.dir}, with the preview ${join(args.dir, previewFile)}`);
+    await preview(flags, args.dir);
     for await (const _change of changesOf(args.dir)) {
       try {
         const next = await push(flags, args.dir, flags.message);
-        if (next.files.length > 0) await print(flags, next, () => inWords(next));
+        if (next.files.length === 0) continue;
+        await print(flags, next, () => inWords(next));
+        await preview(flags, args.dir);
       } catch (error) {
-        // A half-written file is no reason to end: the next change may mend it.
+        // Goes on after a half-written file: the next change may mend it.
         writeWarning(messageOf(error));
       }
     }
@@ -82,6 +92,18 @@ async function* changesOf(folder: string): AsyncGenerator<void> {
   }
 }
 
+/** Writes the HTML that a send would have with the values of sample.json. */
+async function preview(flags: CommonFlags, dir: string): Promise<void> {
+  const { readTemplateFolder } = await import('../base/template-folder.ts');
+  const files = await readTemplateFolder(dir);
+  await withCaller(flags, async (app, caller) => {
+    const { renderFiles } = await import('../../src/content/templates/render.ts');
+    const { html, warnings } = await renderFiles(app, caller, files);
+    await writeFile(join(dir, previewFile), html ?? '');
+    for (const warning of warnings) writeWarning(warningLine(warning));
+  });
+}
+
 async function push(flags: CommonFlags, dir: string, text: string | undefined): Promise<Pushed> {
   const { changedPaths, readClone, writeState } = await import('../base/template-clone.ts');
   const { readTemplateFolder } = await import('../base/template-folder.ts');
@@ -98,7 +120,7 @@ async function push(flags: CommonFlags, dir: string, text: string | undefined): 
     if (changed.length > 0 && head.commit !== state.commit) {
       throw new ConflictError(
         'workspace',
-        `main has commits that the folder lacks: run svc templates pull ${join(dir, '/')} first`,
+        `main has commits that ${dir} lacks: pull them first, by svc templates pull ${dir}`,
       );
     }
     if (changed.length === 0) {

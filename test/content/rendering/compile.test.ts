@@ -57,6 +57,18 @@ describe('compiled HTML', () => {
     expect(made).toContain(outlook);
   });
 
+  it('keeps a long doctype and revealed comments beside inlined CSS', async () => {
+    const doctype =
+      '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">';
+    const made = await html(
+      `${doctype}<html><body><![if !mso]><p>x</p><![endif]></body></html>`,
+      {},
+      'p{top:0}',
+    );
+    expect(made).toContain(doctype);
+    expect(made).toContain('<![if !mso]><p style="top: 0;">x</p><![endif]>');
+  });
+
   it('keeps HTML without CSS byte for byte', async () => {
     const body =
       "<!doctype html>\r\n<HTML><body a='1'  b>{{ x }}<br/>\r\n<p>{% if a %}x{% endif %}</body></HTML>";
@@ -78,6 +90,13 @@ describe('compiled HTML', () => {
     expect(made).toContain('href="{{ url | append: "?a=1&b=2" }}"');
     expect(made).toContain('{% if x %}title="{{ x | default: \'"\' }}"{% endif %}');
     expect(made).toContain('{% if x %}color:{{ c | default: "red" }}{% endif %};top:0');
+  });
+
+  it('has braces that are entities as text, not as Liquid', async () => {
+    const files = { 'body.html': '<p>&#123;&#123; name }} &lbrace;% if %}</p>' };
+    const { compiled } = await compile(files, 'p{top:0}');
+    expect(compiled.html).toContain('>&#123;{ name }} &#123;% if %}</p>');
+    expect(compiled.text).toBe('{{ "{" }}{ name }} {{ "{" }}% if %}\n');
   });
 
   it('has values of Liquid in inlined CSS', async () => {
@@ -215,6 +234,16 @@ describe('refused templates', () => {
       'body.html',
       /^line 3: browsers move <div>/,
     ],
+    'a block whose text browsers move': [
+      { 'body.html': 'a<table>\n{% if a %}b{% endif %}<tr><td></td></tr></table>' },
+      'body.html',
+      /^line 2: browsers move text/,
+    ],
+    'a style sheet hidden in svg': [
+      { 'body.html': '\n<svg><title><link rel="stylesheet" href="/etc/passwd"></title></svg>' },
+      'body.html',
+      /^line 2: <link> is refused/,
+    ],
     'a block that ends outside of its attribute': [
       { 'body.html': '<p>\n<a href="{% if a %}x" title="{% endif %}">x</a>' },
       'body.html',
@@ -314,6 +343,14 @@ describe('refused templates', () => {
       { 'body.mjml': inColumn('\n<mj-include path="/etc/passwd" />') },
       'body.mjml',
       /^line 2: \/etc\/passwd is no file in partials/,
+    ],
+    'an include of an absolute path': [
+      {
+        'body.mjml': inColumn('<mj-include path="/partials/a.mjml" />'),
+        'partials/a.mjml': '',
+      },
+      'body.mjml',
+      /is no file in partials/,
     ],
     'an include of a parent': [
       { 'body.mjml': inColumn('<mj-include path="partials/../../x" />') },
@@ -484,6 +521,48 @@ describe('hostile templates', () => {
 });
 
 describe('advice about content', () => {
+  it('names the file and line of each mistake', async () => {
+    const { warnings } = await compile(
+      {
+        'body.html':
+          '<script></script>\n<form></form>\n<img src="http://a.test/{{ x }}">\n<style>\n{% if x %}p{}{% endif %}</style>' +
+          '\n<b {% if x %}class="a"{% endif %}>x</b>',
+        'body.txt': ' ',
+      },
+      'b + b {top: 0}',
+    );
+    expect(warnings.map(({ code, path, line }) => [code, path, line])).toEqual([
+      ['script', 'body.html', 1],
+      ['form', 'body.html', 2],
+      ['image-without-alt', 'body.html', 3],
+      ['insecure-image', 'body.html', 3],
+      ['style-not-inlined', 'body.html', 5],
+      ['attribute-not-inlined', 'body.html', 6],
+      ['css-counts-elements', 'body.html', null],
+      ['text-missing', 'body.html', null],
+    ]);
+  });
+
+  it('is given for images and fonts of MJML', async () => {
+    const { warnings } = await compile({
+      'body.mjml': inColumn('\n<mj-image src="http://a.test/a.png" />').replace(
+        '<mjml>',
+        '<mjml><mj-head><mj-font name="A" href="https://a.test/a.css" /></mj-head>',
+      ),
+      'body.txt': 'x',
+    });
+    expect(warnings.map(({ code, line }) => [code, line])).toEqual([
+      ['remote-css', 1],
+      ['image-without-alt', 2],
+      ['insecure-image', 2],
+    ]);
+  });
+
+  it('is given for HTML that Gmail would cut', async () => {
+    const { warnings } = await compile({ 'body.html': 'x'.repeat(103 * 1024) });
+    expect(warnings.map(({ code }) => code)).toEqual(['clipped-by-gmail']);
+  });
+
   it('is given for the HTML as it is sent', async () => {
     const sent =
       '<a href="https://other.test/">x</a><a href="https://mail.example.com/a">y</a><script></script>' +

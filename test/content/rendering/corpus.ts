@@ -147,6 +147,9 @@ const mjml: Record<string, string | TemplateFiles> = {
   'social links and accordion': inColumn(
     '<mj-social><mj-social-element name="github" href="{{ url }}">Us</mj-social-element></mj-social><mj-accordion><mj-accordion-element><mj-accordion-title>{{ rows[0].title }}</mj-accordion-title><mj-accordion-text>b</mj-accordion-text></mj-accordion-element></mj-accordion>',
   ),
+  'icons without texts': inColumn(
+    '<mj-social><mj-social-element name="github" href="{{ url }}"></mj-social-element><mj-social-element name="x" href="{{ url }}" alt="x" /></mj-social><mj-button href="#"></mj-button><mj-text></mj-text>',
+  ),
   'raw HTML between tags': inBody(
     `<mj-raw><!-- note --><div class="r">{{ name }}</div></mj-raw>${section('x')}`,
   ),

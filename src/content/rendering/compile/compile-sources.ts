@@ -159,7 +159,8 @@ class SourceCompiler {
     }
     const nesting =
       this.#body?.kind === 'mjml' ? compileLimits.nestingOfWhole : compileLimits.nesting;
-    const { elements, headAt, bodyAt } = checkTree(this.#shields, html, { nesting });
+    const tree = checkTree(this.#shields, html, { nesting });
+    const { headAt, bodyAt } = tree;
     const brand = this.#brandCss.trim() === '' ? '' : `<style>${this.#brandCss}</style>`;
     const put = (one: string) =>
       one === '' ? '' : `<!--${this.#shields.hideText(one, path, 1)}-->`;
@@ -168,7 +169,23 @@ class SourceCompiler {
     const { text } = html;
     const whole =
       text.slice(0, headAt) + head + text.slice(headAt, bodyAt) + begin + text.slice(bodyAt);
-    return inlineCss(whole, [this.#brandCss, ...this.#state.css], elements, path);
+    const sheets = [this.#brandCss, ...this.#state.css];
+    this.#adviseOnCounting(sheets, path);
+    return inlineCss(whole, sheets, tree, path);
+  }
+
+  /** Warns of selectors that count elements, where the number of elements is known at each send only. */
+  #adviseOnCounting(sheets: readonly string[], path: string): void {
+    const hasBlocks = this.#shields.all().some(({ role }) => role === 'begin');
+    const selectors = sheets.map((css) => css.replace(/\{[^{}]*\}/g, '{}')).join('\n');
+    if (!hasBlocks || !/:(?:nth-|first-|last-|only-|empty)|[+~]/.test(selectors)) return;
+    this.#state.warnings.push({
+      code: 'css-counts-elements',
+      message:
+        'selectors such as :first-child and + are inlined before the blocks of Liquid are filled',
+      path,
+      line: null,
+    });
   }
 
   /** Returns the preheader as HTML that mail programs show in lists only. */

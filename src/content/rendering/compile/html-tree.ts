@@ -16,6 +16,8 @@ export interface HtmlTree {
   headAt: number;
   /** Offset of the content of `body`. */
   bodyAt: number;
+  /** The doctype as it is written; empty without one. */
+  doctype: string;
 }
 
 /** A block of Liquid, such as `{% if %}` to `{% endif %}`. */
@@ -52,27 +54,39 @@ class TreeCheck {
   readonly #shields: Shields;
   readonly #open: Block[] = [];
   readonly #closed: Block[] = [];
-  /** Start of each element in the text, with the block that holds it in the tree. */
-  readonly #elements: { at: number; node: Element; block: Block | null }[] = [];
+  /** Places of elements and texts, each with the block that holds it in the tree. */
+  readonly #places: { at: number; name: string; block: Block | null }[] = [];
 
   constructor(shields: Shields) {
     this.#shields = shields;
   }
 
-  walk(root: Node): void {
+  walk(root: Node, faultAt: FaultAt): void {
     const waiting: Node[] = [root];
     for (let node = waiting.pop(); node; node = waiting.pop()) {
       if (node.nodeName === '#comment') this.#comment(node as DefaultTreeAdapterTypes.CommentNode);
       else if ('tagName' in node) {
-        const at = startOf(node);
-        if (at !== undefined) this.#elements.push({ at, node, block: this.#open.at(-1) ?? null });
-      }
+        // The reader takes the content of title for text, which it is not in SVG.
+        if (node.tagName === 'link') throw faultAt(startOf(node) ?? 0, '<link> is refused');
+        this.#note(startOf(node), `<${node.tagName}>`);
+      } else if (node.nodeName === '#text' && 'value' in node) this.#text(node);
       const content = 'content' in node ? [node.content] : [];
       const children = 'childNodes' in node ? node.childNodes : [];
       waiting.push(...children.toReversed(), ...content);
     }
     const [unclosed] = this.#open;
     if (unclosed) this.#apart(unclosed.hidden);
+  }
+
+  #note(at: number | undefined, name: string): void {
+    if (at !== undefined) this.#places.push({ at, name, block: this.#open.at(-1) ?? null });
+  }
+
+  /** Notes both ends of a text: one that was moved is joined to another. */
+  #text({ value, sourceCodeLocation: location }: DefaultTreeAdapterTypes.TextNode): void {
+    if (!location || value.trim() === '') return;
+    if (/^\S/.test(value)) this.#note(location.startOffset, 'text');
+    if (/\S$/.test(value)) this.#note(location.endOffset - 1, 'text');
   }
 
   #apart(hidden: Hidden): never {
@@ -96,20 +110,20 @@ class TreeCheck {
     }
   }
 
-  /** Checks that no element was moved into a block or out of it, as browsers do to misnested elements. */
+  /** Checks that nothing was moved into a block or out of it, as browsers do to misnested elements. */
   checkMoves(faultAt: FaultAt): void {
-    const elements = this.#elements.sort((one, other) => one.at - other.at);
+    const places = this.#places.sort((one, other) => one.at - other.at);
     const blocks = this.#closed.sort((one, other) => one.begin - other.begin);
     const open: Block[] = [];
     let next = 0;
-    for (const { at, node, block } of elements) {
+    for (const { at, name, block } of places) {
       for (let begun = blocks[next]; begun && begun.begin < at; begun = blocks[next]) {
         open.push(begun);
         next += 1;
       }
       while (open.length > 0 && (open.at(-1)?.end ?? 0) < at) open.pop();
       if ((open.at(-1) ?? null) === block) continue;
-      const message = `browsers move <${node.tagName}> out of its block of Liquid: it is not possible here`;
+      const message = `browsers move ${name} out of its block of Liquid: it is not possible here`;
       throw faultAt(at, message);
     }
   }
@@ -163,15 +177,17 @@ export function checkTree(
   };
   const { document, elements } = parseBounded(text, nesting, faultAt);
   const check = new TreeCheck(shields);
-  check.walk(document);
+  check.walk(document, faultAt);
   check.checkMoves(faultAt);
   const html = childOf(document, 'html');
   const head = html && childOf(html, 'head');
   const body = html && childOf(html, 'body');
   const doctype = document.childNodes.find(({ nodeName }) => nodeName === '#documentType');
   const [first] = body?.childNodes ?? [];
+  const { startOffset = 0, endOffset = 0 } = doctype?.sourceCodeLocation ?? {};
   return {
     elements,
+    doctype: text.slice(startOffset, endOffset),
     headAt:
       head?.sourceCodeLocation?.startTag?.endOffset ??
       html?.sourceCodeLocation?.startTag?.endOffset ??

@@ -101,7 +101,7 @@ class HtmlReader {
           this.#textElement = token.tagName;
         },
         onEndTag: (token) => this.#endTag(token),
-        onComment: (token) => this.#keep(token),
+        onComment: (token) => this.#comment(token),
         onDoctype: (token) => this.#keep(token),
         onCharacter() {},
         onWhitespaceCharacter() {},
@@ -167,7 +167,10 @@ class HtmlReader {
         this.#marks.push(...placed.marks.map((mark) => ({ ...mark, at: mark.at + shift })));
         this.#written += placed.text;
         this.#mark(end - text.length + at);
-      } else this.#written += `<!--${word}-->`;
+      } else {
+        this.#mark(end - text.length + match.index);
+        this.#written += `<!--${word}-->`;
+      }
     }
     this.#written += text.slice(at);
   }
@@ -198,6 +201,19 @@ class HtmlReader {
   #mark(offset: number): void {
     const { path } = this.#source;
     this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
+  }
+
+  /** Writes a comment as it is. Parsers would write `<![if !mso]>` as another comment. */
+  #comment(token: Token.CommentToken): void {
+    const { startOffset: start = 0, endOffset: end = 0 } = token.location ?? {};
+    const { text, path } = this.#source;
+    if (text.startsWith('<!--', start)) this.#keep(token);
+    else {
+      this.#writeText(start);
+      const word = this.#state.shields.hideText(text.slice(start, end), path, this.#line(start));
+      this.#written += `<!--${word}-->`;
+      this.#at = end;
+    }
   }
 
   /** Writes a comment or a doctype as it is. */
@@ -299,7 +315,7 @@ class HtmlReader {
   #hideAttributes(run: string, start: number, tagName: string): string {
     const { shields } = this.#state;
     checkBalance(shields.in(run), `<${tagName}>`);
-    if (/(?:^|\s)(?:class|style|id)\s*=/i.test(run)) {
+    if (/(?:^|\s)(?:class|style|id)\s*=/i.test(run.replace(shields.words, ' '))) {
       this.#warn(
         start,
         'attribute-not-inlined',

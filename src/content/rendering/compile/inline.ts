@@ -4,6 +4,7 @@ import { inline } from '@css-inline/css-inline';
 import { messageOf } from '../../../platform/errors.ts';
 import { readCss } from '../css.ts';
 import { TemplateProblem } from '../problem.ts';
+import type { HtmlTree } from './html-tree.ts';
 
 /**
  * Limits of the work, in products with the number of elements. Measured: 60 ns for each part of a selector,
@@ -18,7 +19,7 @@ const most = { selectors: 5e6, declarations: 1e8, characters: 3e7 } as const;
 export function inlineCss(
   html: string,
   sheets: readonly string[],
-  elements: number,
+  { elements, doctype }: Pick<HtmlTree, 'elements' | 'doctype'>,
   path: string,
 ): string {
   const css = sheets.filter((sheet) => sheet.trim() !== '');
@@ -43,13 +44,17 @@ export function inlineCss(
     throw new TemplateProblem(path, null, message);
   }
   try {
-    return inline(html, {
+    const inlined = inline(html, {
       extraCss: css.join('\n'),
       inlineStyleTags: false,
       keepStyleTags: true,
       keepLinkTags: true,
       loadRemoteStylesheets: false,
     });
+    // All Liquid is in words, so these are braces that the author wrote as entities.
+    const braced = inlined.replace(/\{(?=[{%])/g, '&#123;');
+    // css-inline shortens doctypes, and so changes how browsers and Outlook lay the mail out.
+    return doctype === '' ? braced : braced.replace(/<!DOCTYPE[^>]*>/i, () => doctype);
   } catch (error) {
     throw new TemplateProblem(
       path,

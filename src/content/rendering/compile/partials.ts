@@ -49,7 +49,7 @@ export class Placing {
     const path = candidates.find(
       (one) => one.startsWith('partials/') && Object.hasOwn(this.#files, one),
     );
-    if (path === undefined) {
+    if (path === undefined || address.startsWith('/')) {
       const named = this.#shields.restore(address).slice(0, 100);
       throw new TemplateProblem(from, line, `${named} is no file in partials/ of this template`);
     }

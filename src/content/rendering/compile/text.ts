@@ -14,6 +14,9 @@ const toText = compile({
   ],
 });
 
+/** A brace that begins no Liquid. */
+const brace = '{{ "{" }}';
+
 /** Returns the text of HTML whose Liquid is in comments and words. */
 export function makeText(shields: Shields, html: string): string {
   const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
@@ -22,7 +25,9 @@ export function makeText(shields: Shields, html: string): string {
     // Texts without a role are style sheets, comments and such.
     return hidden?.kind === 'text' && hidden.role === null ? '' : word;
   });
-  return closeUp(shields, toText(visible).replaceAll('\u00a0', ' '));
+  // All Liquid is in words, so these are braces that the author wrote as entities.
+  const braced = toText(visible).replace(/\{(?=[{%])/g, () => shields.hideText(brace, '', 1));
+  return closeUp(shields, braced.replaceAll('\u00a0', ' '));
 }
 
 /**
