@@ -208,7 +208,7 @@ export async function readObjects(
 }
 
 /** Returns a commit of the repository, or undefined. */
-export async function readCommit(
+async function readCommit(
   db: Db,
   repositoryId: string,
   oid: string,
@@ -218,7 +218,7 @@ export async function readCommit(
 }
 
 /** Returns the ids of the files of a tree by path. */
-export async function blobsOf(
+async function blobsOf(
   db: Db,
   repositoryId: string,
   treeOid: string,

@@ -55,7 +55,7 @@ export async function exportBundle(
   return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
 }
 
-/** Takes a bundle as it arrives; see `importBundle`. */
+/** Takes a bundle as it arrives. @throws as `importBundle` */
 export async function importStream(
   app: App,
   caller: Caller,
@@ -196,7 +196,7 @@ function notOnTop(): ConflictError {
  * into the draft.
  * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
  */
-export async function importBundle(
+async function importBundle(
   app: App,
   caller: Caller,
   templateId: string,
