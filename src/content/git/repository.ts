@@ -208,11 +208,7 @@ export async function readObjects(
 }
 
 /** Returns a commit of the repository, or undefined. */
-async function readCommit(
-  db: Db,
-  repositoryId: string,
-  oid: string,
-): Promise<Commit | undefined> {
+async function readCommit(db: Db, repositoryId: string, oid: string): Promise<Commit | undefined> {
   const found = (await readObjects(db, repositoryId, [oid])).get(oid);
   return found?.type === 'commit' ? decodeCommit(oid, found.body) : undefined;
 }
