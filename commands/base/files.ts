@@ -45,6 +45,26 @@ export async function writeFile(
   });
 }
 
+/** Tells whether the text names a folder: only one with a slash, so that a slug never does. */
+export async function isFolder(name: string): Promise<boolean> {
+  if (!name.includes('/') && name !== '.') return false;
+  return stat(name).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** Writes a text to a file, over another one. @throws UsageError if it cannot be written */
+export async function writeTextFile(text: string, name: string): Promise<void> {
+  await writeFile(
+    (async function* () {
+      yield text;
+    })(),
+    name,
+    true,
+  );
+}
+
 /** Writes to standard output. A reader that closes the pipe early (`| head`) causes no error. */
 export async function writeOut(texts: AsyncIterable<string>): Promise<void> {
   const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';

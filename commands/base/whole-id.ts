@@ -12,6 +12,11 @@ const last = '@last';
 /** Fewer characters would often be the ending of several ids. */
 const anEnding = /^[0-9a-hjkmnp-tv-z]{6,24}$/;
 
+/** Tells whether a text may be the ending of an id. */
+export function isEnding(text: string): boolean {
+  return anEnding.test(text);
+}
+
 /** Ids that the error for an ambiguous ending names. */
 const mostNamed = 3;
 
@@ -87,7 +92,7 @@ export async function wholeId(
   typed: string,
 ): Promise<string> {
   const [kind] = kinds;
-  if (kind === undefined || (typed !== last && !anEnding.test(typed))) return typed;
+  if (kind === undefined || (typed !== last && !isEnding(typed))) return typed;
   const found =
     typed === last
       ? [await newestId(app, organizationId, kind)]

@@ -2,6 +2,7 @@
 // do not know the areas.
 
 import * as workspace from '../../src/access/organizations/events.ts';
+import * as template from '../../src/content/templates/events.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import { listedTypes } from '../../src/history/events/names.ts';
 import { eventRoutes as routesOver } from '../../src/history/events/routes.ts';
@@ -24,6 +25,7 @@ const gathered: readonly EventKind[] = [
   ...Object.values(conversation),
   ...Object.values(sender),
   ...Object.values(workspace),
+  ...Object.values(template),
   ...Object.values(warming),
   ...Object.values(webhook),
 ];

@@ -52,6 +52,7 @@ const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
   'messages:expect': 'reads a link or code out of the mail, which the API does not',
   'blocks:show': 'finds a block by its address',
+  'templates:lint': 'compiles a folder that no template has yet',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
   'warming:start': '--simulate calculates a plan and stores nothing',

@@ -36,7 +36,8 @@ const changesNothing = [
   'mailboxes show',
   // Its decisions are those of approve and reject: test/inbox/approvals/review.test.ts.
   'mailboxes review',
-  ...['templates list', 'templates show', 'templates versions', 'families list', 'families show'],
+  ...['templates list', 'templates show', 'templates versions', 'templates render'],
+  ...['templates lint', 'families list', 'families show'],
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
@@ -110,6 +111,7 @@ const changes: Readonly<Record<string, Change>> = {
   'templates create': {
     args: () => ['--slug', 'shipped', '--subject', 'Shipped', '--text', 'On its way'],
   },
+  'templates publish': { args: () => ['shipped'] },
   'templates update': { args: () => ['shipped', '--name', 'Order shipped'] },
   'templates duplicate': { args: () => ['shipped', '--slug', 'copied'] },
   'families create': { args: () => ['--name', 'Orders'] },

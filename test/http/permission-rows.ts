@@ -789,7 +789,7 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     params: (own, id) => ({ ...inThread(own, id) }),
-    body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
+    body: (_own, serial) => ({ snoozedUntil: new Date(Date.UTC(2027, 0) + serial).toISOString() }),
   },
   // Moves the thread to trash.
   [`DELETE ${thread}`]: {
@@ -968,6 +968,18 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'template',
     query: '?limit=100',
+  },
+  [`POST ${templates}/{id}/publish`]: {
+    may: writesTemplates,
+    gives: 200,
+    on: 'template',
+    spends: true,
+  },
+  [`POST ${templates}/{id}/render`]: {
+    may: readsTemplates,
+    gives: 200,
+    on: 'template',
+    body: () => ({ draft: true, data: { number: 1 } }),
   },
   [`POST ${templates}/{id}/archive`]: { may: writesTemplates, gives: 200, on: 'template' },
   [`POST ${templates}/{id}/duplicate`]: {

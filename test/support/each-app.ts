@@ -1,5 +1,6 @@
-// A fresh service for each test of a `describe`, and its HTTP face: their common set-up and end.
-import { afterEach, beforeEach } from 'vitest';
+// A service for each test of a `describe`, or one for all of them, and its HTTP face: their common set-up and
+// end.
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type HttpApi, httpApi } from './http-client.ts';
 import { standIn } from './stand-in.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
@@ -32,4 +33,22 @@ export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: Htt
   });
   afterEach(() => api?.close());
   return { test, api: current(() => api) };
+}
+
+/**
+ * Makes one service with its HTTP face for all tests of a `describe`: for tests that start a worker, whose
+ * start costs more than they do. Their names must differ.
+ */
+export function sharedApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
+  let test: TestApp | undefined;
+  let api: HttpApi | undefined;
+  beforeAll(async () => {
+    test = await testApp(options);
+    api = httpApi(test);
+  });
+  afterAll(async () => {
+    await api?.close();
+    await test?.close();
+  });
+  return { test: current(() => test), api: current(() => api) };
 }

@@ -9,7 +9,7 @@ import { changesOf } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { fromJson, toJson } from '../../platform/store/db.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';
 import {
   type Brand,
@@ -20,6 +20,12 @@ import {
   type UpdateBrand,
 } from './schema.ts';
 import { brandDigestOf, brandValuesOf, cssDigestOf } from './values.ts';
+
+/**
+ * Most characters of CSS and links in all brands of an organization. A page of 100 brands is written as JSON
+ * at once, which takes 20 ms for each million of characters.
+ */
+const mostCharacters = 2_000_000;
 
 function present(row: queries.BrandRow): Brand {
   const { footer, logoUrl, logoDarkUrl, iconUrl } = brandValuesOf(row);
@@ -93,7 +99,7 @@ function changed(
 
 /**
  * Creates a brand. The first one of an organization is its default.
- * @throws ConflictError if the organization has the slug already.
+ * @throws ConflictError if the slug is taken, or the brands of the organization become too large.
  */
 export function createBrand(app: App, caller: Caller, input: CreateBrand): Promise<Brand> {
   const { organizationId } = caller;
@@ -125,10 +131,31 @@ export function createBrand(app: App, caller: Caller, input: CreateBrand): Promi
     if (!(await queries.insertBrand(trx, row))) {
       throw new ConflictError('brand', `The organization already has a brand ${slug}`);
     }
+    await checkSum(trx, organizationId);
     const details = { slug, isDefault, ...settingsOf(row) };
     await record(app, trx, caller, { subject: row.id, action: brandNoun.created, details });
     return present(row);
   });
+}
+
+/** @throws ConflictError if the brands of the organization are too large together. */
+async function checkSum(trx: Db, organizationId: string): Promise<void> {
+  if ((await queries.sumOfBrands(trx, organizationId)) <= mostCharacters) return;
+  throw new ConflictError(
+    'brand',
+    'The CSS and links of all brands have more than 2,000,000 characters: shorten them first',
+  );
+}
+
+/** Finds the brand of a change. Locks the organization: changes of its brands run one after another. */
+async function lockedBrand(
+  trx: Db,
+  organizationId: string,
+  slug: string,
+  now: number,
+): Promise<queries.BrandRow> {
+  await lockOrganization(trx, organizationId, now);
+  return known(await queries.findBrand(trx, organizationId, slug), slug);
 }
 
 /** Lists a page of the organization's brands, newest first. */
@@ -154,7 +181,7 @@ function known(row: queries.BrandRow | undefined, slug: string): queries.BrandRo
 
 /**
  * Changes the given settings, and of assets, footer and address the given fields. A list is replaced.
- * @throws ResourceNotFoundError.
+ * @throws ResourceNotFoundError; ConflictError if the brands of the organization become too large.
  */
 export function updateBrand(
   app: App,
@@ -164,9 +191,11 @@ export function updateBrand(
 ): Promise<Brand> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    const row = known(await queries.lockBrand(trx, organizationId, slug), slug);
-    const next = { ...changed(row, input), updated_at: app.clock.now() };
+    const now = app.clock.now();
+    const row = await lockedBrand(trx, organizationId, slug, now);
+    const next = { ...changed(row, input), updated_at: now };
     await queries.brands.update(trx, organizationId, row.id, next);
+    await checkSum(trx, organizationId);
     const changes = changesOf(settingsOf(row), settingsOf(next));
     if (Object.keys(changes).length > 0) {
       const details = { slug, ...changes };
@@ -181,8 +210,7 @@ export function makeBrandDefault(app: App, caller: Caller, slug: string): Promis
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const now = app.clock.now();
-    await lockOrganization(trx, organizationId, now);
-    const row = known(await queries.lockBrand(trx, organizationId, slug), slug);
+    const row = await lockedBrand(trx, organizationId, slug, now);
     if (row.is_default === 1) return present(row);
     await queries.clearDefaultBrand(trx, organizationId, now);
     const change = { is_default: 1, updated_at: now };
@@ -197,7 +225,7 @@ export function makeBrandDefault(app: App, caller: Caller, slug: string): Promis
 export async function deleteBrand(app: App, caller: Caller, slug: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {
-    const { id, name } = known(await queries.lockBrand(trx, organizationId, slug), slug);
+    const { id, name } = await lockedBrand(trx, organizationId, slug, app.clock.now());
     await queries.brands.remove(trx, organizationId, id);
     const details = { slug, name };
     await record(app, trx, caller, { subject: id, action: brandNoun.deleted, details });

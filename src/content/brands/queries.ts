@@ -1,5 +1,6 @@
 // All SQL on `brands`. Reads and writes rows, decides nothing.
-import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { sql } from 'kysely';
+import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface BrandRow {
@@ -49,15 +50,17 @@ export const findDefaultBrand = own.first((db, organizationId: string) =>
     .where('is_default', '=', 1),
 );
 
-/** Finds a brand by slug, locked until the transaction ends. */
-export const lockBrand = own.first((db, organizationId: string, slug: string) => {
-  const rows = db
-    .selectFrom('brands')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('slug', '=', slug);
-  return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
-});
+/** Sums the characters of CSS and links over all brands of an organization. */
+export const sumOfBrands = own.first(
+  (db, organizationId: string) =>
+    db
+      .selectFrom('brands')
+      .select(
+        sql<number>`coalesce(sum(coalesce(length(css), 0) + length(social_links)), 0)`.as('sum'),
+      )
+      .where('organization_id', '=', organizationId),
+  (row) => Number(row?.sum ?? 0),
+);
 
 /** Inserts a brand. Returns false if the organization has the slug already. */
 export function insertBrand(db: Db, row: BrandRow): Promise<boolean> {

@@ -58,6 +58,7 @@ export const brandRoutes = {
     params,
     body: updateBrandInput,
     output: brandOutput,
+    throws: [ConflictError],
     run: (app, { caller, params: { slug }, body }) => updateBrand(app, caller, slug, body),
   }),
   makeDefault: at.post(`${path}/{slug}/default`, {

@@ -54,8 +54,7 @@ const word = /(?:[\w-]|[^\0-\x7f]|\\(?:[0-9a-f]{1,6}(?:\r\n|[ \t\r\n\f])?|[^\r\n
 const space = /[ \t\r\n\f]+/y;
 const doubleQuoted = /"(?:[^"\\\r\n\f]|\\(?:\r\n|[\s\S]))*"/y;
 const singleQuoted = /'(?:[^'\\\r\n\f]|\\(?:\r\n|[\s\S]))*'/y;
-const bareUrl = /[ \t\r\n\f]*((?:[^"'()\\\s]|\\[^\r\n\f])*)[ \t\r\n\f]*\)/y;
-const beforeQuote = /[ \t\r\n\f]*(?=["'])/y;
+const bareUrl = /(?:[^"'()\\\s]|\\[^\r\n\f])*/y;
 const sign = /[!#$%&*+,./:;<=>?^`|~]/;
 const isSpace = (character: string) => ' \t\r\n\f'.includes(character);
 const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -63,8 +62,8 @@ const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 interface Bracket {
   at: number;
   close: string;
-  /** Name of the function, in lower case. */
-  name: string;
+  /** Strings in it are addresses. */
+  loads: boolean;
 }
 
 class CssReader {
@@ -141,7 +140,7 @@ class CssReader {
   #string(start: number, quote: string): void {
     const found = this.#match(quote === '"' ? doubleQuoted : singleQuoted);
     if (!found) throw new CssFault(start, 'a string is not closed');
-    if (this.#open.some(({ name }) => loading.test(name))) {
+    if (this.#open.at(-1)?.loads) {
       this.#url(start, found[0].slice(1, -1));
     }
     this.#part();
@@ -169,11 +168,20 @@ class CssReader {
     const name = unescapeCss(text).toLowerCase();
     this.#opened(this.#at, '(', name);
     if (name !== 'url') return;
-    const bare = this.#match(bareUrl);
-    if (bare) {
-      this.#open.pop();
-      this.#url(start, bare[1] ?? '');
-    } else if (!this.#match(beforeQuote)) throw new CssFault(start, 'url() needs quotes here');
+    this.#urlFunction(start);
+  }
+
+  /** Reads `url(` to its end, or to the string in it. Each part in one step: one pattern is quadratic. */
+  #urlFunction(start: number): void {
+    this.#match(space);
+    const quote = this.#css[this.#at];
+    if (quote === '"' || quote === "'") return;
+    const address = this.#match(bareUrl)?.[0] ?? '';
+    this.#match(space);
+    if (this.#css[this.#at] !== ')') throw new CssFault(start, 'url() needs quotes here');
+    this.#at += 1;
+    this.#open.pop();
+    this.#url(start, address);
   }
 
   #opened(start: number, bracket: string, name: string): void {
@@ -183,7 +191,8 @@ class CssReader {
     }
     if (bracket === '{') this.#beginRule(start);
     else this.#part();
-    this.#open.push({ at: start, close: closing[bracket] ?? '', name });
+    const loads = loading.test(name) || this.#open.at(-1)?.loads === true;
+    this.#open.push({ at: start, close: closing[bracket] ?? '', loads });
     this.#isAfterSpace = true;
   }
 

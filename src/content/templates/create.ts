@@ -3,9 +3,10 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
-import { ConflictError } from '../../platform/errors.ts';
+import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
-import { filesOfInput } from './input-files.ts';
+import { compileFiles } from './compile-files.ts';
+import { filesOfInput, inFieldsOf } from './input-files.ts';
 import { presentTemplate } from './present.ts';
 import { type TemplateRow, templates } from './queries.ts';
 import {
@@ -57,7 +58,7 @@ async function store(
 
 /**
  * Creates a draft. Its files are the first commit.
- * @throws ValidationError; ConflictError if another template has the slug.
+ * @throws ValidationError for files that do not compile; ConflictError if another template has the slug.
  */
 export async function createTemplate(
   app: App,
@@ -66,6 +67,9 @@ export async function createTemplate(
 ): Promise<Template> {
   const { slug, name = slug, channel = 'email', description = null } = input;
   const files = filesOfInput(input);
+  await compileFiles(app, caller.organizationId, files).catch((error: unknown) => {
+    throw error instanceof ValidationError ? inFieldsOf(input, error) : error;
+  });
   const words = { name, channel, description };
   const template = await store(app, caller, { words, slugs: [slug], files }, {});
   if (template === null) throw slugTaken(slug);

@@ -1,4 +1,5 @@
 // The files of a new template from the body of its creation: all of them, or subject and content.
+import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import type { CreateTemplate } from './schema.ts';
 
@@ -25,4 +26,17 @@ export function filesOfInput(input: CreateTemplate): TemplateFiles {
     if (content !== undefined) files[path] = content;
   }
   return files;
+}
+
+/** Returns the error with the fields of the body in place of the files that were made from them. */
+export function inFieldsOf(input: CreateTemplate, error: ValidationError): ValidationError {
+  if (input.files !== undefined || error.fieldErrors === undefined) return error;
+  const fields: FieldErrors = {};
+  for (const [name, messages] of Object.entries(error.fieldErrors)) {
+    const path = name.replace(/^files\./, '');
+    const field = path === 'template.yaml' ? 'subject' : fieldOfFile[path as 'body.html'];
+    fields[field ?? name] = [...(fields[field ?? name] ?? []), ...messages];
+  }
+  const [first = ''] = Object.keys(fields);
+  return new ValidationError(`${first}: ${fields[first]?.[0]}`, fields);
 }

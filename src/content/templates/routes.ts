@@ -5,11 +5,15 @@ import { pageOf } from '../../core/api/pagination.ts';
 import { idPath } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { createTemplate, duplicateTemplate } from './create.ts';
+import { publishTemplate } from './publish.ts';
+import { renderTemplate } from './render.ts';
 import {
   createTemplateInput,
   duplicateTemplateInput,
   listTemplatesQuery,
   listVersionsQuery,
+  renderedOutput,
+  renderTemplateInput,
   templateNoun,
   templateOutput,
   templateVersionOutput,
@@ -57,6 +61,31 @@ export const templateRoutes = {
       description: 'Messages keep its id and their version.',
       run: deleteTemplate,
     },
+  }),
+  publish: at.post(`${path}/{id}/publish`, {
+    name: 'publishTemplate',
+    summary: 'Publish the saved files of a template for sends',
+    description:
+      'Compiles the newest commit. The same commit with the same brand CSS again gives the same ' +
+      'version. An archived template comes back.',
+    params,
+    output: templateOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id } }) => publishTemplate(app, caller, id),
+  }),
+  render: at.post(`${path}/{id}/render`, {
+    name: 'renderTemplate',
+    summary: 'Show the content that a send would have',
+    description:
+      'Byte for byte the subject, preheader, HTML and text of a message with these values from ' +
+      'the default sender. Stores nothing.',
+    permission: 'templates:read',
+    params,
+    body: renderTemplateInput,
+    bodyOptional: true,
+    output: renderedOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => renderTemplate(app, caller, id, body),
   }),
   versions: at.get(`${path}/{id}/versions`, {
     name: 'listTemplateVersions',

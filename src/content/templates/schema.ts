@@ -5,6 +5,8 @@ import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
+import { contactNoun } from '../../people/contacts/schema.ts';
+import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { idPrefixes } from '../../platform/runtime/ids.ts';
 import { brandSlug } from '../brands/schema.ts';
 import { fileLimits } from '../rendering/files.ts';
@@ -14,6 +16,8 @@ export const templateNoun = noun('template', idPrefixes.template);
 
 export const familyNoun = noun('template-family', 'tfam');
 
+/** Limit of template data, as of a send. */
+const mostData = 1_000;
 const longestLine = 10_000;
 export const longestName = 200;
 export const longestSlug = 100;
@@ -122,6 +126,29 @@ export const duplicateTemplateInput = z
   })
   .meta({ examples: [{ slug: 'order-shipped-de' }] });
 
+export const renderTemplateInput = z
+  .strictObject({
+    data: boundedMap(z.record(z.string(), z.unknown()), mostData).optional().meta({
+      description: 'Values for Liquid: the `email.templateData` of a send',
+    }),
+    brand: brandSlug.optional().meta({ description: 'Slug of another brand' }),
+    contactId: idOf(contactNoun, 'is not a contact id')
+      .optional()
+      .meta({ description: 'Contact whose values fill `contact`; needs contacts:read' }),
+    unsubscribeGroupId: idOf(unsubscribeGroupNoun, 'is not an unsubscribe group id')
+      .optional()
+      .meta({ description: 'Unsubscribe group of the send: `unsubscribe_url` needs one' }),
+    footer: z
+      .strictObject({ enabled: z.boolean() })
+      .optional()
+      .meta({ description: 'Footer of the brand, as in a send' }),
+    draft: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Render the unsaved workspace, not the published version' }),
+  })
+  .meta({ examples: [{ data: { order: { number: 'A-17' } } }] });
+
 export const templateOutput = z
   .object({
     id: z.string(),
@@ -166,11 +193,23 @@ export const templateVersionOutput = z
 
 export const listVersionsQuery = z.strictObject({ ...pageQuery });
 
+export const renderedOutput = z
+  .object({
+    subject: z.string(),
+    preheader: z.string().nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    warnings: z.array(templateWarning),
+  })
+  .meta({ id: 'RenderedTemplate', description: 'The content that a send would have' });
+
 export type TemplateStatus = (typeof templateStatuses)[number];
 export type ListTemplates = z.output<typeof listTemplatesQuery>;
 export type CreateTemplate = z.output<typeof createTemplateInput>;
 export type UpdateTemplate = z.output<typeof updateTemplateInput>;
 export type DuplicateTemplate = z.output<typeof duplicateTemplateInput>;
+export type RenderTemplate = z.output<typeof renderTemplateInput>;
 export type ListVersions = z.output<typeof listVersionsQuery>;
 export type Template = z.output<typeof templateOutput>;
 export type TemplateVersion = z.output<typeof templateVersionOutput>;
+export type Rendered = z.output<typeof renderedOutput>;

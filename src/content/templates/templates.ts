@@ -1,5 +1,5 @@
-// Templates, the resource (specification 2.8, 4.6). Their files lie in a git repository (workspace/).
-// Only a published template is sent.
+// Templates, the resource (specification 2.8, 4.6). Their files lie in a git repository (workspace/); publish.ts
+// compiles them. Only a published template is sent.
 //
 //   status              | event     | next
 //   --------------------+-----------+-----------

@@ -42,6 +42,7 @@ const otherActions = [
   'contact.imported',
   'mailbox.paused',
   'mailbox.resumed',
+  'template.published',
   'template.archived',
   'thread.updated',
   'thread.deleted',

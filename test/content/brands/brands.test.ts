@@ -178,6 +178,21 @@ describe.each(stores)('brands on %s', (store) => {
     expect(body.message).toContain('acme');
   });
 
+  it('bounds the CSS and links of all brands together', async () => {
+    const css = `h1 {}${' '.repeat(99_990)}`;
+    for (let i = 1; i <= 20; i++) expect((await create(`b${i}`, { css })).status).toBe(201);
+    const over = await api.post<Refusal>('/v1/brands', { slug: 'over', name: 'Over', css });
+    expect([over.status, over.body.message]).toEqual([
+      409,
+      expect.stringContaining('more than 2,000,000 characters'),
+    ]);
+    expect((await create('small')).status).toBe(201);
+    expect((await change('small', { css })).status).toBe(409);
+    expect((await api.get<Brand>('/v1/brands/small')).body.css).toBeNull();
+    await api.delete('/v1/brands/b1');
+    expect((await change('small', { css })).status).toBe(200);
+  });
+
   it('creates one of concurrent brands with the same slug', async () => {
     const answers = await Promise.all([create('acme'), create('acme'), create('acme')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);

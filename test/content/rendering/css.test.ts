@@ -57,6 +57,18 @@ describe('CSS of a brand', () => {
     });
   }
 
+  it.each([
+    ['blanks in url()', 'p{a:url(', ' '],
+    ['blanks after an address', 'p{a:url(https://a.example/a', '\t'],
+    ['strings in nested brackets', `p{a:${'(['.repeat(7)}`, '"",'],
+    ['strings in nested images', `p{a:${'image('.repeat(14)}`, '"https://a.example",'],
+  ])('reads 100 KB of %s in 50 ms', (_what, from, one) => {
+    const css = from + one.repeat((cssLimits.brandBytes - from.length) / one.length);
+    const before = process.threadCpuUsage();
+    expect(checkBrandCss(css)).toMatch(/^line 1: /);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(50);
+  });
+
   it('reads 100 KB of any one character in 50 ms', () => {
     for (const one of [
       '\\',

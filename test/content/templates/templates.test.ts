@@ -6,14 +6,14 @@ import { createTemplate } from '../../../src/content/templates/create.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';
 import { headFiles } from '../../../src/content/templates/workspace/begin.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
-import { eachApi } from '../../support/each-app.ts';
+import { sharedApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
-import { makeTemplate, type Refusal, templateBody } from './fixtures.ts';
+import { makeTemplate, newSlug, type Refusal, templateBody } from './fixtures.ts';
 
 const path = '/v1/templates';
 
 describe.each(stores)('templates on %s', (store) => {
-  const { test, api } = eachApi({ store });
+  const { test, api } = sharedApi({ store });
 
   const create = <Body = Refusal>(body: unknown) => api.post<Body>(path, body);
   const filesOf = async (id: string) => (await headFiles(test.app.store.db, id)).files;
@@ -56,8 +56,8 @@ describe.each(stores)('templates on %s', (store) => {
       'partials/greeting.html': 'Hello {{ name }}',
       'sample.json': '{"name":"Ada"}',
     };
-    const { status, body } = await create<Template>({ slug: 'welcome', files });
-    expect([status, body.name]).toEqual([201, 'welcome']);
+    const { status, body } = await create<Template>({ slug: 'a-folder', files });
+    expect([status, body.name]).toEqual([201, 'a-folder']);
     expect(await filesOf(body.id)).toEqual(files);
   });
 
@@ -116,44 +116,61 @@ describe.each(stores)('templates on %s', (store) => {
     ]);
   });
 
-  it('refuse a slug that another one has with 409, which another organization may use', async () => {
-    await makeTemplate(api, 'welcome');
-    const { status, body } = await create(templateBody('welcome'));
+  it('name the field of content that does not compile', async () => {
+    const slug = newSlug();
+    const refused = (more: object) => refusedFields({ ...templateBody(slug), ...more });
+    expect(await refused({ html: '<p>{% if %}</p>' })).toEqual([422, ['html']]);
+    expect(await refused({ text: '{{ a | nonsense }}' })).toEqual([422, ['text']]);
+    expect(await refused({ subject: '{{ a' })).toEqual([422, ['subject']]);
+    const { html: _, ...body } = templateBody(slug);
+    expect(await refusedFields({ ...body, mjml: '<mjml><p/></mjml>' })).toEqual([422, ['mjml']]);
+    const files = { 'template.yaml': 'subject: s\n', 'body.html': '{{ a' };
+    expect(await refusedFields({ slug, files })).toEqual([422, ['files.body.html']]);
+    expect((await api.get<{ items: unknown[] }>(`${path}?slug=${slug}`)).body.items).toEqual([]);
+  });
+
+  it('refuse a slug that another one has with 409', async () => {
+    const { slug } = await makeTemplate(api);
+    const { status, body } = await create(templateBody(slug));
     expect([status, body._tag]).toEqual([409, 'ConflictError']);
-    expect(body.message).toContain('welcome');
+    expect(body.message).toContain(slug);
   });
 
   it('have one slug once when two daemons create it at once', async () => {
+    const slug = newSlug();
     const other = await test.another();
     const done = await Promise.allSettled(
       [test.app, other, test.app, other].map((app) =>
-        createTemplate(app, test.operator, templateBody('welcome')),
+        createTemplate(app, test.operator, templateBody(slug)),
       ),
     );
     expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const { body } = await api.get<{ items: Template[] }>(`${path}?slug=welcome`);
+    const { body } = await api.get<{ items: Template[] }>(`${path}?slug=${slug}`);
     expect(body.items).toHaveLength(1);
   });
 
   it('are listed by status, channel, slug and family', async () => {
-    const first = await makeTemplate(api, 'first');
-    const second = await makeTemplate(api, 'second');
+    const first = await makeTemplate(api);
+    const second = await makeTemplate(api);
     const { body: family } = await api.post<{ id: string }>(`${path}/families`, { name: 'F' });
     await api.request('POST', `${path}/families/${family.id}/members/${first.id}`);
     await api.request('POST', `${path}/${second.id}/archive`);
     const listed = async (query: string) =>
-      (await api.get<{ items: Template[] }>(`${path}?${query}`)).body.items.map(({ id }) => id);
+      (await api.get<{ items: Template[] }>(`${path}?limit=100&${query}`)).body.items
+        .map(({ id }) => id)
+        .filter((id) => id >= first.id);
     expect(await listed('channel=email')).toEqual([second.id, first.id]);
     expect(await listed('status=draft')).toEqual([first.id]);
     expect(await listed('status=archived')).toEqual([second.id]);
-    expect(await listed('slug=second')).toEqual([second.id]);
+    expect(await listed('status=published')).toEqual([]);
+    expect(await listed(`slug=${second.slug}`)).toEqual([second.id]);
     expect(await listed(`familyId=${family.id}`)).toEqual([first.id]);
     expect(await listed('familyId=tfam_0123456789abcdefghjk')).toEqual([]);
   });
 
   it('change name, slug and description, and keep them unique', async () => {
-    const first = await makeTemplate(api, 'first');
-    const { id } = await makeTemplate(api, 'second');
+    const first = await makeTemplate(api);
+    const { id } = await makeTemplate(api);
     const change = { name: 'Other', slug: 'other', description: 'About it' };
     const patch = (body: object) => api.request<Template>('PATCH', `${path}/${id}`, { body });
     expect(await patch(change)).toMatchObject({ status: 200, body: change });
@@ -167,7 +184,7 @@ describe.each(stores)('templates on %s', (store) => {
   });
 
   it('are archived once, with an audit entry', async () => {
-    const { id } = await makeTemplate(api, 'first');
+    const { id } = await makeTemplate(api);
     const archive = () => api.request<Template>('POST', `${path}/${id}/archive`);
     const { status, body } = await archive();
     expect([status, body.status, body.isActive]).toEqual([200, 'archived', false]);
@@ -181,15 +198,15 @@ describe.each(stores)('templates on %s', (store) => {
   });
 
   it('are copied as drafts with the saved files', async () => {
-    const { id } = await makeTemplate(api, 'first', { description: 'About it' });
+    const { id, slug } = await makeTemplate(api, { description: 'About it' });
     const copy = (body?: object) =>
       api.request<Template>('POST', `${path}/${id}/duplicate`, body ? { body } : {});
     const { status, body } = await copy();
     expect([status, body.status]).toEqual([201, 'draft']);
-    expect(body).toMatchObject({ name: 'first (copy)', slug: 'first-copy' });
+    expect(body).toMatchObject({ name: `${slug} (copy)`, slug: `${slug}-copy` });
     expect(body.description).toBe('About it');
     expect(await filesOf(body.id)).toEqual(await filesOf(id));
-    expect((await copy()).body.slug).toBe('first-copy-2');
+    expect((await copy()).body.slug).toBe(`${slug}-copy-2`);
     expect((await copy({ slug: 'third', name: 'Third' })).body).toMatchObject({
       name: 'Third',
       slug: 'third',
@@ -199,11 +216,11 @@ describe.each(stores)('templates on %s', (store) => {
 
   it('are deleted with their repository', async () => {
     const { db } = test.app.store;
-    const { id } = await makeTemplate(api, 'first');
+    const { id, slug } = await makeTemplate(api);
     const { commit } = await headFiles(db, id);
     expect((await api.delete(`${path}/${id}`)).status).toBe(200);
     expect(await findHead(db, id)).toBeUndefined();
     expect(await filesAt(db, id, commit)).toBeUndefined();
-    expect((await create(templateBody('first'))).status).toBe(201);
+    expect((await create(templateBody(slug))).status).toBe(201);
   });
 });
