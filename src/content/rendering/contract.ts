@@ -7,7 +7,16 @@ import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;
 
-const contractBounds = { bytes: 64 * 1024, depth: 32, errors: 20 } as const;
+const contractBounds = {
+  bytes: 64 * 1024,
+  depth: 32,
+  /** Keywords and schemas: ajv nests code for each. 1,000 take 0.3 s, and 4,000 overflow the stack. */
+  parts: 1000,
+  /** Patterns take up to 10 ms each. */
+  patterns: 50,
+  patternCharacters: 1000,
+  errors: 20,
+} as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -74,8 +83,16 @@ function lineOf(text: string, part: string): number | null {
   return at < 0 ? null : text.slice(0, at).split('\n').length;
 }
 
-/** Keywords with data, not with schemas. */
-const dataKeywords = new Set(['const', 'default', 'enum', 'examples']);
+/** Keywords with data or words, not with schemas. */
+const dataKeywords = new Set([
+  '$comment',
+  'const',
+  'default',
+  'description',
+  'enum',
+  'examples',
+  'title',
+]);
 
 function depthOf(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -83,9 +100,24 @@ function depthOf(value: unknown, most: number): number {
   return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one, most - 1)));
 }
 
+/** Counts keywords and schemas, without the data of keywords such as `enum`. */
+function partsOf(schema: unknown): number {
+  if (typeof schema !== 'object' || schema === null) return 1;
+  let parts = 1;
+  for (const [key, value] of Object.entries(schema)) {
+    if (!dataKeywords.has(key)) parts += partsOf(value);
+  }
+  return parts;
+}
+
 /** Checks parts that ajv would accept: references to elsewhere, patterns that RE2 does not have. */
-function checkParts(schema: unknown, text: string, path: string, place = ''): void {
+function checkParts(
+  schema: unknown,
+  source: { text: string; path: string; patterns: number },
+  place = '',
+): void {
   if (typeof schema !== 'object' || schema === null) return;
+  const { text, path } = source;
   const fail = (part: string, problem: string): never => {
     throw new TemplateProblem(path, lineOf(text, part), `${place || '/'}: ${problem}`);
   };
@@ -95,14 +127,25 @@ function checkParts(schema: unknown, text: string, path: string, place = ''): vo
       fail(JSON.stringify(value), `${key} leads to another document: give one that begins with #`);
     }
     if (key === '$data' || key === '$async') fail(`"${key}"`, `${key} is not supported`);
-    if (key === 'pattern' && typeof value === 'string') checkPattern(value, 'pattern', fail);
-    if (key === 'patternProperties' && isRecord(value)) {
-      for (const pattern of Object.keys(value)) checkPattern(pattern, 'patternProperties', fail);
+    for (const pattern of patternsIn(key, value)) {
+      source.patterns += 1;
+      if (source.patterns > contractBounds.patterns) {
+        fail(
+          JSON.stringify(pattern),
+          `is beyond the ${contractBounds.patterns} patterns of a schema`,
+        );
+      }
+      checkPattern(pattern, key, fail);
     }
     if (!dataKeywords.has(key)) {
-      checkParts(value, text, path, `${place}/${key.slice(0, 100)}`);
+      checkParts(value, source, `${place}/${key.slice(0, 100)}`);
     }
   }
+}
+
+function patternsIn(key: string, value: unknown): string[] {
+  if (key === 'pattern' && typeof value === 'string') return [value];
+  return key === 'patternProperties' && isRecord(value) ? Object.keys(value) : [];
 }
 
 function checkPattern(
@@ -110,6 +153,8 @@ function checkPattern(
   keyword: string,
   fail: (part: string, problem: string) => never,
 ): void {
+  const { patternCharacters: most } = contractBounds;
+  if (pattern.length > most) fail('', `${keyword} has at most ${most} characters`);
   try {
     linearPattern(pattern);
   } catch {
@@ -153,7 +198,10 @@ export function checkContract(text: string, path: string): Contract {
   if (depthOf(schema, contractBounds.depth) > contractBounds.depth) {
     throw new TemplateProblem(path, null, `is nested over ${contractBounds.depth} deep`);
   }
-  checkParts(schema, text, path);
+  if (partsOf(schema) > contractBounds.parts) {
+    throw new TemplateProblem(path, null, `has over ${contractBounds.parts} keywords and schemas`);
+  }
+  checkParts(schema, { text, path, patterns: 0 });
   metaAjv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
   if (!metaAjv.validateSchema(withoutDialect(schema))) {
     const [error] = metaAjv.errors ?? [];

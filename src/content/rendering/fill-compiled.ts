@@ -23,6 +23,12 @@ const mostSubjectCharacters = 998;
 
 type Partials = ReadonlyMap<string, Template[]>;
 
+/** Bytes that a character takes once it is parsed: of text, and of tags and outputs. */
+const bytesOfCharacter = 2;
+const bytesOfTagCharacter = 300;
+/** Bytes of a compiled schema for each character. */
+const bytesOfSchemaCharacter = 20;
+
 /** A template whose texts were parsed. It may be filled any number of times. */
 export interface ReadTemplate {
   compiled: CompiledTemplate;
@@ -33,6 +39,8 @@ export interface ReadTemplate {
   htmlPartials: Partials;
   textPartials: Partials;
   contract: CompiledContract | null;
+  /** Bytes of memory, as a bound. */
+  bytes: number;
 }
 
 /** A refusal by field, which the main thread gives as a ValidationError. */
@@ -49,8 +57,12 @@ export class FillRefusal extends Error {
 /** Parses the texts of a template. */
 export function readTemplate(compiled: CompiledTemplate): ReadTemplate {
   const { allowRawHtml, partials, textPartials, contract } = compiled;
-  const parse = (text: string, name: string, kind: LiquidKind) =>
-    parseLiquid(text, name, { kind, allowRawHtml, partials: null });
+  let bytes = contract ? JSON.stringify(contract).length * bytesOfSchemaCharacter : 0;
+  const parse = (text: string, name: string, kind: LiquidKind) => {
+    const parsed = parseLiquid(text, name, { kind, allowRawHtml, partials: null });
+    bytes += text.length * bytesOfCharacter + parsed.tagCharacters * bytesOfTagCharacter;
+    return parsed;
+  };
   const parseOr = (text: string | null, name: string, kind: LiquidKind) =>
     text === null ? null : parse(text, name, kind);
   const parseAll = (texts: Readonly<Record<string, string>>, kind: LiquidKind) =>
@@ -59,16 +71,15 @@ export function readTemplate(compiled: CompiledTemplate): ReadTemplate {
         ([name, text]) => [name, parse(text, name, kind).templates] as const,
       ),
     );
-  return {
-    compiled,
+  const texts = {
     subject: parse(compiled.subject, 'the subject', 'text'),
     preheader: parseOr(compiled.preheader, 'the preheader', 'text'),
     html: parseOr(compiled.html, 'the HTML', 'html'),
     text: parseOr(compiled.text, 'the text', 'text'),
     htmlPartials: parseAll(partials, 'html'),
     textPartials: parseAll(textPartials, 'text'),
-    contract: contract && new CompiledContract(contract),
   };
+  return { compiled, ...texts, contract: contract && new CompiledContract(contract), bytes };
 }
 
 function depthOf(value: unknown, most: number): number {

@@ -21,21 +21,13 @@ export type FillOutcome =
   | { kind: 'refused'; fields: Record<string, string[]> }
   | { kind: 'unknown' };
 
-/** Parsed templates take about ten times the memory of their text. */
-const cached = { templates: 500, characters: 4_000_000 };
-
-const lengthOf = (texts: Readonly<Record<string, string>>) =>
-  Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+/** Less than half of the memory of the worker, which fills need too. */
+const cached = { templates: 1000, bytes: 96 * 1024 * 1024 };
 
 const templates = recentlyUsedBytes<ReadTemplate>(
   cached.templates,
-  cached.characters,
-  ({ compiled: { html, text, partials, textPartials, contract } }) =>
-    (html?.length ?? 0) +
-    (text?.length ?? 0) +
-    lengthOf(partials) +
-    lengthOf(textPartials) +
-    (contract ? JSON.stringify(contract).length : 0),
+  cached.bytes,
+  ({ bytes }) => bytes,
 );
 
 function templateOf({ key, compiled }: FillPayload): ReadTemplate | null {

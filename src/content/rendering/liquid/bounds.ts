@@ -7,6 +7,8 @@ export const liquidBounds = {
   source: 1_000_000,
   /** Tags and outputs of one text. */
   tags: 5000,
+  /** Characters of all tags and outputs of one text. Parsed they take up to 300 bytes each. */
+  tagCharacters: 100_000,
   /** Blocks within each other. */
   nesting: 64,
   /** Partials within each other, while filling. */

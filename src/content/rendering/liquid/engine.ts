@@ -48,6 +48,8 @@ export interface ParsedLiquid {
   templates: Template[];
   /** Partials that the text renders. */
   partials: ReadonlySet<string>;
+  /** Characters of the tags and outputs of the text. */
+  tagCharacters: number;
   /** True if the text has `{% brand_footer %}`. */
   placesFooter: boolean;
 }
@@ -85,6 +87,8 @@ const tooDeep = 'brackets are nested too deep';
 
 class BoundedParser extends Parser {
   readonly #engine: Liquid;
+  /** Characters of all tags and outputs. */
+  tagCharacters = 0;
   #depth = 0;
 
   constructor(engine: Liquid) {
@@ -95,6 +99,14 @@ class BoundedParser extends Parser {
   override parseTokens(tokens: Parameters<Parser['parseTokens']>[0]): Template[] {
     if (tokens.length > 2 * liquidBounds.tags + 1) {
       throw new Error(`a text has at most ${liquidBounds.tags} tags and outputs`);
+    }
+    for (const token of tokens) {
+      if (TypeGuards.isHTMLToken(token)) continue;
+      this.tagCharacters += token.end - token.begin;
+      if (this.tagCharacters > liquidBounds.tagCharacters) {
+        const most = liquidBounds.tagCharacters;
+        throw new TokenProblem(`tags and outputs have over ${most} characters together`, token);
+      }
     }
     return super.parseTokens(tokens);
   }
@@ -215,12 +227,14 @@ export function parseLiquid(text: string, path: string, rules: LiquidRules): Par
   }
   const engine = engineOf(rules);
   try {
-    const templates = new BoundedParser(engine).parse(text);
+    const parser = new BoundedParser(engine);
+    const templates = parser.parse(text);
     const renders = rendersIn(templates);
     const unknown = renders.find(({ partial }) => rules.partials?.has(partial) === false);
     if (unknown) throw new TokenProblem(`there is no partial ${unknown.partial}`, unknown.token);
     const partials = new Set(renders.map(({ partial }) => partial));
-    return { engine, templates, partials, placesFooter: placesFooter(templates) };
+    const { tagCharacters } = parser;
+    return { engine, templates, partials, tagCharacters, placesFooter: placesFooter(templates) };
   } catch (error) {
     throw problemOf(error, path);
   }

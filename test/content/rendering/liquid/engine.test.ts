@@ -70,8 +70,14 @@ describe('parseLiquid', () => {
     expect(problemIn('{{a}}'.repeat(100_000))[1]).toBe('a text has at most 5000 tags and outputs');
   });
 
-  it.each(['(', '[', 'a['])('refuses 400,000 open %s', (open) => {
-    expect(problemIn(`{{ ${open.repeat(400_000)} }}`)[1]).toMatch(/^brackets are nested too deep$/);
+  it('refuses 100,001 characters of tags', () => {
+    const text = `\n{{ ${'a'.repeat(50_000)} }}{{ b${' | upcase'.repeat(6_000)} }}`;
+    const reason = 'tags and outputs have over 100000 characters together';
+    expect(problemIn(text)).toEqual([2, reason]);
+  });
+
+  it.each(['(', '[', 'a['])('refuses 40,000 open %s', (open) => {
+    expect(problemIn(`{{ ${open.repeat(40_000)} }}`)[1]).toMatch(/^brackets are nested too deep$/);
   });
 
   it('takes raw where the template allows raw HTML', () => {
