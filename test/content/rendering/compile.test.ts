@@ -448,7 +448,7 @@ describe('hostile templates', () => {
       {
         'body.mjml': `<mjml><mj-body>${'<mj-section></mj-section>'.repeat(20_000)}</mj-body></mjml>`,
       },
-      /^line 1: .*5000 tags/,
+      /^line 1: .*3000 tags/,
     ],
     'HTML in MJML nested 10,000 deep': [
       { 'body.mjml': inColumn(`<mj-text>\n${'<div>'.repeat(10_000)}</mj-text>`) },
@@ -462,13 +462,13 @@ describe('hostile templates', () => {
     'half a million outputs': [{ 'body.html': '{{a}}'.repeat(100_000) }, /at most 5000 tags/],
     'CSS that meets all elements': [
       { 'body.html': `<style>${'* * * .a{color:red}'.repeat(900)}</style>${rows}` },
-      /the CSS is too large for \d+ elements/,
+      /the CSS is too large for \d+ elements|takes over 1 s/,
     ],
     'CSS with many properties': [
       {
         'body.html': `<style>p{${Array.from({ length: 3000 }, (_, index) => `a${index}:red`).join(';')}}</style>${rows}`,
       },
-      /the CSS is too large/,
+      /the CSS is too large|takes over 1 s/,
     ],
     'CSS with nested brackets': [
       { 'body.html': `<style>a{b:${'('.repeat(100_000)}` },
@@ -478,7 +478,7 @@ describe('hostile templates', () => {
       { 'body.html': `<style>${'@media x{'.repeat(40_000)}</style>` },
       /16 deep/,
     ],
-    'many elements': [{ 'body.html': '<i></i>'.repeat(40_000) }, /30000 elements/],
+    'many elements': [{ 'body.html': '<i></i>'.repeat(20_001) }, /20000 elements/],
     'one element with 30,000 attributes': [
       {
         'body.html': `<p ${Array.from({ length: 30_000 }, (_, index) => `a${index}={{x}}`).join(' ')}>`,
