@@ -115,6 +115,15 @@ describe('compiled HTML', () => {
     );
   });
 
+  it('has the preheader of mj-preview', async () => {
+    const head = '<mj-head><mj-preview>Tom &amp; {{ name | default: "<" }}</mj-preview></mj-head>';
+    const { compiled } = await compile({
+      'body.mjml': inColumn('').replace('<mjml>', `<mjml>${head}`),
+    });
+    expect(compiled.preheader).toBe('Tom & {{ name | default: "<" }}');
+    expect(compiled.html).toContain('>Tom &#38; {{ name | default: "<" }}</div>');
+  });
+
   it('is made of MJML with values in attributes', async () => {
     const made = await mjml(
       '<mj-button href="{{ url | default: "x" }}" css-class="{{ c }}">Go</mj-button>',
@@ -178,6 +187,13 @@ describe('text of a template', () => {
       '<h1>Hello {{ name }}</h1>{% for r in rows %}<p>{{ r.x }}</p>{% endfor %}<a href="{{ url }}">Go</a>';
     expect((await compile({ 'body.html': body })).compiled.text).toBe(
       'Hello {{ name }}\n\n{% for r in rows %}{{ r.x }}\n\n{% endfor %}Go [{{ url }}]\n',
+    );
+  });
+
+  it('keeps the footer of the brand on a line of its own', async () => {
+    const body = '<p>a</p>{% brand_footer %}<p>b</p>';
+    expect((await compile({ 'body.html': body })).compiled.text).toBe(
+      'a\n\n{% brand_footer %}\n\nb\n',
     );
   });
 
@@ -365,6 +381,16 @@ describe('refused templates', () => {
       'partials/a.mjml',
       /^line 1: partials\/a.mjml places itself/,
     ],
+    'a value between rows of a column': [
+      { 'body.mjml': inColumn('\n{{ x }}<mj-text>a</mj-text>') },
+      'body.mjml',
+      /^line 2: a value is not possible here/,
+    ],
+    'a footer between rows of a column': [
+      { 'body.mjml': inColumn('\n{% brand_footer %}') },
+      'body.mjml',
+      /^line 2: a value is not possible here/,
+    ],
     'Liquid in a width': [
       { 'body.mjml': inColumn('\n<mj-image width="{{ w }}" src="x" alt="" />') },
       'body.mjml',
@@ -377,6 +403,17 @@ describe('refused templates', () => {
       },
       'body.mjml',
       /^line 2: beside a block of Liquid each column/,
+    ],
+    'two preheaders': [
+      {
+        'template.yaml': 'subject: x\npreheader: y',
+        'body.mjml': inColumn('').replace(
+          '<mjml>',
+          '<mjml><mj-head><mj-preview>z</mj-preview></mj-head>',
+        ),
+      },
+      'template.yaml',
+      /^the preheader is in <mj-preview> too/,
     ],
     'mj-html-attributes': [
       {
