@@ -23,6 +23,9 @@ import { type Author, authorOf, contentOf, type Reference } from './view.ts';
 /** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
 const mostAnswerBytes = 64 * 1024 * 1024;
 
+/** Ends a turn of the event loop: 5 MB of files take 10 to 50 ms as JSON, and are written so several times. */
+const nextTurn = () => new Promise(setImmediate);
+
 /** A workspace as a change finds it. */
 export interface Workspace {
   row: WorkspaceRow;
@@ -157,6 +160,7 @@ export async function change<Answer>(
   await getWorkspaceRow(db, caller.organizationId, templateId);
   const { operation, input } = request;
   const identity = JSON.stringify([operation, expectedRevision, input]);
+  await nextTurn();
   const fingerprint = hash('sha256', identity, 'hex');
   const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
   const kept = await again();
@@ -172,9 +176,12 @@ export async function change<Answer>(
     throw stale(expectedRevision, present.revision);
   };
   if (String(row.revision) !== expectedRevision) return madeOrStale();
+  await nextTurn();
   const step = await request.prepare(workspace);
+  await nextTurn();
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
+  await nextTurn();
   const answer = request.answer(next, step.base ?? workspace.base);
   const answerRow = {
     template_id: templateId,
@@ -184,6 +191,7 @@ export async function change<Answer>(
     answer: await deflated(Buffer.from(JSON.stringify(answer))),
     created_at: now,
   };
+  await nextTurn();
   const isDone = await commitStep(app, caller, next, step, async (trx) => {
     if (!(await insertAnswer(trx, answerRow))) throw usedKey();
   });
