@@ -1,5 +1,5 @@
-// Reads CSS without building it: finds what it would load and bounds what it costs, before css-inline sees
-// it. css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
+// Reads CSS without building it: finds the files that it would load and bounds the cost of inlining it.
+// css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
 
 /** Limits of one style sheet. */
 export const cssLimits = {
@@ -12,7 +12,7 @@ export const cssLimits = {
   declarations: 8000,
 } as const;
 
-/** Counts of a style sheet that decide what inlining costs. */
+/** Counts of a style sheet that decide the cost of inlining it. */
 export interface CssFacts {
   rules: number;
   selectors: number;
