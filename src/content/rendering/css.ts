@@ -1,5 +1,5 @@
-// Reads CSS without building it: finds the files that it would load and bounds the cost of inlining it.
-// css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
+// Reads CSS without building it: finds the addresses that it would load and bounds its cost, before css-inline sees
+// it. css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
 
 /** Limits of one style sheet. */
 export const cssLimits = {
@@ -12,7 +12,7 @@ export const cssLimits = {
   declarations: 8000,
 } as const;
 
-/** Counts of a style sheet that decide the cost of inlining it. */
+/** Counts of a style sheet that decide the cost of inlining. */
 export interface CssFacts {
   rules: number;
   selectors: number;
