@@ -9,7 +9,7 @@ import type {
 } from './compiled.ts';
 import { CompiledContract } from './contract.ts';
 import { footerHtml, footerText, withHtmlFooter, withTextFooter } from './footer.ts';
-import { FillBoundError, liquidBounds, StepBudget, WorkBudget } from './liquid/bounds.ts';
+import { FillBoundError, liquidBounds, StepBudget, WorkBudget, workedMs } from './liquid/bounds.ts';
 import { type FillRun, pathOf } from './liquid/context.ts';
 import { type LiquidKind, type ParsedLiquid, parseLiquid } from './liquid/engine.ts';
 import { HtmlWriter } from './liquid/html-writer.ts';
@@ -116,7 +116,7 @@ class Filling {
   readonly #dataField: string;
   readonly #globals: Record<string, unknown>;
   readonly #warnings = new Warnings();
-  readonly #deadline = performance.now() + liquidBounds.milliseconds;
+  readonly #deadline = workedMs() + liquidBounds.milliseconds;
 
   constructor(read: ReadTemplate, values: FillValues, dataField: string) {
     this.#read = read;

@@ -7,6 +7,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import type { FillOutcome, FillPayload } from './fill-worker.ts';
 import { WorkerPool } from './workers/pool.ts';
+import { pauseSeconds, Strikes } from './workers/strikes.ts';
 
 /** Bytes of data that one fill may have, as JSON. */
 const mostDataBytes = 256 * 1024;
@@ -26,11 +27,11 @@ const unavailable = (message: string) =>
 class FillTimeout extends Error {}
 class FillCrash extends Error {}
 
-const poolOf = perApp((app: App) => {
+const fillerOf = perApp((app: App) => {
   const pool = new WorkerPool<FillPayload, FillOutcome>({
     clock: app.clock,
     script: new URL('./fill-worker.ts', import.meta.url),
-    deadlineMs: 2000,
+    deadlineMs: 3000,
     heapMb: 256,
     mostJobs: 1000,
     mostBytes: 64 * 1024 * 1024,
@@ -44,7 +45,7 @@ const poolOf = perApp((app: App) => {
     },
   });
   app.onClose(() => pool.close());
-  return pool;
+  return { pool, strikes: new Strikes(app.clock) };
 });
 
 export interface TemplateToFill {
@@ -98,24 +99,21 @@ export async function fillTemplate(
       return { key, compiled: isSent ? null : compiled, values: json, dataField };
     },
   });
-  const pool = poolOf(app);
+  const { pool, strikes } = fillerOf(app);
+  if (strikes.isPaused(organizationId)) {
+    throw new CapacityError('your templates took too long to fill: wait a moment', pauseSeconds, {
+      reason: 'capacity-parser',
+    });
+  }
   try {
     const outcome = await pool.run(job(false));
     return filledOf(outcome.kind === 'unknown' ? await pool.run(job(true)) : outcome);
   } catch (error) {
-    if (error instanceof FillTimeout) {
-      throw ValidationError.of(
-        dataField,
-        'filling the template took too long: make its loops or the data smaller',
-      );
-    }
-    if (error instanceof FillCrash) {
-      throw ValidationError.of(
-        dataField,
-        'filling the template took too much memory: make its loops or the data smaller',
-      );
-    }
-    throw error;
+    if (!(error instanceof FillTimeout || error instanceof FillCrash)) throw error;
+    strikes.add(organizationId);
+    const cost = error instanceof FillTimeout ? 'long' : 'much memory';
+    const problem = `filling the template took too ${cost}: make its loops or the data smaller`;
+    throw ValidationError.of(dataField, problem);
   }
 }
 

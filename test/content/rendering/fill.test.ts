@@ -1,4 +1,6 @@
 // Filling of templates as sends call it: bad data first, then the places of values, then the worker.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {
   CompiledTemplate,
@@ -9,6 +11,7 @@ import { fillTemplate } from '../../../src/content/rendering/fill.ts';
 import { CapacityError, ValidationError } from '../../../src/platform/errors.ts';
 import { emptyTemplate, type FillApp, fillApp, someValues } from './fill-fixture.ts';
 
+const run = promisify(execFile);
 const dataField = 'email.templateData';
 let filler: FillApp;
 let keys = 0;
@@ -274,6 +277,19 @@ describe('the worker of fills', () => {
     expect(refused.length).toBeGreaterThan(200);
     expect(refused.every(({ reason }) => reason instanceof CapacityError)).toBe(true);
     expect((await small).html).toBe('y');
+  });
+
+  it('does not keep a command alive', async () => {
+    const script = `
+      import { fillTemplate } from './src/content/rendering/fill.ts';
+      import { emptyTemplate, fillApp, someValues } from './test/content/rendering/fill-fixture.ts';
+      const template = { key: 'a', compiled: emptyTemplate };
+      const options = { dataField: 'data' };
+      console.log((await fillTemplate(fillApp().app, 'org_1', template, someValues, options)).subject);
+    `;
+    const args = ['--input-type=module', '--eval', script];
+    const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
+    expect(stdout).toBe('A subject\n');
   });
 
   it('refuses fills after the app has closed', async () => {

@@ -1,6 +1,7 @@
 // The footer of a brand at the end of content without a template.
 import { describe, expect, it } from 'vitest';
 import { withFooter } from '../../../src/content/rendering/footer.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 import { someValues } from './fill-fixture.ts';
 
 const { brand } = someValues;
@@ -21,6 +22,17 @@ describe('withFooter', () => {
     ['<body>x</bodyguard>', '<body>x</bodyguard>§'],
   ])('finds the end of the body in %j', (html, expected) => {
     expect(htmlWith(html)?.replace(/<div style.*<\/div>/, '§')).toBe(expected);
+  });
+
+  it.each([
+    ['</body>\n</html>\n', '§</body>\n</html>\n'],
+    ['</body>', '§</body>'],
+    ['', '§'],
+  ])('finds the end %j of HTML of 2 MB in 50 ms', (end, expected) => {
+    const start = startWork();
+    const html = htmlWith('<a b=c>'.repeat(300_000) + end) ?? '';
+    expect(workedMs(start)).toBeLessThan(50);
+    expect(html.slice(2_100_000).replace(/<div style.*<\/div>/, '§')).toBe(expected);
   });
 
   it('ends a text with the lines of the footer', () => {

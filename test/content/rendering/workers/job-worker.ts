@@ -1,0 +1,13 @@
+// A worker for the tests of the pool: echoes, spins, ends or runs out of memory.
+import { serveJobs } from '../../../../src/content/rendering/workers/serve.ts';
+
+serveJobs((job: string): string => {
+  if (job === 'exit') process.exit(3);
+  if (job === 'throw') throw new Error('a fault');
+  if (job === 'memory') {
+    const held: number[][] = [];
+    for (;;) held.push(Array.from({ length: 1000 }, (_, index) => index));
+  }
+  while (job === 'spin');
+  return `echo ${job}`;
+});
