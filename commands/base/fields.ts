@@ -100,6 +100,8 @@ export const messageCard = [
   'metadata',
   'conversationId',
   'unsubscribeGroupId',
+  'templateId',
+  'templateVersion',
   'resendOf',
   'origin.via',
   'origin.keyId',

@@ -14,6 +14,7 @@ import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
 import { benchSubmission } from './submission.ts';
 import { signings, textOf } from './svc-contender.ts';
+import { benchTemplates } from './templates.ts';
 import { raceAgainstPostfix } from './versus.ts';
 
 const { values } = parseArgs({
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     fairness: { type: 'boolean', default: false },
     inbound: { type: 'boolean', default: false },
     submission: { type: 'boolean', default: false },
+    templates: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
   },
 });
@@ -79,12 +81,13 @@ const parts = [
   values.fairness,
   values.inbound,
   values.submission,
+  values.templates,
   values['connections-idle'],
   values.lists,
 ].filter(Boolean).length;
 if (parts > 1) {
   fail(
-    '--vs, --backlog, --fairness, --inbound, --submission, --connections-idle and --lists run alone',
+    '--vs, --backlog, --fairness, --inbound, --submission, --templates, --connections-idle and --lists run alone',
   );
 }
 const isPlain =
@@ -104,6 +107,7 @@ else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
 else if (values.inbound) await benchInbound({ ...mail, messages, rounds: count('rounds') });
 else if (values.submission) await benchSubmission({ ...mail, messages, rounds: count('rounds') });
+else if (values.templates) await benchTemplates({ ...mail, messages, rounds: count('rounds') });
 else if (values['connections-idle']) await benchConnections(mail);
 else if (values.lists) await benchLists(rows.at(-1) ?? 0);
 else {

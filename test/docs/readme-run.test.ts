@@ -5,8 +5,8 @@
 // are processes of their own, like the daemon; the others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { svc } from '../support/cli.ts';
@@ -130,7 +130,9 @@ async function exportAsTyped(command: string): Promise<void> {
 
 /** Saves a block marked "save NAME" as the reader does. */
 function save(name: string, text: string): void {
-  writeFileSync(join(home.cli.directory, name), text);
+  const path = join(home.cli.directory, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 async function run(text: string): Promise<void> {

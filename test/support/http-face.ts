@@ -3,6 +3,7 @@
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import type { Route } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { type OpenApiCheck, openApiCheck } from './openapi-check.ts';
 import { standIn } from './stand-in.ts';
@@ -44,16 +45,23 @@ function followed(served: () => Served): App {
   });
 }
 
+/** Returns a route that runs with the app that is served at that time. */
+function routeOf(route: Route, app: () => App): Route {
+  const { dryRun } = route;
+  return {
+    ...route,
+    run: (_app, request) => route.run(app(), request),
+    ...(dryRun && { dryRun: { ...dryRun, run: (_app, request) => dryRun.run(app(), request) } }),
+  };
+}
+
 function makePooled(first: Served): PooledServer {
   let served = first;
   const server = createHttpServer(
     followed(() => served),
     {
       // State that is kept for each app is kept for the served one.
-      routes: routes.map((route) => ({
-        ...route,
-        run: (_app, request) => route.run(served.app, request),
-      })),
+      routes: routes.map((route) => routeOf(route, () => served.app)),
       authenticate: (plaintext) => served.authenticate(plaintext),
       isQueueRunning: () => true,
       onResponse: (exchange) => served.check.onResponse(exchange),

@@ -10,6 +10,7 @@ import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { subjectCharacters } from './search-limits.ts';
+import { longestExpirySeconds } from './storage-urls.ts';
 
 export const messageId = idOf('message', 'is not a message id');
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
@@ -298,7 +299,7 @@ const verdict = z
 
 export const emailQuery = z.strictObject({
   includeStorageUrls: z.stringbool().optional(),
-  urlExpiresIn: wholeNumber(60, 604_800)
+  urlExpiresIn: wholeNumber(60, longestExpirySeconds)
     .optional()
     .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),
   recipient: emailAddress.optional().meta({

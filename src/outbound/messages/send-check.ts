@@ -1,5 +1,5 @@
-// Refuses payloads that name a missing resource, before the checks of permission to send. Templates
-// do not exist yet, so every template is missing. Also reads the message to which the send replies.
+// Refuses payloads that name a missing resource, before the checks of permission to send. Templates are found
+// before (src/outbound/sending/compose-send.ts). Also reads the message to which the send replies.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { contactsForSends } from '../../people/contacts/recipients.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';
@@ -52,8 +52,6 @@ function missingResource(send: Naming, lacking: ReadonlySet<Naming>): ResourceNo
   const { payload, parent } = send;
   const { email, conversationId } = payload;
   const missing = (resource: string, id: string) => new ResourceNotFoundError(resource, id);
-  if (email.templateId) return missing('template', email.templateId);
-  if (email.templateSlug) return missing('template', email.templateSlug);
   if (conversationId && lacking.has(send)) return missing('conversation', conversationId);
   if (email.inReplyToMessageId && !parent) return missing('message', email.inReplyToMessageId);
   return null;

@@ -88,9 +88,6 @@ export const bodyText = z
   .max(maxBodyCharacters)
   .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
 
-/** Refuses fields of features that do not exist yet by name, instead of ignoring them. */
-const notYet = (what: string) => `${what} is not available in this version`;
-
 const emailContent = z
   .strictObject({
     subject: headerText(998).optional(),
@@ -115,8 +112,12 @@ const emailContent = z
     unsubscribeGroupId: z.string().max(40).optional(),
     footer: z
       .strictObject({ enabled: z.boolean() })
-      .refine((footer) => !footer.enabled, notYet('The brand footer'))
-      .optional(),
+      .optional()
+      .meta({
+        description:
+          'Whether company, postal address, social links and the unsubscribe link of the brand are ' +
+          'added; default: no. A template with `{% brand_footer %}` has them at its place',
+      }),
     inReplyToMessageId: messageId.optional(),
     priority: z.enum(['high', 'normal', 'low']).optional(),
   })

@@ -5,6 +5,7 @@ import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 
 const defaultExpirySeconds = 3_600;
+export const longestExpirySeconds = 604_800;
 
 export const storageParts = ['raw', 'html', 'text'] as const;
 export type StoragePart = (typeof storageParts)[number];
@@ -27,8 +28,7 @@ export function storageUrls(
   const expiresAt = app.clock.now() + expiresInSeconds * 1000;
   const urlOf = (part: StoragePart) => {
     const copy = part === 'raw' && deliveryId !== null ? `.${deliveryId}` : '';
-    const token = app.secrets.token('storage', `${messageId}.${part}.${expiresAt}${copy}`);
-    return `${app.publicUrl.current.replace(/\/$/, '')}/storage/${token}`;
+    return storageUrl(app, `${messageId}.${part}.${expiresAt}${copy}`);
   };
   return {
     raw: urlOf('raw'),
@@ -36,6 +36,17 @@ export function storageUrls(
     text: content.text === null ? null : urlOf('text'),
     expiresAt: isoTime(expiresAt),
   };
+}
+
+/** Returns the URL that shows the HTML of a message in a browser, for as long as a storage URL can live. */
+export function viewUrl(app: App, messageId: string): string {
+  const expiresAt = app.clock.now() + longestExpirySeconds * 1000;
+  return storageUrl(app, `${messageId}.html.${expiresAt}`);
+}
+
+function storageUrl(app: App, payload: string): string {
+  const base = app.publicUrl.current.replace(/\/$/, '');
+  return `${base}/storage/${app.secrets.token('storage', payload)}`;
 }
 
 /**

@@ -1,12 +1,14 @@
 // Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over plain
 // reads: it stores nothing and draws on no quota.
 import { openAllowances } from '../../access/admission/quota.ts';
+import { lintContent } from '../../content/rendering/compile.ts';
+import { recipientUrl } from '../../content/rendering/recipient-url.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { composeHere } from '../../mail/mime/composer.ts';
 import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
 import { type ServiceError, ValidationError } from '../../platform/errors.ts';
-import { foldAddress } from '../../platform/net/address.ts';
+import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import type { DryRunResult } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { composeInputOf } from '../queue/carrier/request.ts';
@@ -23,7 +25,7 @@ export async function dryRunMessage(
   payload: SendPayload,
 ): Promise<DryRunResult> {
   const { db } = app.store;
-  const prepared = await prepareSend(app, caller, payload);
+  const prepared = await prepareSend(app, caller, payload, true);
   const send = toCheck(prepared);
   const allowances = await openAllowances(app, db, [caller.organizationId]);
   const refusalsOf = await openDryChecks(app, db, allowances, [send]);
@@ -34,11 +36,11 @@ export async function dryRunMessage(
     valid: refusals.length === 0,
     problems: refusals.flatMap(problemsOf),
     subject: email.subject ?? null,
-    preheader: null,
+    preheader: prepared.preheader ?? null,
     html: isRefused ? null : prepared.content.html,
     text: isRefused ? null : prepared.content.text,
     sizeBytes: isRefused ? null : await sizeOf(app, prepared, send),
-    warnings: [],
+    warnings: [...(prepared.warnings ?? []), ...(await adviceOn(app, prepared, send))],
     suppressed: await suppressedOf(app, send),
   };
 }
@@ -75,6 +77,20 @@ async function sizeOf(
   const timestampSeconds = Math.floor(app.clock.now() / 1000);
   const { data } = await composeHere({ input, keys: [], timestampSeconds });
   return data.reduce((bytes, part) => bytes + part.length, 0);
+}
+
+/** Returns advice about the HTML, as `render` gives it for a template. */
+async function adviceOn(
+  app: App,
+  { caller, content: { html } }: PreparedSend,
+  { sender, unsubscribeGroupId }: AcceptingSend,
+): Promise<DryRunResult['warnings']> {
+  if (html === null) return [];
+  return lintContent(app, caller.organizationId, html, {
+    senderDomain: sender === null ? '' : domainOf(sender.email),
+    hasGroup: unsubscribeGroupId !== null,
+    unsubscribeUrl: recipientUrl(app),
+  });
 }
 
 async function suppressedOf(app: App, send: AcceptingSend): Promise<DryRunResult['suppressed']> {

@@ -1,22 +1,45 @@
-// The content of a send, prepared before the accept transaction. Inline content without a footer passes
-// unchanged.
+// A send before the accept transaction: its template is filled in, and its content is decoded and digested.
+import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { ServiceError } from '../../platform/errors.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
-import type { AcceptRequest } from './accept.ts';
-import { prepareContent } from './content.ts';
+import { composeSend, isComposed } from './compose-send.ts';
+import { digestedContent, prepareContent, type SendContent } from './content.ts';
+import type { FilledTemplate } from './draft.ts';
 
 /** A payload with its content, for the accept transaction. */
-export type PreparedSend = Pick<
-  AcceptRequest,
-  'caller' | 'payload' | 'content' | 'template' | 'refusal'
->;
+export interface PreparedSend {
+  caller: Caller;
+  payload: SendPayload;
+  content: SendContent;
+  template?: FilledTemplate;
+  /** Refusal of the content. A repeat of an accepted send gets its answer all the same. */
+  refusal?: ServiceError;
+  preheader?: string | null;
+  warnings?: TemplateWarning[];
+}
 
-/** Decodes and digests the content of a payload. Never rejects for a fault of the payload: see `refusal`. */
+/** Fills in, decodes and digests the content of a payload. A refusal of its template is a value. */
 export async function prepareSend(
   app: App,
   caller: Caller,
   payload: SendPayload,
+  isDryRun = false,
 ): Promise<PreparedSend> {
-  return { caller, payload, content: await prepareContent(app, caller.organizationId, payload) };
+  const { organizationId } = caller;
+  if (!isComposed(payload)) {
+    return { caller, payload, content: await prepareContent(app, organizationId, payload) };
+  }
+  try {
+    const composed = await composeSend(app, caller, payload, isDryRun);
+    const content = await prepareContent(app, organizationId, composed.payload);
+    return { caller, ...composed, content };
+  } catch (refusal) {
+    if (!(refusal instanceof ServiceError)) throw refusal;
+    return { caller, payload, content: nothing, refusal };
+  }
 }
+
+/** The content of a send that is refused. */
+const nothing = digestedContent('', { html: null, text: null, attachments: [] });

@@ -18,6 +18,8 @@ export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
   filename: string;
   body: Buffer;
+  /** True for mail of ours, whose images may be loaded. */
+  isOurs: boolean;
 }
 
 /**
@@ -28,9 +30,10 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
   const { messageId, part, deliveryId } = readStorageToken(app, token);
   const row = await findMessageRow(app.store.db, messageId);
   if (!row) throw new ResourceNotFoundError('message', messageId);
+  const isOurs = row.direction === 'outbound';
   if (part === 'raw') {
     const { body } = await rawMime(app, row, deliveryId);
-    return { contentType: 'message/rfc822', filename: `${row.id}.eml`, body };
+    return { contentType: 'message/rfc822', filename: `${row.id}.eml`, body, isOurs };
   }
   const text = await textPart(app, row, part);
   if (text === null) throw new ResourceNotFoundError('message', messageId);
@@ -38,6 +41,7 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
     contentType: part === 'html' ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
     filename: `${row.id}.${part === 'html' ? 'html' : 'txt'}`,
     body: Buffer.from(text),
+    isOurs,
   };
 }
 

@@ -38,7 +38,7 @@ async function fieldsOf(files: TemplateFiles, brandCss = ''): Promise<Record<str
 describe('compiled HTML', () => {
   it('has the CSS of brand and style sheet inlined, the brand first', async () => {
     const made = await html(
-      '<html><head><style>.a { color: red }</style></head><body><p class="a">x</p></body></html>',
+      '<html><head><style>p { color: red }</style></head><body><p class="a">x</p></body></html>',
       {},
       'p { margin: 0; color: blue }',
     );
@@ -486,7 +486,7 @@ describe('hostile templates', () => {
       /at most 5000 tags/,
     ],
     'flow sequences nested in YAML': [
-      { 'template.yaml': `a: ${'['.repeat(60_000)}`, 'body.html': 'x' },
+      { 'template.yaml': `a: ${'['.repeat(16_000)}`, 'body.html': 'x' },
       /./,
     ],
     'a contract nested 10,000 deep': [
@@ -509,8 +509,8 @@ describe('hostile templates', () => {
   });
 
   it('end at the deadline', async () => {
-    // Parsers compare each name of an attribute with all others of its tag: this takes 5 s.
-    const names = Array.from({ length: 50_000 }, (_, index) => `a${index.toString(36)}`).join(' ');
+    // Parsers compare each name of an attribute with all others of its tag: this takes 20 s.
+    const names = Array.from({ length: 100_000 }, (_, index) => index.toString(36)).join(' ');
     const begin = performance.now();
     expect(await fieldsOf({ 'body.html': `<p ${names}>` })).toEqual({
       'files.body.html': ['takes over 1 s to compile: make it smaller'],

@@ -12,6 +12,7 @@ export const data = {
   name: 'Ada & <b>Co</b>',
   url: 'https://a.test/x?a=1&b="2"',
   color: '#336699',
+  style: 'color:green;top:1px',
   empty: '',
   yes: true,
   no: false,
@@ -194,7 +195,7 @@ const html: Record<string, string | TemplateFiles> = {
     'p{margin:0}',
   ),
   'styles over CSS': page(
-    '<p style="color:blue">a</p><p style="{% if yes %}color:green{% endif %}">b</p><p style="color:{{ color }};margin:1px">c</p>',
+    '<p style="color:blue">a</p><p style="{% if yes %}color:green{% endif %}">b</p><p style="color:{{ color }};margin:1px">c</p><p style="{{ style }}">d</p>',
     'p{color:red;margin:0}',
   ),
   'important CSS': page(

@@ -86,6 +86,11 @@ describe.each(stores)('a dry run of a send on %s', (store) => {
     expect(sizeBytes).toBeNull();
   });
 
+  it('advises on the HTML', async () => {
+    const { warnings } = await dryRun({ html: '<p>Hi</p><img src="https://example.com/a.png">' });
+    expect(warnings.map(({ code }) => code)).toContain('image-without-alt');
+  });
+
   it('lists blocked recipients', async () => {
     const { app, operator } = world.test;
     await createBlock(app, operator, {

@@ -325,13 +325,6 @@ export const badFields: InvalidSend[] = [
     },
   ],
   [
-    'a footer',
-    payload({ footer: { enabled: true } }),
-    {
-      'email.footer': ['The brand footer is not available in this version'],
-    },
-  ],
-  [
     'an unknown footer field',
     payload({ footer: { enabled: false, text: 'x' } }),
     {

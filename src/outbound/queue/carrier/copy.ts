@@ -1,5 +1,6 @@
 // The parts of a message that belong to one copy: tracked links, the unsubscribe link, the field of its SMTP
 // transaction. Attempts and downloads share them, so that a download has the bytes that left.
+import { withRecipientUrl } from '../../../content/rendering/recipient-url.ts';
 import type { App } from '../../../core/app.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
@@ -8,7 +9,6 @@ import type { MessageRow } from '../../messages/queries.ts';
 import { type Cuts, fillLinks } from '../../tracking/links.ts';
 import { pixel, tokensOf } from '../../tracking/tokens.ts';
 import { leaveFields, leaveUrl } from '../../unsubscribe-links/header.ts';
-import { withRecipientUrl } from '../../unsubscribe-links/recipient-url.ts';
 import { returnPathHost } from '../return-path.ts';
 
 /** A message, and the places of the links in its content if it is tracked. */
