@@ -8,7 +8,7 @@ export const cssLimits = {
   nesting: 16,
   rules: 2000,
   /** Parts of all selectors: `.a > b, c` has three. */
-  selectors: 4000,
+  selectors: 8000,
   declarations: 8000,
 } as const;
 
