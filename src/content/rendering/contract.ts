@@ -3,6 +3,7 @@
 // a schema of 64 KB takes longer than the event loop has.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
+import { messageOf } from '../../platform/errors.ts';
 import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;
@@ -174,7 +175,7 @@ function parsedContract(text: string, path: string): Contract {
   try {
     schema = JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const at = /position (\d+)/.exec(reason)?.[1];
     const line = at === undefined ? null : text.slice(0, Number(at)).split('\n').length;
     throw new TemplateProblem(path, line, `is no JSON: ${reason.slice(0, 200)}`);
@@ -210,7 +211,9 @@ export function checkContract(text: string, path: string): Contract {
   try {
     makeAjv(false).compile(withoutDialect(schema));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    // Ajv follows references that lead to each other until the stack ends.
+    const loop = 'has $ref that lead to each other, and to no schema: remove one';
+    const reason = error instanceof RangeError ? loop : messageOf(error);
     throw new TemplateProblem(path, null, reason.slice(0, 300));
   }
   return schema;

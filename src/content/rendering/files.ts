@@ -18,7 +18,7 @@ const mostNamed = 20;
 /** Characters that HFS+ leaves out of names: `.g<U+200C>it` is `.git` there. */
 const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
-const control = /[\u0000-\u001f\u007f]/;
+const control = /[\u0000-\u001f\u007f-\u009f]/;
 /** Characters that neither HTML nor MJML may have. JSON needs six for each. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;

@@ -78,6 +78,8 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const row = await getWorkspaceRow(db, organizationId, templateId);
   const base = await filesAt(db, templateId, row.base_commit);
+  // A deletion may have come between the two reads.
+  if (!base) await getWorkspaceRow(db, organizationId, templateId);
   if (!base) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
   return { row, base, ...contentOf(row) };
 }
