@@ -3,7 +3,6 @@
 // a schema of 64 KB takes longer than the event loop has.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { messageOf } from '../../platform/errors.ts';
 import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;
@@ -175,7 +174,7 @@ function parsedContract(text: string, path: string): Contract {
   try {
     schema = JSON.parse(text);
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = error instanceof Error ? error.message : String(error);
     const at = /position (\d+)/.exec(reason)?.[1];
     const line = at === undefined ? null : text.slice(0, Number(at)).split('\n').length;
     throw new TemplateProblem(path, line, `is no JSON: ${reason.slice(0, 200)}`);
@@ -213,8 +212,9 @@ export function checkContract(text: string, path: string): Contract {
   } catch (error) {
     // Ajv follows references that lead to each other until the stack ends.
     const loop = 'has $ref that lead to each other, and to no schema: remove one';
-    const reason = error instanceof RangeError ? loop : messageOf(error);
-    throw new TemplateProblem(path, null, reason.slice(0, 300));
+    const reason = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof RangeError ? loop : reason.slice(0, 300);
+    throw new TemplateProblem(path, null, problem);
   }
   return schema;
 }
