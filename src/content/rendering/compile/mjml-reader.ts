@@ -3,7 +3,7 @@
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
 import { attributeProblem, bodyTags, wordsOf } from './mjml-words.ts';
-import { type Hidden, type Shields, type SourceText, sliceSource } from './shields.ts';
+import { type Hidden, prints, type Shields, type SourceText, sliceSource } from './shields.ts';
 
 /** A tag of MJML, or a piece between tags that is kept as it is. */
 export type MjmlNode = MjmlTag | MjmlPiece;
@@ -12,7 +12,7 @@ export interface MjmlTag {
   tag: string;
   attributes: Map<string, string>;
   children: MjmlNode[];
-  /** Content that is no MJML. */
+  /** Content other than MJML. */
   content: SourceText | null;
   path: string;
   line: number;
@@ -41,7 +41,7 @@ const openTag = /<([a-z][a-z0-9-]*)(?=[\s/>])/iy;
 const attribute = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
 const tagEnd = /\s*(\/?)>/y;
 const closeTag = /<\/([a-z][a-z0-9-]*)\s*>/iy;
-/** Tags of MJML that we do not have, with what to do instead. */
+/** Tags of MJML that are refused, with the advice for each. */
 const unsupportedTags: Readonly<Record<string, string>> = {
   'mj-html-attributes': 'write attributes into the HTML',
   'mj-carousel': 'few mail programs show it; use images',
@@ -108,7 +108,7 @@ class MjmlReader {
     this.#parent?.children.push({ tag: null, text, path, line: this.#source.lineAt(at) });
   }
 
-  /** Reads what stands between two tags: Liquid and spaces. */
+  /** Reads the Liquid and the spaces between two tags. */
   #between(start: number, end: number): void {
     const text = this.#source.text.slice(start, end);
     if (text.trim() === '') return;
@@ -128,11 +128,9 @@ class MjmlReader {
         );
       }
       if (hidden.partial !== null) this.#partial(hidden);
-      else if (
-        hidden.kind === 'output' &&
-        /^(?:mj-wrapper|mjml|root)$/.test(parent?.tag ?? 'root')
-      ) {
-        throw new TemplateProblem(hidden.path, hidden.line, 'a value is not possible here');
+      else if (prints(hidden) && parent?.tag !== 'mj-body' && parent?.tag !== 'mj-head') {
+        const message = 'a value is not possible here: put it into <mj-text> or <mj-raw>';
+        throw new TemplateProblem(hidden.path, hidden.line, message);
       } else {
         const { path, line, word } = hidden;
         parent?.children.push({ tag: null, text: word, path, line });
