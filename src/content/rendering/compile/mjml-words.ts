@@ -19,7 +19,7 @@ interface TagWords {
   attributes: readonly string[];
   /** Tags that may stand in it. */
   children: readonly string[];
-  /** Kind of its content, if that is no MJML. */
+  /** Language of its content; null for MJML. */
   content: 'html' | 'css' | 'text' | null;
 }
 
