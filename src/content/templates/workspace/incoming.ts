@@ -125,7 +125,12 @@ export async function receivePush(
     if (row.base_commit !== from) throw notOnTop();
     assertMergeable(workspace);
     const incoming = await readIncoming(db, templateId, { pack, tip: to, head: from });
-    if (!incoming.isFastForward) throw notOnTop();
+    if (!incoming.isFastForward) {
+      // Main may have moved while the pack was read, perhaps by the same push.
+      const present = await getWorkspaceRow(db, caller.organizationId, templateId);
+      if (present.base_commit === row.base_commit || tries === mostTries) throw notOnTop();
+      continue;
+    }
     const step = forward(workspace, incoming, 'template.pushed');
     const next = nextRow(workspace, step, authorOf(caller, 'git'), app.clock.now());
     if (await commitStep(app, caller, next, step)) return;
