@@ -27,7 +27,6 @@ const doorways = {
   fastify: '^daemon/http/',
   'html-to-text': '^src/mail/mime/parse/|^src/content/rendering/',
   isbot: '^src/outbound/tracking/automated\\.ts$',
-  'just-git': '^src/content/git/',
   kysely: '^src/platform/store/|^src/.*queries\\.ts$',
   libmime: '^src/mail/mime/parse/',
   liquidjs: '^src/content/rendering/',

@@ -4,6 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { sweepBuckets } from '../src/access/admission/shared-buckets.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
+import { sweepAnswers } from '../src/content/templates/workspace/retention.ts';
 import type { App } from '../src/core/app.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
@@ -285,6 +286,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
       { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
+      { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },
       { name: 'sweep actions', pattern: '53 2 * * *', run: () => sweepActions(app) },
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },

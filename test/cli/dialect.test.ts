@@ -55,6 +55,9 @@ const besideRoute: Readonly<Record<string, string>> = {
   'templates:lint': 'compiles a folder that no template has yet',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
+  'templates:clone': 'writes the files of main, without staged ones',
+  'templates:pull': 'merges the files of a folder with those of main',
+  'templates:push': 'saves the files of a folder in one step',
   'warming:start': '--simulate calculates a plan and stores nothing',
 };
 

@@ -5,7 +5,7 @@ import type { Db } from '../../platform/store/db.ts';
 import type { ObjectType } from './objects.ts';
 import { countAfter, selectAfter } from './queries.ts';
 
-export const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
+const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
 
 /** Objects read at once: up to 16 MB. */
 const objectsAtOnce = 32;

@@ -208,17 +208,13 @@ export async function readObjects(
 }
 
 /** Returns a commit of the repository, or undefined. */
-export async function readCommit(
-  db: Db,
-  repositoryId: string,
-  oid: string,
-): Promise<Commit | undefined> {
+async function readCommit(db: Db, repositoryId: string, oid: string): Promise<Commit | undefined> {
   const found = (await readObjects(db, repositoryId, [oid])).get(oid);
   return found?.type === 'commit' ? decodeCommit(oid, found.body) : undefined;
 }
 
 /** Returns the ids of the files of a tree by path. */
-export async function blobsOf(
+async function blobsOf(
   db: Db,
   repositoryId: string,
   treeOid: string,

@@ -10,10 +10,13 @@ import type { Caller, FileAnswer, StreamedBody } from '../../../core/api/route.t
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
 import { readBundle, writeBundle } from '../../git/bundle.ts';
+import { prepareCommit } from '../../git/commit.ts';
 import { type Incoming, readIncoming } from '../../git/incoming.ts';
 import { mergeFiles } from '../../git/merge.ts';
 import { filesAt, findHead, type Head, keepPending, placeOf } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
+import { compileFiles } from '../compile-files.ts';
+import { commitAuthorOf } from './begin.ts';
 import {
   commitStep,
   getWorkspaceRow,
@@ -52,7 +55,7 @@ export async function exportBundle(
   return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
 }
 
-/** Takes a bundle as it arrives; see `importBundle`. */
+/** Takes a bundle as it arrives. @throws as `importBundle` */
 export async function importStream(
   app: App,
   caller: Caller,
@@ -92,7 +95,7 @@ function mergedDraft(
 /** Makes the step by which main moves to the incoming commits. */
 function forward(
   { base, overlay }: Workspace,
-  incoming: Incoming,
+  incoming: Pick<Incoming, 'tip' | 'commits' | 'closing' | 'objects' | 'files'>,
   action: 'template.pushed' | 'template.bundled',
 ): Step {
   const { files, objects, commits, closing, tip } = incoming;
@@ -131,9 +134,51 @@ export async function receivePush(
       if (present.base_commit === row.base_commit || tries === mostTries) throw notOnTop();
       continue;
     }
+    await compileFiles(app, caller.organizationId, incoming.files);
     const step = forward(workspace, incoming, 'template.pushed');
     const next = nextRow(workspace, step, authorOf(caller, 'git'), app.clock.now());
     if (await commitStep(app, caller, next, step)) return;
+    if (tries === mostTries) throw notOnTop();
+  }
+}
+
+/** Files that were made on a commit of main. */
+export interface FilesOnCommit {
+  files: TemplateFiles;
+  /** The head of main that they change. */
+  commit: string;
+  message: string;
+}
+
+/**
+ * Commits files as the new head of main, if that is still their commit and they compile. The draft moves onto them.
+ * Returns the new commit.
+ * @throws ConflictError, ResourceNotFoundError, ValidationError
+ */
+export async function pushFiles(
+  app: App,
+  caller: Caller,
+  templateId: string,
+  { files, commit, message }: FilesOnCommit,
+): Promise<string> {
+  const { db } = app.store;
+  for (let tries = 1; ; tries++) {
+    const workspace = await openWorkspace(db, caller.organizationId, templateId);
+    const { row } = workspace;
+    if (row.base_commit !== commit) {
+      throw new ConflictError('workspace', `main is at ${row.base_commit}, the files at ${commit}`);
+    }
+    assertMergeable(workspace);
+    await compileFiles(app, caller.organizationId, files);
+    const { oid, objects } = await prepareCommit(db, templateId, {
+      ...{ files, parents: [commit], message },
+      author: commitAuthorOf(caller),
+      at: app.clock.now(),
+    });
+    const incoming = { tip: oid, commits: [oid], closing: new Set([oid]), objects, files };
+    const step = forward(workspace, incoming, 'template.pushed');
+    const next = nextRow(workspace, step, authorOf(caller), app.clock.now());
+    if (await commitStep(app, caller, next, step)) return oid;
     if (tries === mostTries) throw notOnTop();
   }
 }
@@ -156,7 +201,7 @@ function notOnTop(): ConflictError {
  * into the draft.
  * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
  */
-export async function importBundle(
+async function importBundle(
   app: App,
   caller: Caller,
   templateId: string,
@@ -187,7 +232,10 @@ async function stepOfBundle(app: App, workspace: Workspace, incoming: Incoming):
   const { template_id: id, organization_id: organizationId } = row;
   if (incoming.isFastForward) {
     const step = forward(workspace, incoming, 'template.bundled');
-    if (step.conflicts?.length === 0) return step;
+    if (step.conflicts?.length === 0) {
+      await compileFiles(app, organizationId, files);
+      return step;
+    }
   }
   if (incoming.base === undefined) {
     throw ValidationError.of('bundle', 'its main has no commit of this template below it');

@@ -21,7 +21,7 @@ export interface Reference {
   locator: string;
 }
 
-export const defaultBranch = 'main';
+const defaultBranch = 'main';
 
 /** Digest of the files that all workspaces share: there are none. */
 const libraryManifestDigest = digestOf('{}');

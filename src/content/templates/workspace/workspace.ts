@@ -8,6 +8,7 @@ import { prepareCommit } from '../../git/commit.ts';
 import { commitsBeyondMain, dropPending, filesAt, placeOf } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 import { checkFiles } from '../../rendering/files.ts';
+import { compileFiles } from '../compile-files.ts';
 import { commitAuthorOf } from './begin.ts';
 import { change, openWorkspace, type Step, type Workspace } from './changes.ts';
 import { type Conflict, draftOf, type Overlay, replacing, sourceOf, staged } from './draft.ts';
@@ -81,7 +82,7 @@ function messageOf({ overlay, references, row }: Workspace): string {
 }
 
 /**
- * Commits the staged files to main. Without any it changes nothing.
+ * Commits the staged files to main, if they compile. Without any it changes nothing.
  * @throws ConflictError, ResourceNotFoundError, ValidationError
  */
 export function saveWorkspace(
@@ -115,7 +116,7 @@ async function saved(
   const action = 'template.saved';
   if (Object.keys(overlay).length === 0 && row.pending_head === null) return { action };
   const files = draftOf(base, overlay);
-  checkFiles(files);
+  await compileFiles(app, row.organization_id, files);
   const { db } = app.store;
   const pending = row.pending_head;
   const merged = pending === null ? [] : await commitsBeyondMain(db, row.template_id, pending);

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../../src/access/organizations/organizations.ts';
 import { filesAt } from '../../../../src/content/git/repository.ts';
+import { sweepAnswers } from '../../../../src/content/templates/workspace/retention.ts';
 import type { History, WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
 import { eachApi } from '../../../support/each-app.ts';
 import { stores } from '../../../support/test-app.ts';
@@ -152,6 +153,17 @@ describe.each(stores)('the workspace of a template on %s', (store) => {
     await putFiles({ expectedRevision: '9', files: filesOf('second'), idempotencyKey: 'k' });
     const corrected = { expectedRevision: '1', files: filesOf('second'), idempotencyKey: 'k' };
     expect((await putFiles(corrected)).status).toBe(200);
+  });
+
+  it('keeps answers for 24 hours', async () => {
+    const body = { expectedRevision: '1', files: filesOf('second'), idempotencyKey: 'k' };
+    await putFiles(body);
+    await test.clock.advance(24 * 3_600_000 - 1);
+    expect(await sweepAnswers(test.app)).toBe(0);
+    expect((await putFiles(body)).status).toBe(200);
+    await test.clock.advance(2);
+    expect(await sweepAnswers(test.app)).toBe(1);
+    expect((await putFiles(body)).status).toBe(409);
   });
 
   it('discards staged files', async () => {

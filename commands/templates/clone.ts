@@ -1,0 +1,45 @@
+// `svc templates clone`: the files of a template in a folder, without git.
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { print } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
+import { templateArg, templateId } from '../base/template-id.ts';
+
+export default class TemplatesClone extends BaseCommand {
+  static override summary = 'Write the files of a template to a folder';
+
+  static override description =
+    'Needs no git. Edit the files, then run `svc templates push DIR`. With git, clone ' +
+    '`https://any:KEY@HOST/v1/templates/ID/git` instead.';
+
+  static override examples = [
+    {
+      description: 'Write the last commit to a new folder',
+      command: 'svc templates clone order-shipped order-shipped/',
+    },
+  ];
+
+  static override args = {
+    ...templateArg,
+    dir: Args.string({ description: 'New or empty folder', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(TemplatesClone);
+    const { makeFolder, writeFiles, writeState } = await import('../base/template-clone.ts');
+    const done = await withCaller(flags, async (app, caller) => {
+      const { workspaceRoutes } = await import('../../src/content/templates/workspace/routes.ts');
+      const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
+      const params = { id: await templateId(app, caller, args.template) };
+      const { workspace } = await runRoute(app, caller, workspaceRoutes.show, { params });
+      const template = workspace.projectId;
+      const { commit, files } = await headFiles(app.store.db, template);
+      await makeFolder(args.dir);
+      const written = await writeFiles(args.dir, {}, files);
+      await writeState(args.dir, { template, commit });
+      return { template, commit, dir: args.dir, files: written };
+    });
+    await print(flags, done, () => `Wrote ${done.files.length} files to ${args.dir}`);
+  }
+}

@@ -1,0 +1,15 @@
+import { historyQuery } from '../../src/content/templates/workspace/schema.ts';
+import { findTemplate, templateArg } from '../base/template-id.ts';
+import { listCommand } from '../base/verbs.ts';
+
+export default listCommand({
+  summary: 'List the commits of a template, newest first',
+  examples: [['List the last five commits', 'svc templates history order-shipped --limit 5']],
+  args: templateArg,
+  find: findTemplate,
+  query: historyQuery,
+  route: async () =>
+    (await import('../../src/content/templates/workspace/routes.ts')).workspaceRoutes.history,
+  columns: ['date', 'commit', 'author.name', 'version', 'message'],
+  whenEmpty: 'This template has no commits.',
+});
