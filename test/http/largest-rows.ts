@@ -22,6 +22,13 @@ const metadata = `json_object(${Array.from(
   (_, key) => `'key ${key}', ${text(1_990)}`,
 ).join()})`;
 
+/** SQL for 100 pieces of advice, which a version keeps at most. */
+const warningsOfVersion = `json_array(${Array.from(
+  { length: 100 },
+  () =>
+    `json_object('code', 'foreign-link', 'message', ${text(600)}, 'path', ${text(600)}, 'line', 9)`,
+).join()})`;
+
 const attempt = `'number', 1, 'at', '2026-01-05T12:00:00.000Z', 'durationMs', 1, 'host', 'mx.example',
   'address', null, 'tls', null, 'outcome', 'deferred', 'code', 451, 'enhancedCode', null,
   'reply', 'later', 'verb', 'DATA'`;
@@ -230,7 +237,14 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: { name: text(1_200), description: text(3_000) },
     },
   ],
-  '/v1/templates/{id}/versions': () => [],
+  '/v1/templates/{id}/versions': ({ shared }) => [
+    {
+      table: 'template_versions',
+      where: `template_id = '${shared.publishedTemplate}'`,
+      unique: { id: numbered('id'), number: 'n.i + 1' },
+      wide: { compiled: text(1_000_000), warnings: warningsOfVersion },
+    },
+  ],
   '/v1/templates/families': ({ shared }) => [
     {
       table: 'template_families',

@@ -38,7 +38,7 @@ function urlOf(path: string, side: Side): string {
   const { threadId } = inThread(side, null);
   const id = Object.entries({
     '/v1/messages': shared.message,
-    '/v1/templates': shared.template,
+    '/v1/templates': shared.publishedTemplate,
     '/v1/mailboxes/{id}/events': shared.mailbox,
     '/v1/mailboxes/{id}/actions': shared.proposingMailbox,
     '/v1/mailboxes': shared.threadedMailbox,

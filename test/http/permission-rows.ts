@@ -7,6 +7,7 @@ import { createBrand } from '../../src/content/brands/brands.ts';
 import { brandNoun } from '../../src/content/brands/schema.ts';
 import { addMember, createFamily } from '../../src/content/families/families.ts';
 import { createTemplate } from '../../src/content/templates/create.ts';
+import { publishTemplate } from '../../src/content/templates/publish.ts';
 import { familyNoun, templateNoun } from '../../src/content/templates/schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -105,6 +106,13 @@ const member = `${families}/{familyId}/members/{templateId}`;
 
 const unknownAction = 'act_0123456789abcdefghjk';
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
+
+const templateSamples = {
+  status: 'draft',
+  channel: 'email',
+  slug: 'own-1',
+  familyId: 'tfam_0123456789abcdefghjk',
+};
 
 const conversationSamples = {
   status: 'active',
@@ -333,12 +341,17 @@ export const resources = {
         DELETE: 'template.deleted',
       },
     },
-    samples: {
-      status: 'draft',
-      channel: 'email',
-      slug: 'own-1',
-      familyId: 'tfam_0123456789abcdefghjk',
+    samples: templateSamples,
+  },
+  /** A template with a version. */
+  publishedTemplate: {
+    path: templates,
+    idKind: templateNoun,
+    make: async ({ app, operator, serial, name }) => {
+      const { id } = await createTemplate(app, operator, templateBody(`${name}-${serial}`));
+      return publishTemplate(app, operator, id);
     },
+    samples: templateSamples,
   },
   family: {
     path: families,

@@ -1,4 +1,4 @@
-// Reads CSS without building it: finds what it would load and bounds what it costs, before css-inline sees
+// Reads CSS without building it: finds the addresses that it would load and bounds its cost, before css-inline sees
 // it. css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
 
 /** Limits of one style sheet. */
@@ -8,11 +8,11 @@ export const cssLimits = {
   nesting: 16,
   rules: 2000,
   /** Parts of all selectors: `.a > b, c` has three. */
-  selectors: 4000,
+  selectors: 8000,
   declarations: 8000,
 } as const;
 
-/** Counts of a style sheet that decide what inlining costs. */
+/** Counts of a style sheet that decide the cost of inlining. */
 export interface CssFacts {
   rules: number;
   selectors: number;

@@ -13,6 +13,8 @@ import * as queries from './queries.ts';
 import type { Template } from './schema.ts';
 import { headFiles } from './workspace/begin.ts';
 
+/** Pieces of advice that a version keeps, so that a page of versions stays small. */
+const mostWarnings = 100;
 /** Compilations of one request, if saves keep moving the head. */
 const mostTries = 5;
 
@@ -101,7 +103,7 @@ async function addVersion(
     number,
     commit_hash: commit,
     compiled: JSON.stringify(compiled),
-    warnings: JSON.stringify(warnings),
+    warnings: JSON.stringify(warnings.slice(0, mostWarnings)),
     html_bytes: Buffer.byteLength(compiled.html ?? ''),
     brand_slug: brandSlug,
     css_digest: cssDigest,

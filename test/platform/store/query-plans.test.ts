@@ -73,7 +73,6 @@ function samplesOfActions(listOf: (own: Side) => string): Record<string, Sample>
   };
 }
 
-/** A value of each query parameter of each route. */
 /** Returns the commit of the own template. */
 async function headOfTemplate({ api, shared: { template } }: Side): Promise<string> {
   const path = `/v1/templates/${template}/workspace` as const;
@@ -81,6 +80,7 @@ async function headOfTemplate({ api, shared: { template } }: Side): Promise<stri
   return body.workspace.baseCommit;
 }
 
+/** A value of each query parameter of each route. */
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ...Object.fromEntries(
     Object.values<Resource>(resources).map(({ path, samples: own = {} }) => [
@@ -88,6 +88,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       { ...page, ...own },
     ]),
   ),
+  'GET /v1/templates/{id}/versions': page,
   'GET /v1/messages/{id}/email': {
     includeStorageUrls: 'true',
     urlExpiresIn: '60',

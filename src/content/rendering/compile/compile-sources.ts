@@ -147,7 +147,7 @@ class SourceCompiler {
       const message = 'the preheader is in <mj-preview> too: keep one of them';
       throw new TemplateProblem('template.yaml', null, message);
     }
-    return this.#shields.restore(preview).replace(/\s+/g, ' ');
+    return this.#shields.restore(makeText(this.#shields, preview).replace(/\s+/g, ' ').trim());
   }
 
   /** Puts in the brand and the preheader, and inlines the CSS. */

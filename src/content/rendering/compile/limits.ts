@@ -13,7 +13,7 @@ export const compileLimits = {
   /** Characters of all partials where they are placed. */
   placedCharacters: 2 * fileLimits.bytesOfFile,
   /** Tags of MJML: mrml writes 0.7 KB for an empty section. */
-  tags: 5000,
+  tags: 3000,
   /** Elements of the compiled HTML. */
-  elements: 30_000,
+  elements: 20_000,
 } as const;

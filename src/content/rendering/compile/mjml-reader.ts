@@ -3,7 +3,7 @@
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
 import { attributeProblem, bodyTags, wordsOf } from './mjml-words.ts';
-import { type Hidden, type Shields, type SourceText, sliceSource } from './shields.ts';
+import { type Hidden, prints, type Shields, type SourceText, sliceSource } from './shields.ts';
 
 /** A tag of MJML, or a piece between tags that is kept as it is. */
 export type MjmlNode = MjmlTag | MjmlPiece;
@@ -128,11 +128,9 @@ class MjmlReader {
         );
       }
       if (hidden.partial !== null) this.#partial(hidden);
-      else if (
-        hidden.kind === 'output' &&
-        /^(?:mj-wrapper|mjml|root)$/.test(parent?.tag ?? 'root')
-      ) {
-        throw new TemplateProblem(hidden.path, hidden.line, 'a value is not possible here');
+      else if (prints(hidden) && parent?.tag !== 'mj-body' && parent?.tag !== 'mj-head') {
+        const message = 'a value is not possible here: put it into <mj-text> or <mj-raw>';
+        throw new TemplateProblem(hidden.path, hidden.line, message);
       } else {
         const { path, line, word } = hidden;
         parent?.children.push({ tag: null, text: word, path, line });

@@ -37,6 +37,13 @@ function roleOf(name: string): Role | null {
 
 const renderTag = /^\{%-?\s*render\s+(?:"([^"\\{]*)"|'([^'\\{]*)')/;
 
+/** Tells whether a piece writes something where it stands. */
+export function prints({ kind, text }: Hidden): boolean {
+  return (
+    kind === 'output' || (kind === 'tag' && /^\{%-?\s*(?:brand_footer|cycle|echo)\b/.test(text))
+  );
+}
+
 export class Shields {
   readonly #prefix: string;
   readonly #hidden: Hidden[] = [];

@@ -1,6 +1,6 @@
 // Makes the text part of compiled HTML, with its Liquid in words.
 import { compile } from 'html-to-text';
-import type { Shields } from './shields.ts';
+import { prints, type Shields } from './shields.ts';
 
 const toText = compile({
   wordwrap: false,
@@ -41,7 +41,7 @@ function closeUp(shields: Shields, text: string): string {
     const isTagOnly =
       line.trim() !== '' &&
       line.replace(shields.words, '').trim() === '' &&
-      shields.in(line).every(({ kind }) => kind !== 'output');
+      !shields.in(line).some(prints);
     if (isTagOnly) tags += line.trim();
     else if (line.trim() === '' && tags !== '') continue;
     else {
