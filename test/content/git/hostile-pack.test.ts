@@ -1,5 +1,6 @@
 // Packs made by hand: each broken or too large one is refused with its place, without its memory being taken and
 // without a stall.
+import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readBundle } from '../../../src/content/git/bundle.ts';
