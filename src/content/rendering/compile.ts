@@ -59,7 +59,7 @@ function refusal(path: string, line: number | null, message: string): Validation
 
 /**
  * Compiles the files of a template.
- * @throws ValidationError with the field `files.<path>`, whose message begins with the line; CapacityError
+ * @throws ValidationError with the field `files.<path>` and the line in its message; CapacityError
  * beyond the share of the organization
  */
 export async function compileTemplate(

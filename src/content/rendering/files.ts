@@ -6,6 +6,8 @@ import type { TemplateFiles } from './compiled.ts';
 /** Limits of one template. */
 export const fileLimits = {
   files: 200,
+  /** Each is a tree of git in every commit that changes it. */
+  folders: 200,
   bytesOfFile: 512 * 1024,
   bytesInAll: 5 * 1024 * 1024,
   pathCharacters: 200,
@@ -44,26 +46,57 @@ function problemOf(path: string): string | null {
 
 const folded = (path: string) => path.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
 
-/** Returns the first collision of each path with an earlier one, as [path, problem]. */
+/** A file or folder with its spelling. */
+interface Entry {
+  name: string;
+  isFile: boolean;
+  /** Entries of a folder by their folded names. */
+  inner: Map<string, Entry>;
+}
+
+const entryOf = (name: string, isFile: boolean): Entry => ({ name, isFile, inner: new Map() });
+
+/**
+ * Returns the first collision of each path with an earlier one, as [path, problem].
+ * @throws ValidationError beyond the limit of folders
+ */
 function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
-  /** Spelling of each file and folder by its folded name. */
-  const known = new Map<string, { name: string; isFile: boolean }>();
+  const root = entryOf('', false);
+  let folders = 0;
   for (const path of paths) {
     const components = path.split('/');
-    for (let end = 1; end <= components.length; end += 1) {
-      const name = components.slice(0, end).join('/');
-      const isFile = end === components.length;
-      const other = known.get(folded(name));
-      if (!other) known.set(folded(name), { name, isFile });
-      else if (other.name !== name) {
-        yield [path, `${name} differs from ${other.name} in upper and lower case only`];
-        break;
-      } else if (isFile || other.isFile) {
-        yield [path, `${name} is a file and a folder`];
-        break;
+    let folder = root;
+    for (const [index, component] of components.entries()) {
+      const isFile = index === components.length - 1;
+      const key = folded(component);
+      const other = folder.inner.get(key);
+      const entry = other ?? entryOf(component, isFile);
+      if (!other) {
+        folder.inner.set(key, entry);
+        if (!isFile) folders += 1;
+        if (folders > fileLimits.folders) {
+          throw ValidationError.of('files', `a template has at most ${fileLimits.folders} folders`);
+        }
+      } else {
+        const problem = clash(components.slice(0, index + 1), isFile, other);
+        if (problem !== null) {
+          yield [path, problem];
+          break;
+        }
       }
+      folder = entry;
     }
   }
+}
+
+/** Returns the problem of a name with an earlier entry of the same folded name, or null. */
+function clash(components: readonly string[], isFile: boolean, other: Entry): string | null {
+  const name = components.join('/');
+  if (other.name !== components.at(-1)) {
+    const earlier = [...components.slice(0, -1), other.name].join('/');
+    return `${name} differs from ${earlier} in upper and lower case only`;
+  }
+  return isFile || other.isFile ? `${name} is a file and a folder` : null;
 }
 
 function refuse(errors: FieldErrors): void {

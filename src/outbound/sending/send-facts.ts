@@ -1,5 +1,5 @@
-// Reads what the values of templated sends need: template, sender, contact. Sends of one turn of the event
-// loop are read together. Compiled versions are cached, as they never change.
+// Reads template, sender and contact of sends that name a template. Sends of one turn of the event loop are
+// read together. Compiled versions are cached, as they never change.
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 import {
   findCompiled,
@@ -33,7 +33,7 @@ interface PublishedVersion {
 
 export interface SendFacts {
   template: PublishedVersion;
-  /** Null for several recipients, and for one that is no contact. */
+  /** Null for several recipients, and for a recipient without a contact. */
   contact: ContactValues | null;
   sender: { email: string; name: string | null };
 }

@@ -1,10 +1,22 @@
 // The look that a page takes from the CSS of a brand: read, checked for contrast, written anew.
 import { describe, expect, it } from 'vitest';
 import { cssLookOf } from '../../../src/content/brands/css-look.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 
 const none = { back: null, text: null, heading: null, button: null, corners: null, font: null };
 
 describe('the look of a page', () => {
+  it.each([
+    ['in a selector', `a${String.raw`\"`.repeat(50_000)}{color:red}`],
+    ['in a value', `a{b:${String.raw`\"`.repeat(50_000)}}`],
+    ['in an address', `a{b:url(data:image/png,${String.raw`\"`.repeat(50_000)})}`],
+    ['of both kinds', `a{b:${String.raw`\"\'`.repeat(25_000)}}`],
+  ])('reads CSS with many escaped quotes %s at once', (_, css) => {
+    const start = startWork();
+    cssLookOf(css);
+    expect(workedMs(start)).toBeLessThan(100);
+  });
+
   it('comes from body, h1 and buttons', () => {
     const css = `
       body { background: #F6F3EC; color: #222; font-family: Georgia, "Times New Roman", serif }

@@ -31,6 +31,11 @@ const tooMuch = /^the template (?:does too much work|takes too long)|took too lo
 const tooLarge = /^a value has at most|^the filled text has over|^the template does too much work/;
 const tooLong = /too (?:many steps|long)|does too much work/;
 
+/** A list with one list, which has 64 references to a text of 100 KB. Liquidjs counts one entry. */
+const listOfLists =
+  `{% assign v = many | split: '|' %}${'{% assign v = v | concat: v %}'.repeat(6)}` +
+  "{% assign w = v | group_by: 'x' | map: 'items' %}";
+
 /** Objects and prototypes. */
 export const prototypePayloads: Payload[] = [
   ['the constructor of an object', '[{{ o.constructor }}]', '[]'],
@@ -166,6 +171,8 @@ export const costlyPayloads: Payload[] = [
     `{% assign v = many | split: '|' %}${'{% assign v = v | concat: v %}'.repeat(12)}{{ v | json }}`,
     tooMuch,
   ],
+  ['a list of lists that is joined', `${listOfLists}{{ w | join: ',' | size }}`, tooMuch],
+  ['a list of lists that is printed', `${listOfLists}{{ w }}`, tooMuch],
   [
     'groups of groups as JSON',
     `{% assign v = list %}${"{% assign v = v | group_by: 'k' | concat: v | concat: v %}".repeat(40)}{{ v | json }}`,

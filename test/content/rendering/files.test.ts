@@ -7,6 +7,7 @@ import {
   fileLimits,
 } from '../../../src/content/rendering/files.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 
 function fieldsOf(check: () => void): Record<string, string[]> {
   try {
@@ -51,6 +52,27 @@ describe('paths', () => {
     expect(fieldsOf(() => checkPaths([...paths, 'a'.repeat(fileLimits.pathCharacters)]))).toEqual(
       {},
     );
+  });
+
+  const folders = (count: number) =>
+    Array.from({ length: count }, (_, index) => `${index}/body.html`);
+
+  it('accepts 200 folders', () => {
+    expect(fieldsOf(() => checkPaths(folders(200)))).toEqual({});
+  });
+
+  it('refuses paths of more than 200 folders together', () => {
+    const deep = Array.from({ length: 3 }, (_, index) => `${index}/${'a/'.repeat(70)}x`);
+    expect(fieldsOf(() => checkPaths(deep))).toEqual({
+      files: ['a template has at most 200 folders'],
+    });
+  });
+
+  it('checks 200 deep paths at once', () => {
+    const deep = Array.from({ length: 200 }, (_, index) => `${'é/'.repeat(95)}${index}`);
+    const start = startWork();
+    expect(fieldsOf(() => checkPaths(deep))).toEqual({});
+    expect(workedMs(start)).toBeLessThan(50);
   });
 
   it('refuses names that differ in case only', () => {

@@ -1,5 +1,5 @@
 // Reads HTML with Liquid in it and writes HTML that parsers keep: Liquid between elements becomes comments,
-// style sheets and styles with Liquid are set aside. What would load or run something is refused or warned of.
+// style sheets and styles with Liquid are set aside. Elements that load or run something are refused or reported.
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 import { CssFault, readCss } from '../css.ts';

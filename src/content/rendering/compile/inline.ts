@@ -1,4 +1,4 @@
-// Writes CSS into `style` attributes by css-inline. It is native: what it costs is bounded beforehand, as no
+// Writes CSS into `style` attributes by css-inline. It is native: its cost is bounded beforehand, as no
 // deadline ends it. Its tree is bounded by html-tree.ts.
 import { inline } from '@css-inline/css-inline';
 import { messageOf } from '../../../platform/errors.ts';

@@ -12,7 +12,7 @@ export interface MjmlTag {
   tag: string;
   attributes: Map<string, string>;
   children: MjmlNode[];
-  /** Content that is no MJML. */
+  /** Content other than MJML. */
   content: SourceText | null;
   path: string;
   line: number;
@@ -41,7 +41,7 @@ const openTag = /<([a-z][a-z0-9-]*)(?=[\s/>])/iy;
 const attribute = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
 const tagEnd = /\s*(\/?)>/y;
 const closeTag = /<\/([a-z][a-z0-9-]*)\s*>/iy;
-/** Tags of MJML that we do not have, with what to do instead. */
+/** Tags of MJML that are refused, with the advice for each. */
 const unsupportedTags: Readonly<Record<string, string>> = {
   'mj-html-attributes': 'write attributes into the HTML',
   'mj-carousel': 'few mail programs show it; use images',
@@ -108,7 +108,7 @@ class MjmlReader {
     this.#parent?.children.push({ tag: null, text, path, line: this.#source.lineAt(at) });
   }
 
-  /** Reads what stands between two tags: Liquid and spaces. */
+  /** Reads the Liquid and the spaces between two tags. */
   #between(start: number, end: number): void {
     const text = this.#source.text.slice(start, end);
     if (text.trim() === '') return;

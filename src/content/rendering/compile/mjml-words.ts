@@ -19,7 +19,7 @@ interface TagWords {
   attributes: readonly string[];
   /** Tags that may stand in it. */
   children: readonly string[];
-  /** Kind of its content, if that is no MJML. */
+  /** Kind of its content, for content other than MJML. */
   content: 'html' | 'css' | 'text' | null;
 }
 

@@ -65,7 +65,7 @@ export class Shields {
     return word;
   }
 
-  /** Hides a text that is no Liquid. */
+  /** Hides a text without Liquid. */
   hideText(text: string, path: string, line: number): string {
     return this.hide({ kind: 'text', text, path, line, role: null, partial: null });
   }
