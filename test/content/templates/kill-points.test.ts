@@ -118,6 +118,8 @@ function deathOf(seed: number): KillPoint & { at: number } {
 
 const keyed: readonly Way[] = [stage, save, restore];
 const history = 'Create the template,second,pushed 1,pushed 2,third,restored,bundled 1,bundled 2';
+/** Commits of the versions: a publication beside a save takes the commit before or after it; a repeat, both. */
+const possibleVersions = ['2,4,8', '2,5,8', '2,4,5,8'];
 
 describe.each(stores)('a daemon that dies while a template changes, on %s', (store) => {
   let test: TestApp;
@@ -165,7 +167,7 @@ describe.each(stores)('a daemon that dies while a template changes, on %s', (sto
     const end = await standingOf(test.app, id);
     expect(end.commits.join(), told).toBe(history);
     expect(end, told).toMatchObject({ overlay: {}, revision: 9 });
-    expect(end.versions, told).toEqual([2, expect.any(Number), 8]);
+    expect(possibleVersions, told).toContain(end.versions.join());
     for (const { request, answer } of answered) {
       expect(await request(test.app), told).toEqual(answer);
     }
