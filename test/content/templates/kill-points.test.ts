@@ -2,6 +2,7 @@
 // repeated. Each change is stored completely or not at all, once for any number of requests, and a repeat gets the same
 // answer. Each seed is one death, before, within or after one of the transactions. KILL_POINTS=300 is a soak;
 // KILL_SEED=<the seed in the name of a failed test> repeats one.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareCommit } from '../../../src/content/git/commit.ts';
 import { historyOf, mainRef } from '../../../src/content/git/repository.ts';
@@ -19,6 +20,7 @@ import {
   stageFiles,
 } from '../../../src/content/templates/workspace/workspace.ts';
 import type { App } from '../../../src/core/app.ts';
+import type { Store } from '../../../src/platform/store/db.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 import { packOfObjects } from '../git/packs.ts';
@@ -123,21 +125,29 @@ const possibleVersions = ['2,4,8', '2,5,8', '2,4,5,8'];
 
 describe.each(stores)('a daemon that dies while a template changes, on %s', (store) => {
   let test: TestApp;
-  /** Dies in each test, and lives again after it: a start of its compile worker takes long. */
+  /** Dies in each test; its other requests find it alive, as a start of its compile worker takes long. */
   let victim: App;
+  let write: Store['write'];
+  /** The store of the running request: that of a dead daemon stays dead. */
+  const lives = new AsyncLocalStorage<Store>();
   beforeAll(async () => {
     test = await testApp({ store });
     victim = await test.another();
+    write = victim.store.write;
+    const writeOfLife: Store['write'] = (work, durability) =>
+      (lives.getStore()?.write ?? write)(work, durability);
+    Object.assign(victim.store, { write: writeOfLife });
   });
   afterAll(() => test.close());
 
   /** Runs the requests on the victim, which dies meanwhile. */
   async function die(death: KillPoint, requests: readonly Request[]): Promise<void> {
-    const { write } = victim.store;
-    const died = mortal(victim, death).then(() => 'died');
-    const all = Promise.all(requests.map((request) => request(victim)));
+    const dying = { ...victim, store: { ...victim.store, write } };
+    const died = mortal(dying, death).then(() => 'died');
+    const all = lives.run(dying.store, () =>
+      Promise.all(requests.map((request) => request(victim))),
+    );
     expect(await Promise.race([all, died])).toBe('died');
-    Object.assign(victim.store, { write });
   }
 
   it.each(seeds)('stores each change completely and once (KILL_SEED=%i)', async (seed) => {

@@ -6,6 +6,27 @@ import { mainRef, readObjects } from '../../../src/content/git/repository.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 
+/** Columns that name a template. */
+const columns = [
+  ['templates', 'id'],
+  ['template_versions', 'template_id'],
+  ['template_workspaces', 'template_id'],
+  ['workspace_answers', 'template_id'],
+  ['git_objects', 'repository_id'],
+  ['git_refs', 'repository_id'],
+] as const;
+
+/** Returns the tables with a row of a template. */
+export async function tablesWith({ store: { db } }: App, id: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [table, column] of columns) {
+    const { rows } = await sql`select 1 from ${sql.table(table)}
+      where ${sql.ref(column)} = ${id} limit 1`.execute(db);
+    if (rows.length > 0) found.push(table);
+  }
+  return found;
+}
+
 /** Actions of the audit that change a workspace, and whether each keeps an answer under a key. */
 const workspaceActions: Readonly<Record<string, boolean>> = {
   'template.staged': true,
