@@ -1,6 +1,6 @@
 // Every command that changes data records the change, like routes do (test/http/recorded.test.ts). The list
 // of commands is read from the files.
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,7 +37,8 @@ const changesNothing = [
   // Its decisions are those of approve and reject: test/inbox/approvals/review.test.ts.
   'mailboxes review',
   ...['templates list', 'templates show', 'templates versions', 'templates render'],
-  ...['templates lint', 'families list', 'families show'],
+  ...['templates lint', 'templates history', 'templates diff', 'templates pull'],
+  ...['templates clone', 'families list', 'families show'],
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
@@ -112,6 +113,8 @@ const changes: Readonly<Record<string, Change>> = {
     args: () => ['--slug', 'shipped', '--subject', 'Shipped', '--text', 'On its way'],
   },
   'templates publish': { args: () => ['shipped'] },
+  'templates push': { args: () => ['shipped-folder'] },
+  'templates restore': { args: () => ['shipped', publishedCommit()] },
   'templates update': { args: () => ['shipped', '--name', 'Order shipped'] },
   'templates duplicate': { args: () => ['shipped', '--slug', 'copied'] },
   'families create': { args: () => ['--name', 'Orders'] },
@@ -311,6 +314,18 @@ function leaveNoDefaultBrand(): void {
   inStore((db) => db.prepare('update brands set is_default = 0').run());
 }
 
+/** Clones a template and changes a file of the folder. */
+async function changeClone(): Promise<void> {
+  await workspace.json(['templates', 'clone', 'shipped', 'shipped-folder']);
+  writeFileSync(join(workspace.directory, 'shipped-folder', 'body.txt'), 'It is on its way');
+}
+
+/** Finds the only published commit. */
+function publishedCommit(): string {
+  const commits = 'select commit_hash from template_versions';
+  return inStore((db) => String(db.prepare(commits).pluck().get()));
+}
+
 /** Marks all ended deliveries as captured, like a daemon in capture mode. */
 function capture(): void {
   const attempts = JSON.stringify([{ number: 1, capturedBy: 'delivery.mode' }]);
@@ -338,6 +353,7 @@ describe('the commands that change data', () => {
   it.each(Object.entries(changes))('svc %s is recorded', async (name, change) => {
     const { args, input = '', recordedIn = 'audit_entries' } = change;
     if (name === 'domains resume') holdDomain();
+    if (name === 'templates push') await changeClone();
     if (name === 'queue retry') putOff();
     if (name === 'brands default') leaveNoDefaultBrand();
     if (name === 'messages release') capture();

@@ -186,7 +186,7 @@ function applyDelta(place: string, base: Buffer, delta: Buffer, take: (size: num
       length = 0;
       for (let i = 0; i < 4; i++) if (code & (1 << i)) start |= next() << (8 * i);
       for (let i = 0; i < 3; i++) if (code & (16 << i)) length |= next() << (8 * i);
-      // The highest bit of four bytes is no sign.
+      // Reads four bytes as unsigned.
       start >>>= 0;
       if (length === 0) length = 0x10000;
     } else {

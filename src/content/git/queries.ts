@@ -39,10 +39,13 @@ interface GitTables {
 
 const own = ownTables<GitTables>();
 
-/** Rows of one insert: few enough for the parameters of a statement. */
-const rowsAtOnce = 100;
+/** Rows of one insert: some ms of the event loop on SQLite. */
+const rowsAtOnce = 50;
 
-/** Inserts objects. One that awaited a merge gets its position; others that exist stay. */
+/**
+ * Inserts objects. One that awaited a merge gets its position; others that exist stay. SQLite answers at once, so other
+ * work gets its turn between the inserts; other writes wait.
+ */
 export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     await tables<GitTables>(trx)
@@ -58,6 +61,7 @@ export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promis
           .where('git_objects.position', 'is', null),
       )
       .execute();
+    if (at + rowsAtOnce < rows.length) await new Promise(setImmediate);
   }
 }
 

@@ -53,4 +53,10 @@ function fill(payload: FillPayload): FillOutcome {
   }
 }
 
-serveJobs(fill);
+function sizeOf(outcome: FillOutcome): number {
+  if (outcome.kind !== 'filled') return 0;
+  const { html, text } = outcome.filled;
+  return (html?.length ?? 0) + (text?.length ?? 0);
+}
+
+serveJobs(fill, sizeOf);

@@ -1,4 +1,4 @@
-// An app for filling templates, with the clock of the system and no store; and values to fill.
+// An app for filling templates, without a store; and values to fill.
 import type { CompiledTemplate, FillValues } from '../../../src/content/rendering/compiled.ts';
 import type { App } from '../../../src/core/app.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
@@ -8,10 +8,10 @@ export interface FillApp {
   close(): Promise<void>;
 }
 
-export function fillApp(): FillApp {
+export function fillApp(clock = systemClock): FillApp {
   const ends: (() => Promise<void>)[] = [];
   const app = {
-    clock: systemClock,
+    clock,
     onClose: (end: () => Promise<void>) => void ends.push(end),
   };
   return {

@@ -88,7 +88,7 @@ class MjmlWriter {
       return this.#setAside(escapeValue(content.text.trim()), node);
     }
     const html = shieldHtml(this.#state, content, { isInTable: node.tag === 'mj-table' });
-    // Without a text, mrml leaves out what is around it.
+    // Without a text, mrml leaves out the elements around it.
     if (html.text.trim() === '') return '';
     const isInHead = parent === 'mj-head';
     if (!isInHead && parent !== 'mj-wrapper') {

@@ -120,12 +120,9 @@ export class JobThread<Payload, Outcome> {
       else this.#send();
       return;
     }
-    for (const [index, job] of this.#free().entries()) {
-      const outcome = reply.outcomes[index];
-      if (outcome === undefined) job.reject(this.#options.errors.crash());
-      else job.resolve(outcome);
-    }
-    this.#onFree([]);
+    const jobs = this.#free();
+    for (const [index, outcome] of reply.outcomes.entries()) jobs[index]?.resolve(outcome);
+    this.#onFree(jobs.slice(reply.outcomes.length));
   }
 
   #free(): readonly PendingJob<Payload, Outcome>[] {

@@ -62,7 +62,7 @@ export async function beginWorkspace(
 
 /**
  * Returns the head of main of a template, with its files. Staged files are not among them.
- * @throws ResourceNotFoundError for a template that is deleted now
+ * @throws ResourceNotFoundError for a deleted template
  */
 export async function headFiles(
   db: Db,

@@ -24,6 +24,9 @@ import { type Author, authorOf, contentOf, type Reference } from './view.ts';
 /** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
 const mostAnswerBytes = 64 * 1024 * 1024;
 
+/** Ends a turn of the event loop: 5 MB of files take 10 to 50 ms as JSON, and are written so several times. */
+const nextTurn = () => new Promise(setImmediate);
+
 /** A workspace as a change finds it. */
 export interface Workspace {
   row: WorkspaceRow;
@@ -140,7 +143,7 @@ export async function commitStep(
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
   return app.store.write(async (trx) => {
-    // As a deletion does: it waits for no row of the workspace then, nor this step for the template.
+    // In the order of a deletion: on PostgreSQL both would wait for each other otherwise.
     await lockTemplates(trx, [templateId]);
     if (!(await replaceWorkspace(trx, next))) return false;
     await step.write?.(trx);
@@ -180,6 +183,7 @@ export async function change<Answer>(
   await getWorkspaceRow(db, caller.organizationId, templateId);
   const { operation, input } = request;
   const identity = JSON.stringify([operation, expectedRevision, input]);
+  await nextTurn();
   const fingerprint = hash('sha256', identity, 'hex');
   const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
   const kept = await again();
@@ -195,9 +199,12 @@ export async function change<Answer>(
     throw stale(expectedRevision, present.revision);
   };
   if (String(row.revision) !== expectedRevision) return madeOrStale();
+  await nextTurn();
   const step = await unlessDeleted(db, templateId, () => request.prepare(workspace));
+  await nextTurn();
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
+  await nextTurn();
   const answer = request.answer(next, step.base ?? workspace.base);
   const answerRow = {
     template_id: templateId,
@@ -207,6 +214,7 @@ export async function change<Answer>(
     answer: await deflated(Buffer.from(JSON.stringify(answer))),
     created_at: now,
   };
+  await nextTurn();
   const isDone = await commitStep(app, caller, next, step, async (trx) => {
     if (!(await insertAnswer(trx, answerRow))) throw usedKey();
   });

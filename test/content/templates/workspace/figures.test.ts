@@ -1,13 +1,17 @@
 // Figures of repositories, printed and not asserted, as they belong to the machine: with SVC_FIGURES=1. In 500
 // commits: a save, a restore, the stall of a clone. The bytes of 20 templates of 50 commits.
+import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sql } from 'kysely';
 import { describe, it } from 'vitest';
+import { prepareCommit } from '../../../../src/content/git/commit.ts';
 import { readFetch } from '../../../../src/content/git/smart-http.ts';
 import { answerGitFetch } from '../../../../src/content/templates/workspace/git-face.ts';
+import { receivePush } from '../../../../src/content/templates/workspace/incoming.ts';
 import {
   restoreCommit,
   saveWorkspace,
+  showWorkspace,
 } from '../../../../src/content/templates/workspace/workspace.ts';
 import { eachApp } from '../../../support/each-app.ts';
 import { stores } from '../../../support/test-app.ts';
@@ -71,6 +75,40 @@ describe.skipIf(!process.env.SVC_FIGURES).each(stores)('figures on %s', (store) 
     delay.disable();
     say(
       `${store}: clone of 500 commits ${took.toFixed(0)} ms, ${bytes} bytes, ` +
+        `longest stall ${(delay.max / 1e6).toFixed(1)} ms`,
+    );
+  }, 600_000);
+
+  it('of a push of 4,900 objects', async () => {
+    const id = await start(0);
+    const { workspace } = await showWorkspace(test.app, test.caller, id);
+    const objects = new Map<string, Buffer>();
+    let tip = workspace.baseCommit;
+    for (let i = 0; i < 1_633; i++) {
+      const files = { 'body.html': `<p>${i}</p>`, 'template.yaml': templateYaml };
+      const author = { name: 'Ada', email: 'ada@example.com' };
+      const commit = { files, parents: [tip], author, message: `${i}`, at: 1e12 };
+      const made = await prepareCommit(null, id, commit);
+      tip = made.oid;
+      for (const { oid, type, size, content } of made.objects) {
+        const kind = { commit: 1, tree: 2, blob: 3 }[type] << 4;
+        const low = kind | (size & 15);
+        const head = size < 16 ? [low] : [low | 128, size >> 4];
+        objects.set(oid, Buffer.concat([Buffer.from(head), content]));
+      }
+    }
+    const header = Buffer.from('PACK\0\0\0\u0002\0\0\0\0', 'latin1');
+    header.writeUInt32BE(objects.size, 8);
+    const body = Buffer.concat([header, ...objects.values()]);
+    const pack = Buffer.concat([body, createHash('sha1').update(body).digest()]);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const before = performance.now();
+    await receivePush(test.app, test.caller, id, { from: workspace.baseCommit, to: tip, pack });
+    const took = performance.now() - before;
+    delay.disable();
+    say(
+      `${store}: push of ${objects.size} objects ${took.toFixed(0)} ms, ` +
         `longest stall ${(delay.max / 1e6).toFixed(1)} ms`,
     );
   }, 600_000);
