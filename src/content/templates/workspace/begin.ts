@@ -1,12 +1,13 @@
 // The beginning of a workspace: the first commit of a new template; and the files that its head has now.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
-import { InternalError, ResourceNotFoundError } from '../../../platform/errors.ts';
+import { InternalError } from '../../../platform/errors.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { type PreparedCommit, prepareCommit } from '../../git/commit.ts';
 import { createRepository, filesAt, findHead, growthBy } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 import { checkFiles } from '../../rendering/files.ts';
+import { unlessDeleted } from './changes.ts';
 import { insertWorkspace } from './queries.ts';
 import { authorOf } from './view.ts';
 
@@ -67,10 +68,10 @@ export async function headFiles(
   db: Db,
   templateId: string,
 ): Promise<{ commit: string; files: TemplateFiles }> {
-  const head = await findHead(db, templateId);
-  // A deletion may have come after the caller read the template.
-  if (!head) throw new ResourceNotFoundError('template', templateId);
-  const files = await filesAt(db, templateId, head.oid);
-  if (!files) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
-  return { commit: head.oid, files };
+  return unlessDeleted(db, templateId, async () => {
+    const head = await findHead(db, templateId);
+    const files = head && (await filesAt(db, templateId, head.oid));
+    if (!files) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+    return { commit: head.oid, files };
+  });
 }

@@ -10,6 +10,7 @@ import { type Db, fromJson } from '../../../platform/store/db.ts';
 import { deflated, inflated } from '../../git/deflate.ts';
 import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
+import { lockTemplates } from '../queries.ts';
 import type { Conflict, Overlay } from './draft.ts';
 import {
   findAnswer,
@@ -70,6 +71,23 @@ export async function getWorkspaceRow(
   throw new ResourceNotFoundError('template', templateId);
 }
 
+/**
+ * Runs a read of several statements.
+ * @throws ResourceNotFoundError in place of its error if the template was deleted meanwhile
+ */
+export async function unlessDeleted<T>(
+  db: Db,
+  templateId: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (await findWorkspace(db, templateId)) throw error;
+    throw new ResourceNotFoundError('template', templateId);
+  }
+}
+
 /** Returns a workspace of the organization with its content. @throws ResourceNotFoundError */
 export async function openWorkspace(
   db: Db,
@@ -77,10 +95,11 @@ export async function openWorkspace(
   templateId: string,
 ): Promise<Workspace> {
   const row = await getWorkspaceRow(db, organizationId, templateId);
-  const base = await filesAt(db, templateId, row.base_commit);
-  // A deletion may have come between the two reads.
-  if (!base) await getWorkspaceRow(db, organizationId, templateId);
-  if (!base) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  const base = await unlessDeleted(db, templateId, async () => {
+    const files = await filesAt(db, templateId, row.base_commit);
+    if (files) return files;
+    throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  });
   return { row, base, ...contentOf(row) };
 }
 
@@ -124,6 +143,8 @@ export async function commitStep(
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
   return app.store.write(async (trx) => {
+    // In the order of a deletion: on PostgreSQL both would wait for each other otherwise.
+    await lockTemplates(trx, [templateId]);
     if (!(await replaceWorkspace(trx, next))) return false;
     await step.write?.(trx);
     if (growth) {
@@ -179,7 +200,7 @@ export async function change<Answer>(
   };
   if (String(row.revision) !== expectedRevision) return madeOrStale();
   await nextTurn();
-  const step = await request.prepare(workspace);
+  const step = await unlessDeleted(db, templateId, () => request.prepare(workspace));
   await nextTurn();
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
