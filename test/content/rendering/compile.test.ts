@@ -221,6 +221,16 @@ describe('refused templates', () => {
       'template.yaml',
       /^line 1: a is unknown/,
     ],
+    'a second document of settings': [
+      { 'template.yaml': 'subject: x\n---\nsubject: y', 'body.html': ok },
+      'template.yaml',
+      /^line 2: a second document begins/,
+    ],
+    'a setting given twice': [
+      { 'template.yaml': 'subject: x\nsubject: y', 'body.html': ok },
+      'template.yaml',
+      /^line 2: a setting is given twice/,
+    ],
     'no body': [{}, 'body.html', /is missing/],
     'two bodies': [{ 'body.html': ok, 'body.mjml': inColumn('') }, 'body.html', /keep one/],
     'a sample that is no JSON': [

@@ -39,6 +39,12 @@ const checks: Readonly<Record<string, Check>> = {
   allowRawHtml: (value) => (typeof value === 'boolean' ? null : 'is true or false'),
 };
 
+/** Returns the text of a fault of YAML. Two of the parser's own name its functions, or no setting. */
+function wordsOf({ code, message }: { code: string; message: string }): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins: remove its --- and all below';
+  return code === 'DUPLICATE_KEY' ? 'a setting is given twice: remove one' : message;
+}
+
 /**
  * Reads `template.yaml`.
  * @throws TemplateProblem at the first mistake
@@ -56,7 +62,7 @@ export function readSettings(files: TemplateFiles): Settings {
   const fault = (at: number | undefined, message: string) =>
     new TemplateProblem(settingsPath, at === undefined ? null : lines.linePos(at).line, message);
   const [error] = document.errors;
-  if (error) throw fault(error.pos[0], error.message);
+  if (error) throw fault(error.pos[0], wordsOf(error));
   if (!isMap(document.contents)) throw fault(0, 'is a map, such as "subject: Hello"');
   const found = new Map<string, unknown>();
   for (const { key, value } of document.contents.items) {
