@@ -1,7 +1,7 @@
 // An app for filling templates, with the clock of the system and no store; and values to fill.
 import type { CompiledTemplate, FillValues } from '../../../src/content/rendering/compiled.ts';
 import type { App } from '../../../src/core/app.ts';
-import { systemClock } from '../../../src/platform/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 
 export interface FillApp {
   app: App;
@@ -12,7 +12,11 @@ export function fillApp(): FillApp {
   const ends: (() => Promise<void>)[] = [];
   const app = {
     clock: systemClock,
-    onClose: (end: () => Promise<void>) => void ends.push(end),
+    keep: (_name: string, make: (clock: Clock) => { close(): Promise<void> }) => {
+      const made = make(systemClock);
+      ends.push(() => made.close());
+      return made;
+    },
   };
   return {
     app: app as unknown as App,
