@@ -37,6 +37,21 @@ export async function writeState(folder: string, state: CloneState): Promise<voi
   await writeFile(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
+function isHidden(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
+}
+
+/**
+ * Splits the files of a commit into those that a clone has, and hidden ones. Hidden files stay in the repository:
+ * `.envrc` or `.vscode/tasks.json` of another author would run on this machine.
+ */
+export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, TemplateFiles] {
+  const all = Object.entries(files);
+  const visible = all.filter(([path]) => !isHidden(path));
+  const hidden = all.filter(([path]) => isHidden(path));
+  return [Object.fromEntries(visible), Object.fromEntries(hidden)];
+}
+
 /** Writes the files that differ from `before`, and deletes those that are no longer there. */
 export async function writeFiles(
   folder: string,

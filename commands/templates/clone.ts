@@ -10,8 +10,8 @@ export default class TemplatesClone extends BaseCommand {
   static override summary = 'Write the files of a template to a folder';
 
   static override description =
-    'Needs no git. Edit the files, then run `svc templates push DIR`. With git, clone ' +
-    '`https://any:KEY@HOST/v1/templates/ID/git` instead.';
+    'Needs no git. Leaves out hidden files. Edit the files, then run `svc templates push DIR`. ' +
+    'With git, clone `https://any:KEY@HOST/v1/templates/ID/git` instead.';
 
   static override examples = [
     {
@@ -27,7 +27,9 @@ export default class TemplatesClone extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesClone);
-    const { makeFolder, writeFiles, writeState } = await import('../base/template-clone.ts');
+    const { makeFolder, visibleAndHidden, writeFiles, writeState } = await import(
+      '../base/template-clone.ts'
+    );
     const done = await withCaller(flags, async (app, caller) => {
       const { workspaceRoutes } = await import('../../src/content/templates/workspace/routes.ts');
       const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
@@ -36,7 +38,8 @@ export default class TemplatesClone extends BaseCommand {
       const template = workspace.projectId;
       const { commit, files } = await headFiles(app.store.db, template);
       await makeFolder(args.dir);
-      const written = await writeFiles(args.dir, {}, files);
+      const [visible] = visibleAndHidden(files);
+      const written = await writeFiles(args.dir, {}, visible);
       await writeState(args.dir, { template, commit });
       return { template, commit, dir: args.dir, files: written };
     });

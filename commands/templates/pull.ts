@@ -34,7 +34,7 @@ export default class TemplatesPull extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPull);
-    const { changedPaths, readClone, writeFiles, writeState } = await import(
+    const { changedPaths, readClone, visibleAndHidden, writeFiles, writeState } = await import(
       '../base/template-clone.ts'
     );
     const { readTemplateFolder } = await import('../base/template-folder.ts');
@@ -48,8 +48,10 @@ export default class TemplatesPull extends BaseCommand {
       const params = { id: state.template };
       await runRoute(app, caller, workspaceRoutes.show, { params });
       const { db } = app.store;
-      const { commit, files } = await headFiles(db, state.template);
-      const base = (await filesAt(db, state.template, state.commit)) ?? {};
+      const head = await headFiles(db, state.template);
+      const { commit } = head;
+      const [files] = visibleAndHidden(head.files);
+      const [base] = visibleAndHidden((await filesAt(db, state.template, state.commit)) ?? {});
       const isMine = flags.take !== 'main';
       const merged = isMine ? mergeFiles(base, mine, files) : mergeFiles(base, files, mine);
       const paths = merged.conflicts.map(({ path }) => path);

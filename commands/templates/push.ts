@@ -105,7 +105,9 @@ async function preview(flags: CommonFlags, dir: string): Promise<void> {
 }
 
 async function push(flags: CommonFlags, dir: string, text: string | undefined): Promise<Pushed> {
-  const { changedPaths, readClone, writeState } = await import('../base/template-clone.ts');
+  const { changedPaths, readClone, visibleAndHidden, writeState } = await import(
+    '../base/template-clone.ts'
+  );
   const { readTemplateFolder } = await import('../base/template-folder.ts');
   const state = await readClone(dir);
   const files = await readTemplateFolder(dir);
@@ -116,7 +118,8 @@ async function push(flags: CommonFlags, dir: string, text: string | undefined): 
     const id = state.template;
     await runRoute(app, caller, workspaceRoutes.show, { params: { id } });
     const head = await headFiles(app.store.db, id);
-    const changed = changedPaths(head.files, files);
+    const [visible, hidden] = visibleAndHidden(head.files);
+    const changed = changedPaths(visible, files);
     if (changed.length > 0 && head.commit !== state.commit) {
       throw new ConflictError(
         'workspace',
@@ -128,7 +131,8 @@ async function push(flags: CommonFlags, dir: string, text: string | undefined): 
       return { commit: head.commit, files: [] };
     }
     const message = text ?? `Change ${changed.slice(0, 5).join(', ')}`;
-    const commit = await pushFiles(app, caller, id, { files, commit: state.commit, message });
+    const pushed = { files: { ...hidden, ...files }, commit: state.commit, message };
+    const commit = await pushFiles(app, caller, id, pushed);
     await writeState(dir, { ...state, commit });
     return { commit, files: changed };
   });

@@ -34,6 +34,7 @@ function passwordIn({ headers }: FastifyRequest): string | undefined {
 /** Mounts the three paths of git. */
 export function mountGit(server: FastifyInstance, dispatcher: Dispatcher): void {
   const { app, workload, bodies, streams } = dispatcher;
+  const [fetches, pushes] = gitServices;
 
   /** Returns the caller and the template. Asks for a password without a valid key. */
   async function letIn(
@@ -42,15 +43,16 @@ export function mountGit(server: FastifyInstance, dispatcher: Dispatcher): void 
     service: GitService,
     method: Method,
   ) {
-    const { id } = parseParts({ path: { schema: templatePath, value: request.params } }).path as {
-      id: string;
-    };
+    const { id: unchecked } = request.params as { id: string };
     const permission = service === 'git-upload-pack' ? 'templates:read' : 'templates:write';
-    const place = { method, path: gitPath, id };
+    const place = { method, path: gitPath, id: unchecked };
     const password = passwordIn(request);
     const key = password === undefined ? [] : [password];
     try {
       const caller = await authorize(dispatcher, permission, request, place, ...key);
+      const { id } = parseParts({ path: { schema: templatePath, value: request.params } }).path as {
+        id: string;
+      };
       return { caller, id };
     } catch (error) {
       const isUnknown = error instanceof UnauthorizedError;
@@ -64,17 +66,17 @@ export function mountGit(server: FastifyInstance, dispatcher: Dispatcher): void 
     url: routerPath(`${gitPath}/info/refs`),
     exposeHeadRoute: false,
     handler: async (request, reply) => {
+      const { service: unchecked } = request.query as { service?: unknown };
+      const needed = unchecked === pushes ? pushes : fetches;
+      const { caller, id } = await workload.begin(() => letIn(request, reply, needed, 'GET'));
       const { service } = parseParts({ query: { schema: gitQuery, value: request.query } })
         .query as { service: GitService };
-      const refs = await workload.begin(async () => {
-        const { caller, id } = await letIn(request, reply, service, 'GET');
-        return answerGitRefs(app, caller, id, service);
-      });
+      const refs = await workload.runFor(caller.organizationId, () =>
+        answerGitRefs(app, caller, id, service),
+      );
       return reply.header('content-type', gitType(service, 'refs')).send(refs);
     },
   });
-
-  const [fetches, pushes] = gitServices;
 
   server.route({
     method: 'POST',

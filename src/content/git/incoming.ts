@@ -3,7 +3,7 @@
 import { ValidationError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
-import { checkPaths, fieldOf, fileLimits } from '../rendering/files.ts';
+import { checkPaths, fieldOf, fileLimits, problemOfText } from '../rendering/files.ts';
 import type { PackedObject } from './commit.ts';
 import { deflated } from './deflate.ts';
 import {
@@ -195,6 +195,8 @@ class IncomingReader {
       }
       const text = textOf(body);
       if (text === undefined) throw ValidationError.of(fieldOf(path), 'a file is text in UTF-8');
+      const problem = problemOfText(text);
+      if (problem !== null) throw ValidationError.of(fieldOf(path), problem);
       this.#texts.set(oid, text);
       this.#needed.add(oid);
     }

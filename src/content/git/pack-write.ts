@@ -1,6 +1,7 @@
 // Packs made from stored objects (gitformat-pack(5)). The store has the compressed bytes that a pack needs, so
 // making one only copies them.
 import { createHash } from 'node:crypto';
+import { InternalError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { ObjectType } from './objects.ts';
 import { countAfter, selectAfter } from './queries.ts';
@@ -55,15 +56,19 @@ export async function* packOf(
   const { objects } = await measure(db, repositoryId, range);
   yield hashed(packHeader(objects));
   let last = { position: range.after, oid: 'g' };
+  let written = 0;
   for (;;) {
     const rows = await selectAfter(db, repositoryId, last, range.to, objectsAtOnce);
     const parts = rows.flatMap(({ type, size, content }) => [entryHeader(type, size), content]);
     if (rows.length > 0) yield hashed(Buffer.concat(parts));
+    written += rows.length;
     const end = rows.at(-1);
     if (!end || rows.length < objectsAtOnce) break;
     last = end;
     // SQLite answers at once: without this, a clone would hold the event loop to its end.
     await new Promise(setImmediate);
   }
+  if (written !== objects)
+    throw new InternalError(`${repositoryId} was deleted meanwhile`, 'store');
   yield digest.digest();
 }

@@ -210,8 +210,11 @@ export function checkContract(text: string, path: string): Contract {
   try {
     makeAjv(false).compile(withoutDialect(schema));
   } catch (error) {
+    // Ajv follows references that lead to each other until the stack ends.
+    const loop = 'has $ref that lead to each other, and to no schema: remove one';
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TemplateProblem(path, null, reason.slice(0, 300));
+    const problem = error instanceof RangeError ? loop : reason.slice(0, 300);
+    throw new TemplateProblem(path, null, problem);
   }
   return schema;
 }

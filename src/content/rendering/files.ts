@@ -18,7 +18,10 @@ const mostNamed = 20;
 /** Characters that HFS+ leaves out of names: `.g<U+200C>it` is `.git` there. */
 const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
-const control = /[\u0000-\u001f\u007f]/;
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+/** Characters that neither HTML nor MJML may have. JSON needs six for each. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
+const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 function isGitFolder(component: string): boolean {
   const plain = component.replace(ignored, '').toLowerCase();
@@ -132,6 +135,15 @@ export function checkPaths(paths: readonly string[]): void {
   refuse(errors);
 }
 
+/** Returns the problem with the characters of a file, or null. */
+export function problemOfText(content: string): string | null {
+  if (!content.isWellFormed()) return 'a file is valid Unicode';
+  const found = notInText.exec(content);
+  if (!found) return null;
+  const code = content.charCodeAt(found.index).toString(16).toUpperCase().padStart(4, '0');
+  return `a file has no control characters: it has U+${code}`;
+}
+
 /**
  * Checks paths, sizes and characters of all files of a template.
  * @throws ValidationError with the fields `files` or `files.<path>`
@@ -146,8 +158,10 @@ export function checkFiles(files: TemplateFiles): void {
     inAll += bytes;
     if (bytes > fileLimits.bytesOfFile) {
       errors[fieldOf(path)] = [`a file has at most ${fileLimits.bytesOfFile / 1024} KB`];
-    } else if (content.includes('\0')) errors[fieldOf(path)] = ['a file has no NUL character'];
-    else if (!content.isWellFormed()) errors[fieldOf(path)] = ['a file is valid Unicode'];
+    } else {
+      const problem = problemOfText(content);
+      if (problem !== null) errors[fieldOf(path)] = [problem];
+    }
     if (Object.keys(errors).length >= mostNamed) break;
   }
   refuse(errors);

@@ -24,6 +24,9 @@ const mostSentKeys = 2000;
 const unavailable = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 
+/** A message that the worker answers with `unknown` at once. */
+const nothingToFill: FillPayload = { key: '', compiled: null, values: '{}', dataField: '' };
+
 /** Refused fills whose error names the field of the caller. */
 class FillTimeout extends Error {}
 class FillCrash extends Error {}
@@ -99,24 +102,29 @@ export async function fillTemplate(
   const json = valuesOf(values, dataField);
   const { pool, strikes, prefix } = fillerOf(app);
   const key = prefix + ownKey;
+  const refusePaused = () => {
+    if (!strikes.isPaused(organizationId)) return;
+    const advice = 'your templates took too long to fill: wait a moment';
+    throw new CapacityError(advice, pauseSeconds, { reason: 'capacity-parser' });
+  };
   const job = (mustSend: boolean) => ({
     organizationId,
     bytes: json.length,
     payload: (sent: Set<string>): FillPayload => {
+      // Fills that waited while their organization was paused take no time of the worker.
+      if (strikes.isPaused(organizationId)) return nothingToFill;
       const isSent = !mustSend && sent.has(key);
       if (sent.size >= mostSentKeys) sent.clear();
       sent.add(key);
       return { key, compiled: isSent ? null : compiled, values: json, dataField };
     },
   });
-  if (strikes.isPaused(organizationId)) {
-    throw new CapacityError('your templates took too long to fill: wait a moment', pauseSeconds, {
-      reason: 'capacity-parser',
-    });
-  }
+  refusePaused();
   try {
     const outcome = await pool.run(job(false));
-    return filledOf(outcome.kind === 'unknown' ? await pool.run(job(true)) : outcome);
+    if (outcome.kind !== 'unknown') return filledOf(outcome);
+    refusePaused();
+    return filledOf(await pool.run(job(true)));
   } catch (error) {
     if (!(error instanceof FillTimeout || error instanceof FillCrash)) throw error;
     strikes.add(organizationId);
@@ -128,7 +136,8 @@ export async function fillTemplate(
 
 function filledOf(outcome: FillOutcome): Filled {
   if (outcome.kind === 'filled') return outcome.filled;
-  const fields = outcome.kind === 'refused' ? outcome.fields : {};
+  if (outcome.kind === 'unknown') throw unavailable('templates cannot be filled now');
+  const { fields } = outcome;
   const [[field = '', [problem = ''] = []] = []] = Object.entries(fields);
   throw new ValidationError(`${field}: ${problem}`, fields);
 }

@@ -8,12 +8,13 @@ import { findGroupOwners } from '../../people/unsubscribe-groups/queries.ts';
 import {
   ConflictError,
   ForbiddenError,
+  InternalError,
   ResourceNotFoundError,
   ValidationError,
 } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { fromJson } from '../../platform/store/db.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
 import { filesAt } from '../git/repository.ts';
 import { lintContent } from '../rendering/compile.ts';
 import type { CompiledTemplate, TemplateFiles, TemplateWarning } from '../rendering/compiled.ts';
@@ -23,7 +24,7 @@ import { composeFromTemplate, type KeyedTemplate } from './compose.ts';
 import * as queries from './queries.ts';
 import type { Rendered, RenderTemplate } from './schema.ts';
 import { type ContactValues, findContactValues } from './scope.ts';
-import { openWorkspace } from './workspace/changes.ts';
+import { openWorkspace, unlessDeleted } from './workspace/changes.ts';
 import { draftOf } from './workspace/draft.ts';
 
 /** A compiled template with the files that it was compiled from. */
@@ -82,22 +83,31 @@ async function publishedPreview(
   brand: string | undefined,
 ): Promise<Preview> {
   const { db } = app.store;
-  const version = versionId === null ? undefined : await queries.findVersion(db, versionId);
-  if (!version) {
+  if (versionId === null) {
     throw new ConflictError(
       'template',
       `${id} was never published: publish it, or render its draft`,
     );
   }
-  const files = (await filesAt(db, id, version.commit_hash)) ?? {};
+  const { version, files, compiled } = await unlessDeleted(db, id, () =>
+    readVersion(db, id, versionId),
+  );
   if (brand !== undefined) return previewOf(app, caller, files, brand);
-  const [stored] = await queries.findCompiled(db, [version.id]);
   return {
-    key: version.id,
-    compiled: fromJson<CompiledTemplate>(stored?.compiled ?? '{}'),
+    key: versionId,
+    compiled: fromJson<CompiledTemplate>(compiled),
     files,
     warnings: fromJson<TemplateWarning[]>(version.warnings),
   };
+}
+
+/** Reads a version with its files. */
+async function readVersion(db: Db, id: string, versionId: string) {
+  const version = await queries.findVersion(db, versionId);
+  const [stored] = await queries.findCompiled(db, [versionId]);
+  const files = version && (await filesAt(db, id, version.commit_hash));
+  if (!(files && stored)) throw new InternalError(`A version of ${id} is missing`, 'store');
+  return { version, files, compiled: stored.compiled };
 }
 
 async function render(

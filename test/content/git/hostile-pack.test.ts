@@ -9,30 +9,12 @@ import { oidOf } from '../../../src/content/git/objects.ts';
 import { packLimits, readPack } from '../../../src/content/git/pack-read.ts';
 import { readPush } from '../../../src/content/git/smart-http.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { entry, packOf, sizeBytes } from './packs.ts';
 
 const noBases = async () => new Map();
 
-/** Returns the type and size of an object, or the bytes of a size of a delta. */
-function sizeBytes(first: number, bits: number, size: number): Buffer {
-  const bytes = [first | (size % 2 ** bits)];
-  for (let rest = Math.floor(size / 2 ** bits); rest > 0; rest = Math.floor(rest / 128)) {
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 128;
-    bytes.push(rest % 128);
-  }
-  return Buffer.from(bytes);
-}
-
-const entry = (type: number, size: number, ...rest: Buffer[]) =>
-  Buffer.concat([sizeBytes(type << 4, 4, size), ...rest]);
 const plain = (type: number, body: Buffer) => entry(type, body.length, deflateSync(body));
 const blob = (text: string | Buffer) => plain(3, Buffer.from(text));
-
-function packOf(entries: readonly Buffer[], count = entries.length): Buffer {
-  const header = Buffer.from('PACK\0\0\0\u0002\0\0\0\0', 'latin1');
-  header.writeUInt32BE(count, 8);
-  const pack = Buffer.concat([header, ...entries]);
-  return Buffer.concat([pack, createHash('sha1').update(pack).digest()]);
-}
 
 const deltaOf = (from: number, to: number, ...instructions: Buffer[]) =>
   Buffer.concat([sizeBytes(0, 7, from), sizeBytes(0, 7, to), ...instructions]);

@@ -34,6 +34,12 @@ describe('checkContract', () => {
     ['a file as $ref', { items: { $ref: 'file:///etc/passwd' } }, /^\/items: \$ref leads/, 3],
     ['a remote $dynamicRef', { $dynamicRef: 'http://127.0.0.1/' }, /another document/, 2],
     ['a missing local $ref', { $ref: '#/$defs/none' }, /can't resolve reference/, null],
+    [
+      '$ref in a loop',
+      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+      /has \$ref that lead to each other/,
+      null,
+    ],
     ['$data', { properties: { a: { maximum: { $data: '1/b' } } } }, /\$data is not supported/, 5],
     ['$async', { $async: true }, /\$async is not supported/, 2],
     ['a lookahead', { properties: { a: { pattern: '(?=x)' } } }, /^\/properties\/a: pattern/, 4],

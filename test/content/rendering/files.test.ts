@@ -121,10 +121,15 @@ describe('contents', () => {
     expect(Object.keys(fieldsOf(() => checkFiles({ ...ten, more: '.' })))).toEqual(['files']);
   });
 
-  it('refuses NUL and unpaired surrogates', () => {
-    expect(Object.keys(fieldsOf(() => checkFiles({ a: '\0', b: '\udc00', c: '' })))).toEqual([
-      'files.a',
-      'files.b',
-    ]);
+  it('refuses unpaired surrogates', () => {
+    const files = { a: 'x\udc00', b: '' };
+    expect(fieldsOf(() => checkFiles(files))).toEqual({ 'files.a': ['a file is valid Unicode'] });
+  });
+
+  it('refuses control characters, which JSON writes six times as long', () => {
+    expect(fieldsOf(() => checkFiles({ a: 'x\0', b: '\u001b[31m', c: 'a\t\r\n\f' }))).toEqual({
+      'files.a': ['a file has no control characters: it has U+0000'],
+      'files.b': ['a file has no control characters: it has U+001B'],
+    });
   });
 });

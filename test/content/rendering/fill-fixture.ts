@@ -1,4 +1,4 @@
-// An app for filling templates, with the clock of the system and no store; and values to fill.
+// An app for filling templates, without a store; and values to fill.
 import type { CompiledTemplate, FillValues } from '../../../src/content/rendering/compiled.ts';
 import type { App } from '../../../src/core/app.ts';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
@@ -8,12 +8,12 @@ export interface FillApp {
   close(): Promise<void>;
 }
 
-export function fillApp(): FillApp {
+export function fillApp(clock = systemClock): FillApp {
   const ends: (() => Promise<void>)[] = [];
   const app = {
-    clock: systemClock,
-    keep: (_name: string, make: (clock: Clock) => { close(): Promise<void> }) => {
-      const made = make(systemClock);
+    clock,
+    keep: (_name: string, make: (own: Clock) => { close(): Promise<void> }) => {
+      const made = make(clock);
       ends.push(() => made.close());
       return made;
     },

@@ -9,10 +9,14 @@ import type {
 } from '../../../src/content/rendering/compiled.ts';
 import { fillTemplate } from '../../../src/content/rendering/fill.ts';
 import { CapacityError, ValidationError } from '../../../src/platform/errors.ts';
+import { systemClock } from '../../../src/platform/runtime/clock.ts';
 import { longestStallMs } from '../../support/work-time.ts';
 import { emptyTemplate, type FillApp, fillApp, someValues } from './fill-fixture.ts';
 
 const run = promisify(execFile);
+/** Shortens the deadline of a fill. That of the start of a worker stays. */
+const shorter: typeof systemClock.after = (ms, work) =>
+  systemClock.after(ms > 10_000 ? ms : ms / 10, work);
 const dataField = 'email.templateData';
 let filler: FillApp;
 let keys = 0;
@@ -288,6 +292,28 @@ describe('the worker of fills', () => {
     expect(refused.length).toBeGreaterThan(200);
     expect(refused.every(({ reason }) => reason instanceof CapacityError)).toBe(true);
     expect((await small).html).toBe('y');
+  });
+
+  it('does not begin queued fills of an organization that has ended three workers', async () => {
+    const shortDeadlines = { ...systemClock, after: shorter };
+    const hasty = fillApp(shortDeadlines);
+    const branches = Array.from({ length: 3 }, () => ({ $ref: '#/$defs/a' }));
+    const slow = {
+      $ref: '#/$defs/a',
+      $defs: {
+        a: { additionalProperties: { anyOf: branches }, maxProperties: 1, minProperties: 1 },
+      },
+    };
+    const data = JSON.parse(`${'{"a":'.repeat(24)}{}${'}'.repeat(24)}`);
+    const fills = Array.from({ length: 8 }, (_, index) => {
+      const template = { key: `slow-${index}`, compiled: { ...emptyTemplate, contract: slow } };
+      return fillTemplate(hasty.app, 'org_1', template, { ...someValues, data }, { dataField });
+    });
+    const results = await Promise.allSettled(fills);
+    const reasons = results.map((one) => (one.status === 'rejected' ? one.reason : null));
+    await hasty.close();
+    expect(reasons.filter((reason) => reason instanceof ValidationError)).toHaveLength(3);
+    expect(reasons.filter((reason) => reason instanceof CapacityError)).toHaveLength(5);
   });
 
   it('does not keep a command alive', async () => {

@@ -19,6 +19,39 @@ const read = (...names: string[]) => readFileSync(inside(...names), 'utf8');
 const write = (text: string, ...names: string[]) => writeFileSync(inside(...names), text);
 const historyOf = () => cli.json<History>(['templates', 'history', 'welcome']);
 
+describe('hidden files of a template', () => {
+  const files = {
+    'template.yaml': 'subject: Dots',
+    'body.html': '<p>x</p>',
+    '.envrc': 'echo run',
+    'partials/.vscode/tasks.json': '{}',
+  };
+  beforeAll(async () => {
+    write(JSON.stringify({ slug: 'dots', name: 'Dots', files }), 'dots.json');
+    await cli.run(['templates', 'create', '--data', '@dots.json']);
+    await cli.run(['templates', 'clone', 'dots', 'dots']);
+  });
+
+  it('are not written to a clone', () => {
+    expect(existsSync(inside('dots', 'body.html'))).toBe(true);
+    expect(existsSync(inside('dots', '.envrc'))).toBe(false);
+    expect(existsSync(inside('dots', 'partials'))).toBe(false);
+  });
+
+  it('stay in the repository at a push', async () => {
+    const { items } = await cli.json<History>(['templates', 'history', 'dots']);
+    write('<p>y</p>', 'dots', 'body.html');
+    await cli.run(['templates', 'push', 'dots']);
+    const args = ['templates', 'diff', 'dots', '--from', items[0]?.commit ?? ''];
+    expect((await cli.json<Diff>(args)).files.map(({ path }) => path)).toEqual(['body.html']);
+  });
+
+  it('are no conflict at a pull', async () => {
+    expect(await cli.run(['templates', 'pull', 'dots'])).toMatchObject({ code: 0 });
+    expect(existsSync(inside('dots', '.envrc'))).toBe(false);
+  });
+});
+
 describe('svc templates', () => {
   it('clones the files of main with its commit', async () => {
     const { items } = await historyOf();

@@ -31,6 +31,13 @@ const named: Record<string, string> = {
   zwnj: '',
 };
 const mostCharacters = 2000;
+/** Length of the longest refused scheme, and one more. */
+const schemeLength = 11;
+
+/** Removes the characters that do not count in the scheme of an address. */
+export function withoutIgnored(text: string): string {
+  return text.replace(ignored, '');
+}
 
 /** Decodes the entities that an address may hide in; the last one may lack its end. */
 export function decodeEntities(text: string): string {
@@ -49,8 +56,11 @@ export function decodeEntities(text: string): string {
  * for other addresses. Takes an address that may get its colon later as one that has it.
  */
 export function unsafeScheme(address: string): string | null {
-  const start = address.slice(0, mostCharacters);
+  // A scheme may come after any number of spaces.
+  const start = withoutIgnored(address).slice(0, mostCharacters);
   // Twice, because mail programs decode once more than browsers.
-  const decoded = decodeEntities(decodeEntities(start)).replace(ignored, '').toLowerCase();
+  const decoded = withoutIgnored(decodeEntities(decodeEntities(start))).toLowerCase();
+  // Entities of spaces take all of the characters that are read: they hide a scheme.
+  if (start.length === mostCharacters && decoded.length < schemeLength) return 'javascript';
   return /^(javascript|vbscript|data)(?::|$)/.exec(decoded)?.[1] ?? null;
 }

@@ -1,6 +1,6 @@
 // Follows HTML as browsers tokenize it (HTML 13.2.5), as far as it decides how a value is escaped: in text, in
 // an attribute with or without quotes, in the address of a link. Pure.
-import { decodeEntities } from './escape.ts';
+import { decodeEntities, withoutIgnored } from './escape.ts';
 
 type Kind =
   | 'text'
@@ -84,9 +84,9 @@ const mostSchemeCharacters = 200;
 
 /** Returns the open characters of an address, or null once its scheme is settled. */
 function openAddress(characters: string): string | null {
-  const isSettled =
-    schemeEnd.test(decodeEntities(characters)) || characters.length > mostSchemeCharacters;
-  return isSettled ? null : characters;
+  const open = withoutIgnored(characters);
+  const isSettled = schemeEnd.test(decodeEntities(open)) || open.length > mostSchemeCharacters;
+  return isSettled ? null : open;
 }
 
 /** Tells whether a value here is, or begins, an address. */

@@ -7,6 +7,7 @@ import { type PreparedCommit, prepareCommit } from '../../git/commit.ts';
 import { createRepository, filesAt, findHead, growthBy } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 import { checkFiles } from '../../rendering/files.ts';
+import { unlessDeleted } from './changes.ts';
 import { insertWorkspace } from './queries.ts';
 import { authorOf } from './view.ts';
 
@@ -59,13 +60,18 @@ export async function beginWorkspace(
   });
 }
 
-/** Returns the head of main of a template, with its files. Staged files are not among them. */
+/**
+ * Returns the head of main of a template, with its files. Staged files are not among them.
+ * @throws ResourceNotFoundError for a deleted template
+ */
 export async function headFiles(
   db: Db,
   templateId: string,
 ): Promise<{ commit: string; files: TemplateFiles }> {
-  const head = await findHead(db, templateId);
-  const files = head && (await filesAt(db, templateId, head.oid));
-  if (!files) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
-  return { commit: head.oid, files };
+  return unlessDeleted(db, templateId, async () => {
+    const head = await findHead(db, templateId);
+    const files = head && (await filesAt(db, templateId, head.oid));
+    if (!files) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+    return { commit: head.oid, files };
+  });
 }

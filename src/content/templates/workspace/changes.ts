@@ -10,6 +10,7 @@ import { type Db, fromJson } from '../../../platform/store/db.ts';
 import { deflated, inflated } from '../../git/deflate.ts';
 import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
+import { lockTemplates } from '../queries.ts';
 import type { Conflict, Overlay } from './draft.ts';
 import {
   findAnswer,
@@ -22,6 +23,9 @@ import { type Author, authorOf, contentOf, type Reference } from './view.ts';
 
 /** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
 const mostAnswerBytes = 64 * 1024 * 1024;
+
+/** Ends a turn of the event loop: 5 MB of files take 10 to 50 ms as JSON, and are written so several times. */
+const nextTurn = () => new Promise(setImmediate);
 
 /** A workspace as a change finds it. */
 export interface Workspace {
@@ -67,6 +71,23 @@ export async function getWorkspaceRow(
   throw new ResourceNotFoundError('template', templateId);
 }
 
+/**
+ * Runs a read of several statements.
+ * @throws ResourceNotFoundError in place of its error if the template was deleted meanwhile
+ */
+export async function unlessDeleted<T>(
+  db: Db,
+  templateId: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (await findWorkspace(db, templateId)) throw error;
+    throw new ResourceNotFoundError('template', templateId);
+  }
+}
+
 /** Returns a workspace of the organization with its content. @throws ResourceNotFoundError */
 export async function openWorkspace(
   db: Db,
@@ -74,8 +95,11 @@ export async function openWorkspace(
   templateId: string,
 ): Promise<Workspace> {
   const row = await getWorkspaceRow(db, organizationId, templateId);
-  const base = await filesAt(db, templateId, row.base_commit);
-  if (!base) throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  const base = await unlessDeleted(db, templateId, async () => {
+    const files = await filesAt(db, templateId, row.base_commit);
+    if (files) return files;
+    throw new InternalError(`The repository of ${templateId} is missing`, 'store');
+  });
   return { row, base, ...contentOf(row) };
 }
 
@@ -119,6 +143,8 @@ export async function commitStep(
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
   return app.store.write(async (trx) => {
+    // In the order of a deletion: on PostgreSQL both would wait for each other otherwise.
+    await lockTemplates(trx, [templateId]);
     if (!(await replaceWorkspace(trx, next))) return false;
     await step.write?.(trx);
     if (growth) {
@@ -157,6 +183,7 @@ export async function change<Answer>(
   await getWorkspaceRow(db, caller.organizationId, templateId);
   const { operation, input } = request;
   const identity = JSON.stringify([operation, expectedRevision, input]);
+  await nextTurn();
   const fingerprint = hash('sha256', identity, 'hex');
   const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
   const kept = await again();
@@ -172,9 +199,12 @@ export async function change<Answer>(
     throw stale(expectedRevision, present.revision);
   };
   if (String(row.revision) !== expectedRevision) return madeOrStale();
-  const step = await request.prepare(workspace);
+  await nextTurn();
+  const step = await unlessDeleted(db, templateId, () => request.prepare(workspace));
+  await nextTurn();
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
+  await nextTurn();
   const answer = request.answer(next, step.base ?? workspace.base);
   const answerRow = {
     template_id: templateId,
@@ -184,6 +214,7 @@ export async function change<Answer>(
     answer: await deflated(Buffer.from(JSON.stringify(answer))),
     created_at: now,
   };
+  await nextTurn();
   const isDone = await commitStep(app, caller, next, step, async (trx) => {
     if (!(await insertAnswer(trx, answerRow))) throw usedKey();
   });

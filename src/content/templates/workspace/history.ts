@@ -9,7 +9,7 @@ import { diffFiles } from '../../git/diff.ts';
 import { filesAt, historyOf, placeOf } from '../../git/repository.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 import { findVersionsOfCommits } from '../queries.ts';
-import { getWorkspaceRow, openWorkspace } from './changes.ts';
+import { getWorkspaceRow, openWorkspace, unlessDeleted } from './changes.ts';
 import { draftOf } from './draft.ts';
 import type { Diff, DiffQuery, History, HistoryQuery } from './schema.ts';
 
@@ -44,8 +44,10 @@ export async function listHistory(
 }
 
 async function filesOfMain(db: Db, templateId: string, commit: string): Promise<TemplateFiles> {
-  const isReachable = (await placeOf(db, templateId, commit)) !== undefined;
-  const files = isReachable ? await filesAt(db, templateId, commit) : undefined;
+  const files = await unlessDeleted(db, templateId, async () => {
+    const isReachable = (await placeOf(db, templateId, commit)) !== undefined;
+    return isReachable ? filesAt(db, templateId, commit) : undefined;
+  });
   if (!files) throw new ResourceNotFoundError('commit', commit);
   return files;
 }

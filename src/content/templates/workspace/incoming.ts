@@ -8,7 +8,7 @@
 //   bundle  | else             | any             | it is pending: merged into the draft, until a save or discard
 import type { Caller, FileAnswer, StreamedBody } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
-import { ConflictError, ValidationError } from '../../../platform/errors.ts';
+import { ConflictError, ResourceNotFoundError, ValidationError } from '../../../platform/errors.ts';
 import { readBundle, writeBundle } from '../../git/bundle.ts';
 import { prepareCommit } from '../../git/commit.ts';
 import { type Incoming, readIncoming } from '../../git/incoming.ts';
@@ -23,6 +23,7 @@ import {
   nextRow,
   openWorkspace,
   type Step,
+  unlessDeleted,
   type Workspace,
 } from './changes.ts';
 import { type Conflict, draftOf, overlayTo } from './draft.ts';
@@ -41,7 +42,9 @@ export async function headOf(
   templateId: string,
 ): Promise<Head> {
   await getWorkspaceRow(app.store.db, organizationId, templateId);
-  return (await findHead(app.store.db, templateId)) as Head;
+  const head = await findHead(app.store.db, templateId);
+  if (head) return head;
+  throw new ResourceNotFoundError('template', templateId);
 }
 
 /** Returns the history of a template as a git bundle. @throws ResourceNotFoundError */
@@ -51,7 +54,8 @@ export async function exportBundle(
   templateId: string,
 ): Promise<FileAnswer> {
   const head = await headOf(app, caller, templateId);
-  const bytes = await writeBundle(app.store.db, templateId, head);
+  const { db } = app.store;
+  const bytes = await unlessDeleted(db, templateId, () => writeBundle(db, templateId, head));
   return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
 }
 
@@ -127,8 +131,15 @@ export async function receivePush(
     if (row.base_commit === to) return;
     if (row.base_commit !== from) throw notOnTop();
     assertMergeable(workspace);
-    const incoming = await readIncoming(db, templateId, { pack, tip: to, head: from });
-    if (!incoming.isFastForward) throw notOnTop();
+    const incoming = await unlessDeleted(db, templateId, () =>
+      readIncoming(db, templateId, { pack, tip: to, head: from }),
+    );
+    if (!incoming.isFastForward) {
+      // Main may have moved while the pack was read, perhaps by the same push.
+      const present = await getWorkspaceRow(db, caller.organizationId, templateId);
+      if (present.base_commit === row.base_commit || tries === mostTries) throw notOnTop();
+      continue;
+    }
     await compileFiles(app, caller.organizationId, incoming.files);
     const step = forward(workspace, incoming, 'template.pushed');
     const next = nextRow(workspace, step, authorOf(caller, 'git'), app.clock.now());
@@ -211,8 +222,10 @@ async function importBundle(
     const isKnown = (await placeOf(db, templateId, tip)) !== undefined || row.pending_head === tip;
     if (isKnown) return viewOf(row, base);
     assertMergeable(workspace);
-    const incoming = await readIncoming(db, templateId, { pack, tip, head: row.base_commit });
-    const step = await stepOfBundle(app, workspace, incoming);
+    const step = await unlessDeleted(db, templateId, async () => {
+      const incoming = await readIncoming(db, templateId, { pack, tip, head: row.base_commit });
+      return stepOfBundle(app, workspace, incoming);
+    });
     const next = nextRow(workspace, step, authorOf(caller), app.clock.now());
     if (await commitStep(app, caller, next, step)) return viewOf(next, step.base ?? base);
     if (tries === mostTries) {
