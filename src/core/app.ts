@@ -133,10 +133,15 @@ export interface App {
   readonly publicUrl: { current: string };
   /** Time of the opening, on the wall clock and on the monotonic clock. */
   readonly opened: { at: number; elapsed: number };
-  /** Has `close` call this, for workers of higher folders that the app does not know. */
-  onClose(end: () => Promise<void>): void;
+  /**
+   * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal resources:
+   * tests make one for many apps, as the start of a worker takes longer than most tests.
+   */
+  keep: Keep;
   close(): Promise<void>;
 }
+
+type Keep = <T extends { close(): Promise<void> }>(name: string, make: (clock: Clock) => T) => T;
 
 /** Replacements for tests and embedding programs. */
 export interface AppOverrides {
@@ -145,6 +150,7 @@ export interface AppOverrides {
   connect?: Connector;
   generateDkimKey?: typeof generateDkimKey;
   createMimeParser?: typeof createMimeParser;
+  keep?: Keep;
   /** Deadline of searches and filtered counts; default 500 ms (src/platform/store/aside.ts). */
   mostReadMs?: number;
   /** Refuses a missing store or secret instead of creating it; for commands. */
@@ -218,7 +224,13 @@ export async function openApp(
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
     opened: { at: clock.now(), elapsed: clock.elapsed() },
-    onClose: (end) => void ends.push(end),
+    keep:
+      overrides.keep ??
+      ((_name, make) => {
+        const made = make(clock);
+        ends.push(() => made.close());
+        return made;
+      }),
     async close() {
       await Promise.all(ends.splice(0).map((end) => end()));
       await mime.close();

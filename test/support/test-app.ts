@@ -24,6 +24,7 @@ import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';
+import { keepForAll } from './kept-resources.ts';
 import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
@@ -159,6 +160,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
       random,
       generateDkimKey: testDkimKey,
       createMimeParser: pooledParser,
+      keep: keepForAll,
       mostReadMs,
       ...(connect && { connect }),
     };

@@ -2,6 +2,7 @@
 // workers/ manages the worker. Light to import: the worker starts with the first template.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { LintFacts } from './compile/lint.ts';
 import type { CompileOutcome, CompilePayload } from './compile-worker.ts';
@@ -18,9 +19,11 @@ const unavailable = (message: string) =>
 class CompileTimeout extends Error {}
 class CompileCrash extends Error {}
 
-const poolOf = perApp((app: App) => {
-  const pool = new WorkerPool<CompilePayload, CompileOutcome>({
-    clock: app.clock,
+const poolOf = perApp((app: App) => app.keep('compile', makePool));
+
+function makePool(clock: Clock) {
+  return new WorkerPool<CompilePayload, CompileOutcome>({
+    clock,
     script: new URL('./compile-worker.ts', import.meta.url),
     deadlineMs,
     heapMb: 256,
@@ -36,9 +39,7 @@ const poolOf = perApp((app: App) => {
       unavailable: () => unavailable('templates cannot be compiled now'),
     },
   });
-  app.onClose(() => pool.close());
-  return pool;
-});
+}
 
 export interface TemplateToCompile {
   files: TemplateFiles;

@@ -3,6 +3,7 @@
 // the worker starts with the first fill.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import type { FillOutcome, FillPayload } from './fill-worker.ts';
@@ -30,9 +31,18 @@ const nothingToFill: FillPayload = { key: '', compiled: null, values: '{}', data
 class FillTimeout extends Error {}
 class FillCrash extends Error {}
 
+let apps = 0;
+
 const fillerOf = perApp((app: App) => {
-  const pool = new WorkerPool<FillPayload, FillOutcome>({
-    clock: app.clock,
+  apps += 1;
+  const pool = app.keep('fill', makePool);
+  // Apps that share a worker may have different templates with equal keys.
+  return { pool, strikes: new Strikes(app.clock), prefix: `${apps} ` };
+});
+
+function makePool(clock: Clock) {
+  return new WorkerPool<FillPayload, FillOutcome>({
+    clock,
     script: new URL('./fill-worker.ts', import.meta.url),
     deadlineMs: 3000,
     heapMb: 256,
@@ -47,9 +57,7 @@ const fillerOf = perApp((app: App) => {
       unavailable: () => unavailable('templates cannot be filled now'),
     },
   });
-  app.onClose(() => pool.close());
-  return { pool, strikes: new Strikes(app.clock) };
-});
+}
 
 export interface TemplateToFill {
   /** Names the compiled template: its version, or a digest. Equal keys have equal templates. */
@@ -87,12 +95,13 @@ function valuesOf(values: FillValues, dataField: string): string {
 export async function fillTemplate(
   app: App,
   organizationId: string,
-  { key, compiled }: TemplateToFill,
+  { key: ownKey, compiled }: TemplateToFill,
   values: FillValues,
   { dataField }: { dataField: string },
 ): Promise<Filled> {
   const json = valuesOf(values, dataField);
-  const { pool, strikes } = fillerOf(app);
+  const { pool, strikes, prefix } = fillerOf(app);
+  const key = prefix + ownKey;
   const refusePaused = () => {
     if (!strikes.isPaused(organizationId)) return;
     const advice = 'your templates took too long to fill: wait a moment';

@@ -5,13 +5,17 @@ import { compileTemplate, lintContent } from '../../../src/content/rendering/com
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
 import type { App } from '../../../src/core/app.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
-import { systemClock } from '../../../src/platform/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 
 const closing: (() => Promise<void>)[] = [];
 /** The capabilities that compiling uses, on the real clock: its deadline is one of them. */
 const app = {
   clock: systemClock,
-  onClose: (close: () => Promise<void>) => closing.push(close),
+  keep: (_name: string, make: (clock: Clock) => { close(): Promise<void> }) => {
+    const made = make(systemClock);
+    closing.push(() => made.close());
+    return made;
+  },
 } as unknown as App;
 afterAll(() => Promise.all(closing.map((close) => close())));
 

@@ -1,7 +1,7 @@
 // An app for filling templates, without a store; and values to fill.
 import type { CompiledTemplate, FillValues } from '../../../src/content/rendering/compiled.ts';
 import type { App } from '../../../src/core/app.ts';
-import { systemClock } from '../../../src/platform/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 
 export interface FillApp {
   app: App;
@@ -12,7 +12,11 @@ export function fillApp(clock = systemClock): FillApp {
   const ends: (() => Promise<void>)[] = [];
   const app = {
     clock,
-    onClose: (end: () => Promise<void>) => void ends.push(end),
+    keep: (_name: string, make: (own: Clock) => { close(): Promise<void> }) => {
+      const made = make(clock);
+      ends.push(() => made.close());
+      return made;
+    },
   };
   return {
     app: app as unknown as App,
