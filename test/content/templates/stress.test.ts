@@ -100,4 +100,31 @@ describe.each(stores)('concurrent changes of templates, brands and families on %
       if (found.length > 0) await standingOf(test.app, id);
     }
   });
+
+  // SQLite has one writer: it knows no deadlock.
+  it.runIf(store === 'postgres')('of one template and its deletion wait in one order', async () => {
+    const { app, caller } = test;
+    const other = await test.another();
+    const reruns = [app, other].map(countReruns);
+    const { write } = app.store;
+    for (let round = 0; round < 10; round++) {
+      const id = await makeTemplate(app, caller);
+      const guard = await guardOf(app, caller, id);
+      let deletion: Promise<unknown> | undefined;
+      const deleting: Store['write'] = (work, durability) =>
+        write((trx) => {
+          deletion ??= deleteTemplate(other, caller, id);
+          return work(trx);
+        }, durability);
+      Object.assign(app.store, { write: deleting });
+      const staged = stageFiles(app, caller, id, { ...guard, files: filesOf('second') });
+      await staged.catch((error: unknown) => {
+        if (!isExpected(error)) throw error;
+      });
+      await deletion;
+      Object.assign(app.store, { write });
+      expect(await tablesWith(app, id)).toEqual([]);
+    }
+    expect(reruns.map((count) => count())).toEqual([0, 0]);
+  });
 });
