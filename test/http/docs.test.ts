@@ -47,6 +47,9 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
+    FAMILY_ID: 'the-family',
+    TEMPLATE_ID: 'the-template',
+    SLUG: 'the-slug',
     N: '1',
   };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
@@ -90,6 +93,9 @@ describe('the curl commands of the page', () => {
       .replace('{threadId}', 'the-thread')
       .replace('{noteId}', 'the-note')
       .replace('{messageId}', 'the-message')
+      .replace('{familyId}', 'the-family')
+      .replace('{templateId}', 'the-template')
+      .replace('{slug}', 'the-slug')
       .replace('{n}', '1');
     expect(given.slice(0, 5)).toEqual([
       '-X',

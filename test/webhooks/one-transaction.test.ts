@@ -7,6 +7,8 @@ import {
   pauseOrganization,
   resumeOrganization,
 } from '../../src/access/organizations/organizations.ts';
+import { createTemplate } from '../../src/content/templates/create.ts';
+import { publishTemplate } from '../../src/content/templates/publish.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App, EventSink } from '../../src/core/app.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
@@ -193,6 +195,10 @@ const causes: Record<string, Cause> = {
   'contact.deleted': async (world) => {
     const { id } = await contactOf(world);
     return () => deleteContact(world.app, world.caller, id);
+  },
+  'template.published': async ({ app, caller }) => {
+    const { id } = await createTemplate(app, caller, { slug: 't', subject: 'S', text: 'T' });
+    return () => publishTemplate(app, caller, id);
   },
   'conversation.created':
     async ({ app, caller }) =>

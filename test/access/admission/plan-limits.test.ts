@@ -147,6 +147,8 @@ describe.each(stores)('the bounds of requests (8.3) on %s', (store) => {
     owners['/v1/email/domains'] = items[0]?.id ?? '';
     const group = await api.post<{ id: string }>('/v1/contact-groups', { name: 'G' });
     owners['/v1/contact-groups'] = group.body.id;
+    const template = { slug: 't', subject: 'S', text: 'T' };
+    owners['/v1/templates'] = (await api.post<{ id: string }>('/v1/templates', template)).body.id;
     const endpoint = { url: 'https://203.0.114.1/', events: ['*'] };
     owners['/v1/webhooks'] = (await api.post<{ id: string }>('/v1/webhooks', endpoint)).body.id;
   });
