@@ -57,12 +57,16 @@ export default class TemplatesPush extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPush);
+    const changes = changesOf(args.dir);
+    // Watches before it reads the files, so that no change is missed.
+    let change = flags.watch ? changes.next() : undefined;
     const pushed = await push(flags, args.dir, flags.message);
     await print(flags, pushed, () => inWords(pushed));
-    if (!flags.watch) return;
+    if (!change) return;
     writeNote(`Watching ${args.dir}, with the preview ${join(args.dir, previewFile)}`);
     await preview(flags, args.dir);
-    for await (const _change of changesOf(args.dir)) {
+    while (!(await change).done) {
+      change = changes.next();
       try {
         const next = await push(flags, args.dir, flags.message);
         if (next.files.length === 0) continue;

@@ -161,8 +161,16 @@ function deltaSize(delta: Buffer, from: number): { size: number; at: number } {
 /** Bytes up to which a loop is faster than a call of `copy`: a delta can have 500,000 instructions. */
 const shortCopy = 32;
 
+/** Bytes of a delta that are read in one turn of the event loop: 15 ms before the loop is compiled. */
+const deltaSliceBytes = 65_536;
+
 /** Applies the instructions of a delta; `take` checks the size of the result before it is made. */
-function applyDelta(place: string, base: Buffer, delta: Buffer, take: (size: number) => void) {
+async function applyDelta(
+  place: string,
+  base: Buffer,
+  delta: Buffer,
+  take: (size: number) => void,
+): Promise<Buffer> {
   const from = deltaSize(delta, 0);
   if (from.size !== base.length) throw broken(place, 'is a delta of a base of another size');
   const to = deltaSize(delta, from.at);
@@ -175,7 +183,12 @@ function applyDelta(place: string, base: Buffer, delta: Buffer, take: (size: num
     if (byte === undefined) throw broken(place, 'has a delta that is cut off');
     return byte;
   };
+  let turn = at + deltaSliceBytes;
   while (at < delta.length) {
+    if (at > turn) {
+      turn = at + deltaSliceBytes;
+      await new Promise(setImmediate);
+    }
     const code = next();
     let source = delta;
     let start = at;
@@ -301,7 +314,7 @@ class Unpacked {
         for (const { number, offset, instructions } of deltas) {
           const place = `object ${number}`;
           const take = (size: number) => this.reader.take(place, size);
-          const body = applyDelta(place, next.object.body, instructions, take);
+          const body = await applyDelta(place, next.object.body, instructions, take);
           this.#add(offset, { type: next.object.type, body });
           await this.#slices.work(body.length + costOfDelta * instructions.length);
         }
