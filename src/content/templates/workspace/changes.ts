@@ -163,6 +163,8 @@ interface Request<Answer> {
   /** Name of the operation, and its input without revision and key: what a repeat must equal. */
   operation: string;
   input: unknown;
+  /** Refuses an input that names a missing resource, before the revision is looked at. */
+  exists?(): Promise<void>;
   /** Makes the step, outside of a transaction. */
   prepare(workspace: Workspace): Promise<Step>;
   answer(row: WorkspaceRow, base: TemplateFiles): Answer;
@@ -181,6 +183,7 @@ export async function change<Answer>(
 ): Promise<Answer> {
   const { db } = app.store;
   await getWorkspaceRow(db, caller.organizationId, templateId);
+  await request.exists?.();
   const { operation, input } = request;
   const identity = JSON.stringify([operation, expectedRevision, input]);
   await nextTurn();

@@ -183,9 +183,12 @@ export async function restoreCommit(
   return change(app, caller, templateId, guard, {
     operation: 'restore',
     input: commit,
+    async exists() {
+      const place = await placeOf(db, templateId, commit);
+      if (place === undefined) throw new ResourceNotFoundError('commit', commit);
+    },
     async prepare({ base, conflicts }) {
-      const isReachable = (await placeOf(db, templateId, commit)) !== undefined;
-      const files = isReachable ? await filesAt(db, templateId, commit) : undefined;
+      const files = await filesAt(db, templateId, commit);
       if (!files) throw new ResourceNotFoundError('commit', commit);
       restored = files;
       const overlay: Overlay = replacing(base, files);

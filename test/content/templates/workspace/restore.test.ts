@@ -107,6 +107,11 @@ describe.each(stores)('a restore on %s', (store) => {
     expect(await restore(input('0'.repeat(40)))).toMatchObject({ status: 404 });
   });
 
+  it('of an unknown commit is a 404 before a stale revision is a 409', async () => {
+    const both = { ...input('0'.repeat(40)), expectedRevision: '3' };
+    expect(await restore(both)).toMatchObject({ status: 404 });
+  });
+
   it('of a commit of another template is a 404', async () => {
     const other = await makeTemplate(test.app, test.caller, filesOf('other'));
     const commit = await saveBody(test.app, test.caller, other, 'other again');
