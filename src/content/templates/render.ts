@@ -12,15 +12,13 @@ import {
   ResourceNotFoundError,
   ValidationError,
 } from '../../platform/errors.ts';
-import { domainOf } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { filesAt } from '../git/repository.ts';
-import { lintContent } from '../rendering/compile.ts';
 import type { CompiledTemplate, TemplateFiles, TemplateWarning } from '../rendering/compiled.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
 import { compileFiles } from './compile-files.ts';
-import { composeFromTemplate, type KeyedTemplate } from './compose.ts';
+import { adviceOn, composeFromTemplate, type KeyedTemplate } from './compose.ts';
 import * as queries from './queries.ts';
 import type { Rendered, RenderTemplate } from './schema.ts';
 import { type ContactValues, findContactValues } from './scope.ts';
@@ -130,10 +128,9 @@ async function render(
     footer: input.footer?.enabled ?? false,
   };
   const filled = await composeFromTemplate(app, organizationId, template, values, 'data');
-  const advice = await lintContent(app, organizationId, filled.html ?? '', {
-    senderDomain: domainOf(values.sender.email),
+  const advice = await adviceOn(app, organizationId, filled.html ?? '', {
+    sender: values.sender.email,
     hasGroup: unsubscribeGroupId !== undefined,
-    unsubscribeUrl: values.unsubscribeUrl,
   });
   return { ...filled, warnings: distinct([...warnings, ...filled.warnings, ...advice]) };
 }

@@ -88,6 +88,10 @@ function checksInOrder(allowances: Allowances): ListedCheck[] {
   ];
 }
 
+function acceptChecks(allowances: Allowances) {
+  return checksInOrder(allowances).filter((check) => check.asked !== 'due');
+}
+
 export interface Refusal {
   /** The name of the check. */
   check: string;
@@ -107,8 +111,7 @@ export function openAcceptChecks(
   allowances: Allowances,
   sends: readonly AcceptingSend[],
 ): Promise<FirstRefusal<AcceptingSend>> {
-  const checks = checksInOrder(allowances).filter((check) => check.asked !== 'due');
-  return open(app, trx, checks, sends);
+  return open(app, trx, acceptChecks(allowances), sends);
 }
 
 /** Prepares the checks of scheduled sends whose time has come. */
@@ -129,8 +132,7 @@ export async function openDryChecks(
   allowances: Allowances,
   sends: readonly AcceptingSend[],
 ): Promise<(send: AcceptingSend) => ServiceError[]> {
-  const checks = checksInOrder(allowances).filter((check) => check.asked !== 'due');
-  const prepared = await prepareAll(app, db, checks, sends);
+  const prepared = await prepareAll(app, db, acceptChecks(allowances), sends);
   return (send) => prepared.flatMap(({ refuse }) => refuse(send) ?? []);
 }
 

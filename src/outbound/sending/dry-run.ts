@@ -1,14 +1,13 @@
 // Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over plain
 // reads: it stores nothing and draws on no quota.
 import { openAllowances } from '../../access/admission/quota.ts';
-import { lintContent } from '../../content/rendering/compile.ts';
-import { recipientUrl } from '../../content/rendering/recipient-url.ts';
+import { adviceOn } from '../../content/templates/compose.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { composeHere } from '../../mail/mime/composer.ts';
 import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
 import { type ServiceError, ValidationError } from '../../platform/errors.ts';
-import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import { foldAddress } from '../../platform/net/address.ts';
 import type { DryRunResult } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { composeInputOf } from '../queue/carrier/request.ts';
@@ -32,15 +31,18 @@ export async function dryRunMessage(
   const refusals = [...(prepared.refusal ? [prepared.refusal] : []), ...refusalsOf(send)];
   const { email } = prepared.payload;
   const isRefused = prepared.refusal !== undefined;
+  const { html } = prepared.content;
+  const facts = { sender: send.sender?.email ?? '', hasGroup: send.unsubscribeGroupId !== null };
+  const advice = html === null ? [] : await adviceOn(app, caller.organizationId, html, facts);
   return {
     valid: refusals.length === 0,
     problems: refusals.flatMap(problemsOf),
     subject: email.subject ?? null,
     preheader: prepared.preheader ?? null,
-    html: isRefused ? null : prepared.content.html,
+    html: isRefused ? null : html,
     text: isRefused ? null : prepared.content.text,
     sizeBytes: isRefused ? null : await sizeOf(app, prepared, send),
-    warnings: [...(prepared.warnings ?? []), ...(await adviceOn(app, prepared, send))],
+    warnings: [...(prepared.warnings ?? []), ...advice],
     suppressed: await suppressedOf(app, send),
   };
 }
@@ -77,20 +79,6 @@ async function sizeOf(
   const timestampSeconds = Math.floor(app.clock.now() / 1000);
   const { data } = await composeHere({ input, keys: [], timestampSeconds });
   return data.reduce((bytes, part) => bytes + part.length, 0);
-}
-
-/** Returns advice about the HTML, as `render` gives it for a template. */
-async function adviceOn(
-  app: App,
-  { caller, content: { html } }: PreparedSend,
-  { sender, unsubscribeGroupId }: AcceptingSend,
-): Promise<DryRunResult['warnings']> {
-  if (html === null) return [];
-  return lintContent(app, caller.organizationId, html, {
-    senderDomain: sender === null ? '' : domainOf(sender.email),
-    hasGroup: unsubscribeGroupId !== null,
-    unsubscribeUrl: recipientUrl(app),
-  });
 }
 
 async function suppressedOf(app: App, send: AcceptingSend): Promise<DryRunResult['suppressed']> {
