@@ -2,8 +2,9 @@
 // put in after it, as its parser takes HTML for XML.
 import mrml from 'mrml';
 import { TemplateProblem } from '../problem.ts';
-import { collectCss, type ReadState, shieldHtml } from './html.ts';
+import { type ReadState, shieldHtml } from './html.ts';
 import { checkTree } from './html-tree.ts';
+import { collectCss } from './inlinable-css.ts';
 import {
   type MjmlContext,
   type MjmlNode,
