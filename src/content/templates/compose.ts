@@ -1,8 +1,9 @@
-// Composes the content of a mail from a template: finds the brand and fills the template. Sends and previews
-// call the same function, so that a preview has the bytes of the mail.
+// Composes the content of a mail from a template and its brand. Sends and previews call the same function, so
+// that a preview has the bytes of the mail.
 import type { App } from '../../core/app.ts';
 import { domainOf } from '../../platform/net/address.ts';
-import { brandValuesOf, findBrandForTemplate } from '../brands/values.ts';
+import type { BrandRow } from '../brands/queries.ts';
+import { brandValuesOf } from '../brands/values.ts';
 import { lintContent } from '../rendering/compile.ts';
 import type {
   CompiledTemplate,
@@ -20,19 +21,20 @@ export interface KeyedTemplate {
 }
 
 /**
- * Composes a mail with the brand of the template. `dataField` is the field of the data, for errors.
+ * Composes a mail. `brandRow` is the brand of the template, as `findBrandForTemplate` found it. `dataField` is
+ * the field of the data, for errors.
  * @throws ValidationError for data that the template does not accept
  */
 export async function composeFromTemplate(
   app: App,
   organizationId: string,
   template: KeyedTemplate,
+  brandRow: BrandRow | null,
   values: Omit<FillValues, 'brand'>,
   dataField: string,
 ): Promise<Filled> {
   const { brand: slug } = template.compiled;
-  const row = await findBrandForTemplate(app.store.db, organizationId, slug);
-  const brand = row && brandValuesOf(row);
+  const brand = brandRow && brandValuesOf(brandRow);
   const filled = await fillTemplate(
     app,
     organizationId,
@@ -40,7 +42,7 @@ export async function composeFromTemplate(
     { ...values, brand },
     { dataField },
   );
-  if (row !== null || slug === null) return filled;
+  if (brand !== null || slug === null) return filled;
   return { ...filled, warnings: [...filled.warnings, missingBrand(slug)] };
 }
 

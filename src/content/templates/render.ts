@@ -14,6 +14,7 @@ import {
 } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { findBrandForTemplate } from '../brands/values.ts';
 import { filesAt } from '../git/repository.ts';
 import type { CompiledTemplate, TemplateFiles, TemplateWarning } from '../rendering/compiled.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
@@ -127,7 +128,9 @@ async function render(
     message: { id: '', createdAt: isoTime(app.clock.now()) },
     footer: input.footer?.enabled ?? false,
   };
-  const filled = await composeFromTemplate(app, organizationId, template, values, 'data');
+  const { brand: slug } = template.compiled;
+  const brand = await findBrandForTemplate(app.store.db, organizationId, slug);
+  const filled = await composeFromTemplate(app, organizationId, template, brand, values, 'data');
   const advice = await adviceOn(app, organizationId, filled.html ?? '', {
     sender: values.sender.email,
     hasGroup: unsubscribeGroupId !== undefined,

@@ -73,6 +73,7 @@ export async function composeSend(
     app,
     caller.organizationId,
     { key, compiled },
+    facts.brand,
     values,
     'email.templateData',
   );

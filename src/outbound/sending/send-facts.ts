@@ -1,5 +1,7 @@
-// Reads template, sender and contact of sends that name a template. Sends of one turn of the event loop are
-// read together. Compiled versions are cached, as they never change.
+// Reads template, brand, sender and contact of sends that name a template. Sends of one turn of the event loop
+// are read together. Compiled versions are cached, as they never change.
+import type { BrandRow } from '../../content/brands/queries.ts';
+import { findBrandForTemplate } from '../../content/brands/values.ts';
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 import {
   findCompiled,
@@ -33,6 +35,7 @@ interface PublishedVersion {
 
 export interface SendFacts {
   template: PublishedVersion;
+  brand: BrandRow | null;
   /** Null for several recipients, and for a recipient without a contact. */
   contact: ContactValues | null;
   sender: { email: string; name: string | null };
@@ -73,6 +76,7 @@ interface Compiled {
 async function readFacts(app: App, asked: readonly Asked[]): Promise<(SendFacts | ServiceError)[]> {
   const { db } = app.store;
   const templates = await readTemplates(app, db, asked);
+  const brands = await readBrands(db, asked, templates);
   const contacts = await readContacts(db, asked);
   const senders = await resolveSenders(
     db,
@@ -89,7 +93,7 @@ async function readFacts(app: App, asked: readonly Asked[]): Promise<(SendFacts 
     const { email, name = null } = isKnown
       ? sender
       : { email: from?.email ?? '', name: from?.name };
-    return { template, contact: contacts(one), sender: { email, name } };
+    return { template, brand: brands(one), contact: contacts(one), sender: { email, name } };
   });
 }
 
@@ -157,6 +161,27 @@ async function readCompiled(
     known.set(id, compiled);
   }
   return known;
+}
+
+/** Reads the brands of templates, each once; returns the brand of one send, or null. */
+async function readBrands(
+  db: Db,
+  asked: readonly Asked[],
+  templates: (one: Asked) => PublishedVersion | ServiceError,
+): Promise<(one: Asked) => BrandRow | null> {
+  const found = new Map<string, BrandRow | null>();
+  const slugOf = (one: Asked) => {
+    const template = templates(one);
+    return template instanceof ServiceError ? undefined : template.compiled.brand;
+  };
+  const nameOf = ({ organizationId }: Asked, slug: string | null) =>
+    `${organizationId} ${slug ?? ''}`;
+  for (const one of asked) {
+    const slug = slugOf(one);
+    if (slug === undefined || found.has(nameOf(one, slug))) continue;
+    found.set(nameOf(one, slug), await findBrandForTemplate(db, one.organizationId, slug));
+  }
+  return (one) => found.get(nameOf(one, slugOf(one) ?? null)) ?? null;
 }
 
 /** Reads the contacts of sends to one recipient; returns the values of one, or null. */
