@@ -1031,10 +1031,10 @@ export const rows: Readonly<Record<string, Row>> = {
     spends: true,
     body: (_own, serial) => guard(serial),
   },
-  // 409: a stale revision, as no commit is known here.
+  // 404: no commit of this id exists.
   [`POST ${workspace}/restore`]: {
     may: writesTemplates,
-    gives: 409,
+    gives: 404,
     on: 'template',
     body: (_own, serial) => ({
       ...guard(serial),
