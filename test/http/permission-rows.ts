@@ -476,7 +476,7 @@ export interface Row {
   /** Callers that may use the route; all others are refused. */
   may: readonly CallerName[];
   /** Status that they get. */
-  gives: 200 | 201 | 409 | 422;
+  gives: 200 | 201 | 404 | 409 | 422;
   /** Resource of `{id}` in the path; absent if the path has no id. */
   on?: ResourceKind;
   /** The request uses its resource up: each gets a fresh one. */
