@@ -26,7 +26,9 @@ async function misleadPlanner(app: App, organizationId: string): Promise<void> {
     await sql`delete from contact_identities`.execute(trx);
     await sql`delete from contacts`.execute(trx);
   });
-  await sql`analyze contact_words, contact_tags, contacts, contact_identities`.execute(app.store.db);
+  await sql`analyze contact_words, contact_tags, contacts, contact_identities`.execute(
+    app.store.db,
+  );
 }
 
 /** Adds contacts numbered from 1, the oldest: each an Ada, every second a Lovelace, every thousandth rare. */
