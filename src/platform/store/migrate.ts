@@ -12,6 +12,7 @@ import { deferringPlans } from './migrations/0004-deferring-plans.ts';
 import { brands } from './migrations/0005-brands.ts';
 import { templates } from './migrations/0006-templates.ts';
 import { git } from './migrations/0007-git.ts';
+import { campaigns } from './migrations/0008-campaigns.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   brands,
   templates,
   git,
+  campaigns,
 ];
 
 export interface MigrationStatus {

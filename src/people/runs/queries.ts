@@ -1,0 +1,67 @@
+// All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
+import { ownTables } from '../../platform/store/own-tables.ts';
+import type { RunOutcome, RunStatus, RunWaitReason, SkipReason } from './schema.ts';
+
+export interface RunRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  status: RunStatus;
+  scheduled_for: number | null;
+  idempotency_key: string | null;
+  fingerprint: string;
+  retry_of: string | null;
+  only_new: number;
+  started_at: number | null;
+  completed_at: number | null;
+  total_recipients: number;
+  dispatched_count: number;
+  failed_count: number;
+  skipped_count: number;
+  failure_reason: string | null;
+  hold_reason: string | null;
+  hold_domain_id: string | null;
+  last_contact_id: string | null;
+  last_of_audience: string | null;
+  wait_reason: RunWaitReason | null;
+  next_dispatch_at: number | null;
+  dispatched_at: number | null;
+  worker: string | null;
+  leased_until: number | null;
+  due_at: number | null;
+  created_by: string | null;
+  member_role: string | null;
+  is_test: number;
+  created_at: number;
+  updated_at: number;
+  /** JSON of Audience and of the policy. */
+  audience_snapshot: string | null;
+  policy_snapshot: string | null;
+  /** JSON of what the messages share. */
+  shared: string | null;
+  content_snapshot: string | null;
+}
+
+/** A judged contact. */
+export class RecipientRow {
+  run_id!: string;
+  contact_id!: string;
+  outcome!: RunOutcome;
+  reason!: SkipReason | string | null;
+  message_id!: string | null;
+  address_key!: number | null;
+  created_at!: number;
+  opened_at!: number | null;
+  clicked_at!: number | null;
+}
+
+interface RunTables {
+  campaign_runs: RunRow;
+  campaign_recipients: RecipientRow;
+}
+
+const own = ownTables<RunTables>();
+
+export const runs = own.rowsOf('campaign_runs', 'campaign-run');
+
+export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
