@@ -18,6 +18,7 @@ import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
 import { idempotencyName } from '../messages/idempotency-queries.ts';
+import { insertMessageValues } from '../messages/merge-queries.ts';
 import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
@@ -26,7 +27,7 @@ import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import type { SendContent } from './content.ts';
-import { type Draft, draftMessage, type FilledTemplate } from './draft.ts';
+import { type Draft, draftMessage, type FilledTemplate, type RunMail } from './draft.ts';
 import {
   answerAgain,
   findKept,
@@ -50,6 +51,8 @@ export interface AcceptRequest {
   resent?: MessageRow;
   /** The template that made the content. */
   template?: FilledTemplate;
+  /** The campaign run that sends it. */
+  run?: RunMail;
   /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
   refusal?: ServiceError;
 }
@@ -210,6 +213,8 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     drafts.flatMap(({ recipients }) => recipients),
   );
   await insertDeliveries(trx, await withTurns(app, trx, drafts));
+  const values = drafts.flatMap((draft) => draft.values ?? []);
+  if (values.length > 0) await insertMessageValues(trx, values);
   await recordTimeline(app, trx, drafts.flatMap(firstEvents));
 }
 

@@ -13,6 +13,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
+import type { MessageValuesRow } from '../messages/merge-queries.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, StoredOrigin } from '../messages/schema.ts';
@@ -36,7 +37,16 @@ export interface Draft {
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
+  /** Values that fill the content; null for a content that is not filled. */
+  values: MessageValuesRow | null;
   presented: Message;
+}
+
+/** The campaign run that a message belongs to, and the values of its contact. */
+export interface RunMail {
+  id: string;
+  /** JSON of `MergeData`; null for a content that is not filled. */
+  mergeData: string | null;
 }
 
 /** The version that a message was filled from, and the facts that its values may show. */
@@ -56,6 +66,7 @@ interface DraftedSend {
   content: SendContent;
   resent?: MessageRow;
   template?: FilledTemplate;
+  run?: RunMail;
 }
 
 /**
@@ -66,7 +77,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template }: DraftedSend,
+  { caller, payload, content, resent, template, run }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -87,6 +98,7 @@ export function draftMessage(
     const delivery = {
       ...draftDelivery(app, caller.organizationId, senderDomain, recipient, now),
       unsubscribe_group_id: payload.email.unsubscribeGroupId ?? null,
+      campaign_run_id: run?.id ?? null,
     };
     const block = blocks.get(foldAddress(recipient.email));
     return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
@@ -104,7 +116,7 @@ export function draftMessage(
     mailbox_id: null,
     sender_domain_id: sender.domainId,
     conversation_id: payload.conversationId ?? null,
-    campaign_run_id: null,
+    campaign_run_id: run?.id ?? null,
     template_id: template?.id ?? resent?.template_id ?? null,
     tags: toJson(payload.tags),
     metadata: toJson(payload.metadata),
@@ -128,6 +140,7 @@ export function draftMessage(
     blobs: stored.blobs,
     recipients,
     deliveries,
+    values: run?.mergeData ? { message_id: id, merge_data: run.mergeData } : null,
     presented,
   };
 }
