@@ -53,7 +53,7 @@ const keptContents = perApp((_app: App) =>
 );
 
 /** Returns what the messages of a content share, or null for a content that is not filled. */
-async function sharedMergeOf(app: App, contentId: string): Promise<SharedMerge | null> {
+export async function sharedMergeOf(app: App, contentId: string): Promise<SharedMerge | null> {
   const kept = keptContents(app);
   const known = kept.get(contentId);
   if (known) return known.shared;
@@ -66,7 +66,8 @@ async function sharedMergeOf(app: App, contentId: string): Promise<SharedMerge |
 /** Message whose content is filled, with the field of its data in errors. */
 interface Filling {
   organizationId: string;
-  contentId: string;
+  /** Names the compiled content: equal keys have equal texts. */
+  key: string;
   message: { id: string; createdAt: number };
   dataField: string;
   /** Leaves HTML and text out of the answer: they were filled, to see that they can be. */
@@ -81,7 +82,7 @@ export async function fillMerged(
   app: App,
   shared: SharedMerge,
   { contact }: MergeData,
-  { organizationId, contentId, message, dataField, isBrief = false }: Filling,
+  { organizationId, key, message, dataField, isBrief = false }: Filling,
 ): Promise<Filled> {
   const { compiled, data, brand, sender, footer, hasUnsubscribeGroup, makesText } = shared;
   const values = {
@@ -90,8 +91,8 @@ export async function fillMerged(
     viewUrl: viewUrl(app, message.id, message.createdAt),
     message: { id: message.id, createdAt: isoTime(message.createdAt) },
   };
-  const template = { key: contentId, compiled };
-  const filled = await fillTemplate(app, organizationId, template, values, { dataField, isBrief });
+  const options = { dataField, isBrief };
+  const filled = await fillTemplate(app, organizationId, { key, compiled }, values, options);
   const { html, text } = filled;
   return makesText && text === null && html !== null
     ? { ...filled, text: textOfHtml(html) || null }
@@ -135,7 +136,7 @@ export async function readContent(
     fromJson<MergeData>(values) ?? { contact: null },
     {
       organizationId: message.organization_id,
-      contentId,
+      key: contentId,
       message: { id, createdAt },
       dataField: 'email.templateData',
     },

@@ -90,7 +90,7 @@ export function draftMessage(
       : rawHeading(content.raw, id, sender);
   const stored =
     content.raw === null
-      ? draftContent(app, recent, caller, content)
+      ? sharedContent(app, recent, caller, content)
       : draftRaw(app, recent, caller, content, content.raw, heading.message_id_header);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
@@ -284,21 +284,31 @@ function draftRaw(
   const id = app.newId('blob');
   const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
   const isKnown = sendContent.digest !== '';
-  const said = isKnown ? draftContent(app, recent, caller, sendContent) : nothingStored;
+  const said = isKnown ? sharedContent(app, recent, caller, sendContent) : nothingStored;
   return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
 }
 
 /** Returns the content row, or the id of an equal one that is stored already. */
-function draftContent(
+function sharedContent(
   app: App,
   recent: RecentContents,
-  caller: Caller,
-  { digest, html, text, attachments }: SendContent,
+  { organizationId }: Caller,
+  content: SendContent,
 ): StoredContent {
-  const known = recent.find(digest);
+  const known = recent.find(content.digest);
   if (known) return { contentId: known, rawBlobId: null, content: null, blobs: [] };
-  const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
-  const contentId = app.newId('content');
+  const drafted = draftContent(app, organizationId, content);
+  recent.remember(content.digest, drafted.content.id);
+  return { contentId: drafted.content.id, rawBlobId: null, ...drafted };
+}
+
+/** Drafts the rows of a content. */
+export function draftContent(
+  app: App,
+  organizationId: string,
+  { html, text, attachments }: SendContent,
+): { content: ContentRow; blobs: BlobRow[] } {
+  const owned = { organization_id: organizationId, created_at: app.clock.now() };
   const blobs: BlobRow[] = [];
   const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
     const id = app.newId('blob');
@@ -307,14 +317,13 @@ function draftContent(
   });
   const content: ContentRow = {
     ...owned,
-    id: contentId,
+    id: app.newId('content'),
     html,
     text,
     attachments: stored.length > 0 ? toJson(stored) : null,
     uses: 0,
   };
-  recent.remember(digest, contentId);
-  return { contentId, rawBlobId: null, content, blobs };
+  return { content, blobs };
 }
 
 /** Returns one recipient per address. The first mention wins, to before cc before bcc. */
