@@ -52,6 +52,8 @@ export class DeliveryRow {
   transaction_id!: string | null;
   /** Group of mail with an unsubscribe link (src/outbound/unsubscribe-links). Each recipient gets a separate copy. */
   unsubscribe_group_id!: string | null;
+  /** The campaign run that made its message; null for all other mail. */
+  campaign_run_id!: string | null;
   created_at!: number;
   updated_at!: number;
 }

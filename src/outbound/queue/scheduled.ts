@@ -13,7 +13,7 @@
 // Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A crash
 // between the draw and the transaction costs a token, never a message.
 
-import { admissionOf } from '../../access/admission/admission.ts';
+import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { limitsOf } from '../../access/admission/plans.ts';
 import { findSpent, openAllowances } from '../../access/admission/quota.ts';
 import { findOrganizations } from '../../access/organizations/queries.ts';
@@ -108,24 +108,14 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
   bookings.keep();
 }
 
-/** Draws in few steps, as each may be a transaction. Earlier messages get tokens first. */
+/** Earlier messages get tokens first. */
 async function ask(
   app: App,
   organizationId: string,
   messageIds: readonly string[],
 ): Promise<Asked[]> {
-  const admission = admissionOf(app);
   const drawer = { organizationId, keyId: null };
-  let drawn = 0;
-  let waitMs = 0;
-  while (waitMs === 0 && drawn < messageIds.length) {
-    // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
-    const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? 1);
-    const wanted = Math.max(1, Math.min(seen, messageIds.length - drawn));
-    const isDrawn = wanted > 1 && (await admission.tryDraw(drawer, wanted)) === 0;
-    if (!isDrawn) waitMs = await admission.tryDraw(drawer, 1);
-    if (waitMs === 0) drawn += isDrawn ? wanted : 1;
-  }
+  const { drawn, waitMs } = await drawTokens(app, drawer, messageIds.length);
   return messageIds.map((messageId, index) => ({
     messageId,
     organizationId,

@@ -368,6 +368,7 @@ function draftDelivery(
     attempts: null,
     transaction_id: null,
     unsubscribe_group_id: null,
+    campaign_run_id: null,
     created_at: now,
     updated_at: now,
   };

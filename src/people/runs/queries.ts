@@ -54,6 +54,7 @@ export class RecipientRow {
   created_at!: number;
   opened_at!: number | null;
   clicked_at!: number | null;
+  unsubscribed_at!: number | null;
 }
 
 /** Counts of the messages of a run by their fate. */

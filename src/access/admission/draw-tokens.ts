@@ -1,0 +1,32 @@
+// Draws of many tokens for mail that the service sends by itself at its time: scheduled messages
+// (src/outbound/queue/scheduled.ts) and runs of campaigns (src/campaigns/walk/page.ts). Such mail waits for its
+// tokens instead of failing, so a draw takes the available ones.
+import type { App } from '../../core/app.ts';
+import { admissionOf, type Drawer } from './admission.ts';
+
+/** Result of a draw. */
+export interface DrawnTokens {
+  /** Number of drawn tokens. */
+  drawn: number;
+  /** Milliseconds until there may be another token; 0 if all wanted ones were drawn. */
+  waitMs: number;
+}
+
+/**
+ * Draws up to `wanted` tokens, in few steps, as each may be a transaction.
+ * @throws CapacityError if the store is needed and unavailable.
+ */
+export async function drawTokens(app: App, drawer: Drawer, wanted: number): Promise<DrawnTokens> {
+  const admission = admissionOf(app);
+  let drawn = 0;
+  let waitMs = 0;
+  while (waitMs === 0 && drawn < wanted) {
+    // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
+    const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? wanted);
+    const many = Math.max(1, Math.min(seen, wanted - drawn));
+    const isDrawn = many > 1 && (await admission.tryDraw(drawer, many)) === 0;
+    if (!isDrawn) waitMs = await admission.tryDraw(drawer, 1);
+    if (waitMs === 0) drawn += isDrawn ? many : 1;
+  }
+  return { drawn, waitMs };
+}
