@@ -1,4 +1,5 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides nothing.
+// Confirmations of groups: confirmation-queries.ts.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -8,6 +9,7 @@ export interface UnsubscribeGroupRow {
   name: string;
   description: string | null;
   is_public: number;
+  confirm: number;
   created_at: number;
   updated_at: number;
 }

@@ -130,7 +130,7 @@ create table group_confirmations (
   group_id text not null references unsubscribe_groups on delete cascade,
   contact_id text not null references contacts on delete cascade,
   organization_id text not null,
-  -- pending or confirmed.
+  -- pending, confirmed or removed; a removed row keeps the number of its mails.
   status text not null,
   -- Mails with the link: their number, the last one and the end of its link.
   mails integer not null, mailed_at bigint, expires_at bigint,
@@ -141,6 +141,8 @@ create table group_confirmations (
   primary key (group_id, contact_id)
 ) ${clustered};
 create index group_confirmations_of_contact on group_confirmations (contact_id);
-create index group_confirmations_due on group_confirmations (due_at) where due_at is not null;
+create index group_confirmations_of_group on group_confirmations (group_id, status, contact_id);
+create index group_confirmations_due on group_confirmations (organization_id, due_at)
+  where due_at is not null;
 `,
 };
