@@ -53,6 +53,7 @@ export class RecipientRow {
   created_at!: number;
   opened_at!: number | null;
   clicked_at!: number | null;
+  unsubscribed_at!: number | null;
 }
 
 interface RunTables {

@@ -30,7 +30,7 @@ export const skipReasons = [
 
 export type SkipReason = (typeof skipReasons)[number];
 
-/** Reasons of a running run to wait. */
+/** Reasons for which a running run waits. */
 export const runWaitReasons = ['rate', 'daily-quota', 'warming', 'queue'] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];
