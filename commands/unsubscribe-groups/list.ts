@@ -7,6 +7,6 @@ export default listCommand({
   query: listGroupsQuery,
   route: async () =>
     (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
-  columns: ['id', 'name', 'description', 'public', 'createdAt'],
+  columns: ['id', 'name', 'description', 'public', 'confirm', 'createdAt'],
   whenEmpty: 'No unsubscribe groups found. Create one: svc unsubscribe-groups create --name NAME',
 });

@@ -1,6 +1,6 @@
 import { idArg, showCommand } from '../base/verbs.ts';
 
-export const card = ['id', 'name', 'description', 'public', 'createdAt', 'updatedAt'];
+export const card = ['id', 'name', 'description', 'public', 'confirm', 'createdAt', 'updatedAt'];
 export const args = idArg('Id of the group (usg_…)');
 
 export default showCommand({

@@ -1,5 +1,5 @@
-// Judges candidates of a run in the transaction that makes their messages: who is still in the audience, and who
-// must not get the mail. The first reason of `skipReasons` counts.
+// Judges candidates of a run in the transaction that makes their messages: whether they are still in the audience,
+// and whether a reason forbids the mail. The first reason of `skipReasons` counts.
 import { hash } from 'node:crypto';
 import { findActiveBlocks, findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
@@ -9,7 +9,7 @@ import { type ForRunRow, findForRun } from '../../people/contacts/queries.ts';
 import type { PreferencesInput, ProfileInput } from '../../people/contacts/schema.ts';
 import { addressKeysAmong, judgedAmong } from '../../people/runs/queries.ts';
 import type { SkipReason } from '../../people/runs/schema.ts';
-import { pendingAmong } from '../../people/unsubscribe-groups/queries.ts';
+import { pendingAmong } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { askedOf } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
@@ -102,11 +102,13 @@ async function factsOf(trx: Db, question: Question, rows: readonly ForRunRow[]):
   const addresses = rows.flatMap(({ folded_email }) => folded_email ?? []);
   const ids = rows.map(({ id }) => id);
   const pending =
-    unsubscribeGroupId === null ? [] : await pendingAmong(trx, unsubscribeGroupId, ids);
+    unsubscribeGroupId === null
+      ? new Set<string>()
+      : await pendingAmong(trx, unsubscribeGroupId, ids);
   const keys = await addressKeysAmong(trx, runId, addresses.map(addressKeyOf));
   return {
     blocks: await blocksOn(trx, question, addresses),
-    pending: new Set(pending),
+    pending,
     excludedTags: new Set(audience?.excludeTags),
     addressKeys: new Set(keys.flatMap((key) => key ?? [])),
   };

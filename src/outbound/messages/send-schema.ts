@@ -88,52 +88,56 @@ export const bodyText = z
   .max(maxBodyCharacters)
   .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
 
-const emailContent = z
-  .strictObject({
-    subject: headerText(998).optional(),
-    html: bodyText.optional(),
-    text: bodyText.optional().meta({
-      description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
+/** The content of a mail that a send or a campaign states. */
+export const emailFields = {
+  subject: headerText(998).optional(),
+  html: bodyText.optional(),
+  text: bodyText.optional().meta({
+    description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
+  }),
+  replyTo: z.array(emailAddress).min(1).max(10).optional(),
+  templateId: idOf('template', 'is not a template id').optional(),
+  templateSlug: z.string().min(1).max(100).optional(),
+  templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
+  attachments: attachmentList.optional(),
+  headers: customHeaders.optional(),
+  tracking: z
+    .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
+    .optional()
+    .meta({
+      description:
+        'Whether opens and clicks are tracked; default: the setting of the organization. ' +
+        'Mail without HTML is not tracked. A tracked message goes alone to each recipient',
     }),
-    replyTo: z.array(emailAddress).min(1).max(10).optional(),
-    templateId: idOf('template', 'is not a template id').optional(),
-    templateSlug: z.string().min(1).max(100).optional(),
-    templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
-    attachments: attachmentList.optional(),
-    headers: customHeaders.optional(),
-    tracking: z
-      .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
-      .optional()
-      .meta({
-        description:
-          'Whether opens and clicks are tracked; default: the setting of the organization. ' +
-          'Mail without HTML is not tracked. A tracked message goes alone to each recipient',
-      }),
-    unsubscribeGroupId: z.string().max(40).optional(),
-    footer: z
-      .strictObject({ enabled: z.boolean() })
-      .optional()
-      .meta({
-        description:
-          'Whether company, postal address, social links and the unsubscribe link of the brand are ' +
-          'added; default: no. A template with `{% brand_footer %}` has them at its place',
-      }),
-    inReplyToMessageId: messageId.optional(),
-    priority: z.enum(['high', 'normal', 'low']).optional(),
-  })
+  unsubscribeGroupId: z.string().max(40).optional(),
+  footer: z
+    .strictObject({ enabled: z.boolean() })
+    .optional()
+    .meta({
+      description:
+        'Whether company, postal address, social links and the unsubscribe link of the brand are ' +
+        'added; default: no. A template with `{% brand_footer %}` has them at its place',
+    }),
+  inReplyToMessageId: messageId.optional(),
+  priority: z.enum(['high', 'normal', 'low']).optional(),
+};
+
+const emailContent = z
+  .strictObject(emailFields)
   .superRefine(oneContentSource)
+  .superRefine(dataNeedsTemplate)
   .superRefine(oneWayToLeave)
   .superRefine(boundedAttachments);
 
 type EmailFields = {
   [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;
-} & { templateData?: unknown };
+};
 
-/** Checks rules 1 to 3 of specification 4.2. */
-function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
+/** Checks that a content is either written in place or a template (specification 4.2, rules 1 and 2). */
+export function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message });
-  if (email.templateId !== undefined || email.templateSlug !== undefined) {
+  if (hasTemplate(email)) {
     if (email.templateId !== undefined && email.templateSlug !== undefined) {
       refuse('templateSlug', 'must not be given together with templateId');
     }
@@ -146,7 +150,19 @@ function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
   if (email.html === undefined && email.text === undefined) {
     refuse('html', 'inline content needs html or text or both');
   }
-  if (email.templateData !== undefined) refuse('templateData', 'needs a template');
+}
+
+function hasTemplate({ templateId, templateSlug }: EmailFields): boolean {
+  return templateId !== undefined || templateSlug !== undefined;
+}
+
+/** Refuses data that nothing would read: the inline content of a send is not filled (rule 3). */
+function dataNeedsTemplate(
+  email: EmailFields & { templateData?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (email.templateData === undefined || hasTemplate(email)) return;
+  context.addIssue({ code: 'custom', path: ['templateData'], message: 'needs a template' });
 }
 
 /** Refuses own List-Unsubscribe fields beside a group: the service writes them (RFC 8058). */

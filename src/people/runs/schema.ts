@@ -30,7 +30,7 @@ export const skipReasons = [
 
 export type SkipReason = (typeof skipReasons)[number];
 
-/** What a running run waits for. */
+/** Reasons for which a running run waits. */
 export const runWaitReasons = ['rate', 'daily-quota', 'warming', 'queue'] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];

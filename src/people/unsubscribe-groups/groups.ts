@@ -19,6 +19,7 @@ function present(row: UnsubscribeGroupRow): UnsubscribeGroup {
     name: row.name,
     description: row.description,
     public: row.is_public === 1,
+    confirm: row.confirm === 1,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
@@ -28,10 +29,11 @@ const { create, update, ...others } = plainNoun({
   noun: unsubscribeGroupNoun,
   rows: unsubscribeGroups,
   present,
-  settingsOf: ({ name, description, is_public }) => ({
+  settingsOf: ({ name, description, is_public, confirm }) => ({
     name,
     description,
     public: is_public === 1,
+    confirm: confirm === 1,
   }),
 });
 
@@ -39,9 +41,10 @@ const { create, update, ...others } = plainNoun({
 export function createGroup(
   app: App,
   caller: Caller,
-  { name, description = null, public: isPublic = false }: CreateGroup,
+  { name, description = null, public: isPublic = false, confirm = false }: CreateGroup,
 ): Promise<UnsubscribeGroup> {
-  return create(app, caller, { name, description, is_public: isPublic ? 1 : 0 });
+  const columns = { name, description, is_public: Number(isPublic), confirm: Number(confirm) };
+  return create(app, caller, columns);
 }
 
 /** Changes the given settings of a group. @throws ResourceNotFoundError. */
@@ -49,10 +52,13 @@ export function updateGroup(
   app: App,
   caller: Caller,
   id: string,
-  { public: isPublic, ...columns }: UpdateGroup,
+  { public: isPublic, confirm, ...columns }: UpdateGroup,
 ): Promise<UnsubscribeGroup> {
-  const change = isPublic === undefined ? columns : { ...columns, is_public: isPublic ? 1 : 0 };
-  return update(app, caller, id, change);
+  return update(app, caller, id, {
+    ...columns,
+    ...(isPublic !== undefined && { is_public: Number(isPublic) }),
+    ...(confirm !== undefined && { confirm: Number(confirm) }),
+  });
 }
 
 /** The other functions of a plain noun. Blocks of a deleted group stay in force. */

@@ -1,4 +1,5 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides nothing.
+// Confirmations of groups: confirmation-queries.ts.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -8,6 +9,7 @@ export interface UnsubscribeGroupRow {
   name: string;
   description: string | null;
   is_public: number;
+  confirm: number;
   created_at: number;
   updated_at: number;
 }
@@ -20,26 +22,9 @@ export class UnsubscribeAddressRow {
   address!: string;
 }
 
-/** A contact that was asked to confirm a group, and whether it did. */
-interface ConfirmationRow {
-  group_id: string;
-  contact_id: string;
-  organization_id: string;
-  status: 'pending' | 'confirmed';
-  /** Mails with the link: their number, the last one and the end of its link. */
-  mails: number;
-  mailed_at: number | null;
-  expires_at: number | null;
-  /** Time of the next mail; null for none. */
-  due_at: number | null;
-  confirmed_at: number | null;
-  created_at: number;
-}
-
 interface GroupTables {
   unsubscribe_groups: UnsubscribeGroupRow;
   unsubscribe_addresses: UnsubscribeAddressRow;
-  group_confirmations: ConfirmationRow;
 }
 
 const own = ownTables<GroupTables>();
@@ -82,15 +67,3 @@ export function findUnsubscribeAddress(
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirst();
 }
-
-/** Finds those of these contacts that were asked to confirm the group and did not. */
-export const pendingAmong = own.all(
-  (db, groupId: string, contactIds: readonly string[]) =>
-    db
-      .selectFrom('group_confirmations')
-      .select('contact_id')
-      .where('group_id', '=', groupId)
-      .where('status', '=', 'pending')
-      .where('contact_id', ...isOneOf(db, contactIds)),
-  (rows) => rows.map(({ contact_id }) => contact_id),
-);

@@ -15,10 +15,19 @@ const isPublic = z.boolean().meta({
   description: 'List it on the unsubscribe page of every recipient (default: no)',
 });
 
+const confirm = z.boolean().meta({
+  description: 'Ask each added contact by mail to confirm: double opt-in (default: no)',
+});
+
 export const listGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createGroupInput = z
-  .strictObject({ name, description: description.nullish(), public: isPublic.optional() })
+  .strictObject({
+    name,
+    description: description.nullish(),
+    public: isPublic.optional(),
+    confirm: confirm.optional(),
+  })
   .meta({ examples: [{ name: 'Newsletter', description: 'News, once a month' }] });
 
 export const updateGroupInput = z
@@ -26,6 +35,7 @@ export const updateGroupInput = z
     name: name.optional(),
     description: description.nullable().optional(),
     public: isPublic.optional(),
+    confirm: confirm.optional(),
   })
   .meta({ examples: [{ name: 'Monthly newsletter', public: true }] });
 
@@ -36,6 +46,7 @@ export const groupOutput = z
     name: z.string(),
     description: z.string().nullable(),
     public: z.boolean(),
+    confirm: z.boolean(),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

@@ -218,7 +218,9 @@ describe.each(stores)('the audit log on %s', (store) => {
       expectEntry('sender.deleted', sender.id, { email });
 
       const group = await createGroup(app, caller, { name: 'News' });
-      expectEntry('unsubscribe-group.created', group.id, { name: 'News', public: false });
+      expectEntry('unsubscribe-group.created', group.id, {
+        ...{ name: 'News', public: false, confirm: false },
+      });
       await updateGroup(app, caller, group.id, { description: 'Once a month' });
       expectEntry('unsubscribe-group.updated', group.id, {
         description: { before: null, after: 'Once a month' },

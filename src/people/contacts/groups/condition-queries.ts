@@ -100,7 +100,7 @@ function tagCondition(db: Db, tag: string): Condition {
 }
 
 /** Returns the condition on a row of `contacts`. */
-export function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Condition {
+function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Condition {
   const inner = (one: ContactQuery) => conditionOf(db, { organizationId, query: one, at });
   const joined = (list: readonly ContactQuery[], word: Expression): Condition =>
     sql`(${sql.join(list.map(inner), word)})`;

@@ -37,7 +37,7 @@ const activity = z.strictObject({
 });
 
 /** Ways to compare a field. */
-export const comparisons = ['is', 'contains', 'before', 'after', 'exists'] as const;
+const comparisons = ['is', 'contains', 'before', 'after', 'exists'] as const;
 
 /** Names of conditions, and of the nodes that join them. A node has one of them. */
 const kinds = [

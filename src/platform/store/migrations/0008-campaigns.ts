@@ -73,8 +73,8 @@ create table campaign_recipients (
   -- Hash of the address of a message, which finds a second contact with it.
   address_key bigint,
   created_at bigint not null,
-  -- First open and click by a person.
-  opened_at bigint, clicked_at bigint,
+  -- First open and click by a person, and first use of its unsubscribe link.
+  opened_at bigint, clicked_at bigint, unsubscribed_at bigint,
   primary key (run_id, contact_id)
 ) ${clustered};
 create index campaign_recipients_by_address on campaign_recipients (run_id, address_key)
@@ -86,12 +86,14 @@ create table run_counters (
   sent bigint not null, delivered bigint not null, bounced bigint not null,
   complained bigint not null, opened bigint not null, clicked bigint not null,
   unsubscribed bigint not null, failed bigint not null,
-  attempted bigint not null, hard_bounced bigint not null
+  -- Health, without mail to the addresses of the simulator.
+  attempted bigint not null, hard_bounced bigint not null, complaints bigint not null
 ) ${clustered};
 
 -- Attempts of a run by minute, and those that a provider deferred for policy or rate.
 create table run_minutes (
-  run_id text not null references campaign_runs on delete cascade,
+  -- Named: a reference would lock the run at each new minute.
+  run_id text not null,
   minute bigint not null,
   attempted bigint not null, deferred bigint not null,
   -- The last reply of such a deferral.
@@ -124,13 +126,14 @@ create index contacts_by_id on contacts (organization_id, id);
 -- Groups by query: JSON of the conditions; null for a group with members by hand.
 alter table contact_groups add column query text;
 
--- Double opt-in: contacts that were asked to confirm a group, and whether they did.
+-- Whether contacts must confirm the group.
 alter table unsubscribe_groups add column confirm integer not null default 0;
+-- Double opt-in: contacts that were asked to confirm a group, and whether they did.
 create table group_confirmations (
   group_id text not null references unsubscribe_groups on delete cascade,
   contact_id text not null references contacts on delete cascade,
   organization_id text not null,
-  -- pending or confirmed.
+  -- pending, confirmed or removed; a removed row keeps the number of its mails.
   status text not null,
   -- Mails with the link: their number, the last one and the end of its link.
   mails integer not null, mailed_at bigint, expires_at bigint,
@@ -141,6 +144,8 @@ create table group_confirmations (
   primary key (group_id, contact_id)
 ) ${clustered};
 create index group_confirmations_of_contact on group_confirmations (contact_id);
-create index group_confirmations_due on group_confirmations (due_at) where due_at is not null;
+create index group_confirmations_of_group on group_confirmations (group_id, status, contact_id);
+create index group_confirmations_due on group_confirmations (organization_id, due_at)
+  where due_at is not null;
 `,
 };
