@@ -4,13 +4,18 @@ import { findContactValues } from '../../content/templates/scope.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { keepContents } from '../../outbound/messages/content-queries.ts';
-import { fillMerged, type MergeData, type SharedMerge } from '../../outbound/messages/merge.ts';
+import {
+  fillMerged,
+  type MergeData,
+  type SharedMerge,
+  sharedMergeOf,
+} from '../../outbound/messages/merge.ts';
 import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { type AcceptRequest, acceptAll } from '../../outbound/sending/accept.ts';
 import { digestedContent } from '../../outbound/sending/content.ts';
 import type { RecentContents } from '../../outbound/sending/recent-contents.ts';
 import { type ServiceError, ValidationError } from '../../platform/errors.ts';
-import type { Db } from '../../platform/store/db.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
 import { pickedFrom } from './contact-paths.ts';
 import type { RunMailing } from './snapshot.ts';
 
@@ -31,8 +36,22 @@ export interface DispatchedRun {
   id: string;
   organizationId: string;
   mailing: RunMailing;
-  /** Set if the content is filled for each contact (`sharedMergeOf`). */
+  /** Set if the content is filled for each contact. */
   merge: SharedMerge | null;
+}
+
+/** Reads what the messages of a run that has started share. */
+export async function dispatchedRun(
+  app: App,
+  {
+    id,
+    organization_id: organizationId,
+    shared,
+  }: Pick<RunRow, 'id' | 'organization_id' | 'shared'>,
+): Promise<DispatchedRun> {
+  const mailing = fromJson<RunMailing>(shared);
+  if (!mailing) throw new Error(`run ${id} has not started`);
+  return { id, organizationId, mailing, merge: await sharedMergeOf(app, mailing.contentId) };
 }
 
 /** A message before its transaction, or the reason why none can be made. */
