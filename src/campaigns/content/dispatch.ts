@@ -14,6 +14,7 @@ import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { type AcceptRequest, acceptAll } from '../../outbound/sending/accept.ts';
 import { digestedContent } from '../../outbound/sending/content.ts';
 import type { RecentContents } from '../../outbound/sending/recent-contents.ts';
+import type { RunRow } from '../../people/runs/queries.ts';
 import { type ServiceError, ValidationError } from '../../platform/errors.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { pickedFrom } from './contact-paths.ts';
