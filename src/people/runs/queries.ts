@@ -41,7 +41,7 @@ export interface RunRow {
   /** JSON of Audience and of the policy. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
-  /** JSON of what the messages share. */
+  /** JSON of the parts that all messages have in common. */
   shared: string | null;
   content_snapshot: string | null;
 }
