@@ -12,6 +12,7 @@ import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
 import { checkDueDomains } from '../src/identity/domains/verification.ts';
 import { sweepHealth } from '../src/identity/reputation/health.ts';
+import { sweepRunMinutes } from '../src/people/runs/counters.ts';
 import { moveWindows } from '../src/identity/warming/windows.ts';
 import { expireActions } from '../src/inbox/approvals/actions.ts';
 import { sweepActions } from '../src/inbox/approvals/retention.ts';
@@ -291,6 +292,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+      { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
     ]),
   );
 }

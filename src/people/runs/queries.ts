@@ -1,4 +1,6 @@
 // All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
+import { sql } from 'kysely';
+import { engineOf, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { RunOutcome, RunStatus, RunWaitReason, SkipReason } from './schema.ts';
 
@@ -66,3 +68,55 @@ const own = ownTables<RunTables>();
 export const runs = own.rowsOf('campaign_runs', 'campaign-run');
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
+
+/** Statuses of a run that keep its queued mail back. */
+export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
+
+/**
+ * Finds those of these runs whose queued mail must not leave. Hot for mail of runs. On PostgreSQL they stay so
+ * until the transaction ends.
+ */
+export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('campaign_runs')
+    .select(['id', 'status'])
+    .where('id', ...isOneOf(db, ids))
+    .where('status', 'in', ['paused', 'held', 'cancelled'])
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forShare())
+    .$narrowType<{ status: StoppedStatus }>(),
+);
+
+/** The first open and the first click of a message by a person; null for an act that was not the first. */
+export interface RecipientMark {
+  run_id: string;
+  contact_id: string;
+  message_id: string;
+  opened_at: number | null;
+  clicked_at: number | null;
+}
+
+/** Marks a contact of the ledger as engaged. The caller holds its message. */
+export const markEngaged = own.run((db, mark: RecipientMark) =>
+  db
+    .updateTable('campaign_recipients')
+    .set({
+      opened_at: sql<number | null>`coalesce(opened_at, ${mark.opened_at})`,
+      clicked_at: sql<number | null>`coalesce(clicked_at, ${mark.clicked_at})`,
+    })
+    .where('run_id', '=', mark.run_id)
+    .where('contact_id', '=', mark.contact_id)
+    .where('message_id', '=', mark.message_id),
+);
+
+/** Marks a contact of the ledger as unsubscribed. Returns false if it is marked or no longer in it. */
+export const markUnsubscribed = own.change(
+  (db, runId: string, contactId: string, now: number) =>
+    db
+      .updateTable('campaign_recipients')
+      .set({ unsubscribed_at: now })
+      .where('run_id', '=', runId)
+      .where('contact_id', '=', contactId)
+      .where('unsubscribed_at', 'is', null),
+  (count) => count > 0,
+);
