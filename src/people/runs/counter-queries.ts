@@ -2,8 +2,8 @@
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** Counts of a run, by `counted` of counters.ts. */
-export interface RunCountRow {
+/** Counts of the messages of a run. Their meaning is at the head of counters.ts. */
+export interface RunCountersRow {
   run_id: string;
   sent: number;
   delivered: number;
@@ -29,7 +29,7 @@ export interface RunMinuteRow {
 }
 
 interface CounterTables {
-  run_counters: RunCountRow;
+  run_counters: RunCountersRow;
   run_minutes: RunMinuteRow;
 }
 
@@ -74,7 +74,8 @@ export const addRunMinute = own.run((db, row: RunMinuteRow) =>
     ),
 );
 
-export const selectRunCounts = own.all((db, runIds: readonly string[]) =>
+/** Finds the counters of these runs; a run without messages has none. */
+export const findRunCounters = own.all((db, runIds: readonly string[]) =>
   db
     .selectFrom('run_counters')
     .selectAll()

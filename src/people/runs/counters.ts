@@ -18,9 +18,9 @@ import {
   addRunCounts,
   addRunMinute,
   deleteRunMinutes,
-  type RunCountRow,
+  findRunCounters,
+  type RunCountersRow,
   type RunMinuteRow,
-  selectRunCounts,
   selectRunMinutes,
 } from './counter-queries.ts';
 
@@ -57,7 +57,7 @@ function minuteOf(timeMs: number): number {
 
 /** Changes of the counters of runs, summed by run. */
 class RunChanges implements LastWrite {
-  readonly #rows = new Map<string, RunCountRow>();
+  readonly #rows = new Map<string, RunCountersRow>();
 
   add(runId: string, counts: Readonly<Partial<RunTally>>): void {
     const row = this.#rows.get(runId) ?? { run_id: runId, ...emptyTally() };
@@ -131,7 +131,7 @@ export async function findRunCounts(
 ): Promise<Map<string, RunTally>> {
   const tallies = new Map(runIds.map((id) => [id, emptyTally()]));
   if (runIds.length === 0) return tallies;
-  for (const { run_id, ...tally } of await selectRunCounts(db, runIds)) tallies.set(run_id, tally);
+  for (const { run_id, ...tally } of await findRunCounters(db, runIds)) tallies.set(run_id, tally);
   return tallies;
 }
 

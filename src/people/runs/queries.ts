@@ -1,6 +1,6 @@
 // All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
 import { sql } from 'kysely';
-import { engineOf, isOneOf } from '../../platform/store/db.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { RunOutcome, RunStatus, RunWaitReason, SkipReason } from './schema.ts';
 
@@ -64,8 +64,69 @@ interface RunTables {
 }
 
 const own = ownTables<RunTables>();
+const on = tables<RunTables>;
 
 export const runs = own.rowsOf('campaign_runs', 'campaign-run');
+
+/** A run without its audience, its content and what its messages share, which can be large. */
+export type RunState = Omit<RunRow, 'audience_snapshot' | 'shared' | 'content_snapshot'>;
+
+const stateColumns = [
+  'id',
+  'organization_id',
+  'campaign_id',
+  'status',
+  'scheduled_for',
+  'idempotency_key',
+  'fingerprint',
+  'retry_of',
+  'only_new',
+  'started_at',
+  'completed_at',
+  'total_recipients',
+  'dispatched_count',
+  'failed_count',
+  'skipped_count',
+  'failure_reason',
+  'hold_reason',
+  'hold_domain_id',
+  'last_contact_id',
+  'last_of_audience',
+  'wait_reason',
+  'next_dispatch_at',
+  'dispatched_at',
+  'worker',
+  'leased_until',
+  'due_at',
+  'created_by',
+  'member_role',
+  'is_test',
+  'created_at',
+  'updated_at',
+  'policy_snapshot',
+] as const satisfies readonly (keyof RunState)[];
+
+const lockRuns = own.lockerOf('campaign_runs');
+
+/** Locks a run until the transaction ends, and returns it. */
+export async function lockRun(trx: Db, id: string): Promise<RunState | undefined> {
+  await lockRuns(trx, [id]);
+  return on(trx)
+    .selectFrom('campaign_runs')
+    .select(stateColumns)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Changes a locked run, and returns it. */
+export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {
+  return on(trx)
+    .updateTable('campaign_runs')
+    .set(changes)
+    .where('id', '=', id)
+    .returning(stateColumns)
+    .executeTakeFirstOrThrow();
+}
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
