@@ -181,7 +181,7 @@ describe.each(stores)('the counters of a run on %s', (store) => {
         const { rows } = await sql<{ message_id: string }>`select message_id from deliveries
           where claimed_by is not null order by id`.execute(app.store.db);
         for (const { message_id } of rows) {
-          const name = pick(random, [
+          const name = pick<OutcomeName>(random, [
             'ok',
             'ok',
             'ok',
