@@ -117,7 +117,7 @@ async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   ]);
 }
 
-/** Counts the recipient of a run who unsubscribes for the first time, and marks the ledger. */
+/** Counts the first unsubscribe of a run's recipient, and marks it in the ledger. */
 async function countLeaver(trx: Db, delivery: DeliveryRow, now: number): Promise<void> {
   const { campaign_run_id: runId, message_id, recipient_id } = delivery;
   if (runId === null) return;

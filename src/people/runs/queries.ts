@@ -187,8 +187,8 @@ export function activityOf(
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 
 /**
- * Finds those of these runs whose queued mail must not leave. Hot for mail of runs. On PostgreSQL they stay so
- * until the transaction ends.
+ * Finds the stopped ones among these runs. Hot for mail of runs. On PostgreSQL they stay stopped until the
+ * transaction ends.
  */
 export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
   db
