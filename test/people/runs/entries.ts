@@ -30,6 +30,8 @@ export async function newRun(
     failure_reason: null,
     hold_reason: null,
     hold_domain_id: null,
+    hold_detail: null,
+    forgiven: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: null,
