@@ -52,6 +52,8 @@ export interface AcceptRequest {
   template?: FilledTemplate;
   /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
   refusal?: ServiceError;
+  /** Mail that the service writes itself, outside of the quota. */
+  isOfService?: boolean;
 }
 
 /** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
@@ -102,8 +104,8 @@ export async function acceptAll(
   await allowances.count(
     trx,
     // Scheduled mail counts on the day on which it is sent.
-    [...drafts.values()].flatMap(({ message }) =>
-      message.scheduled_for === null
+    [...drafts].flatMap(([index, { message }]) =>
+      message.scheduled_for === null && !requests[index]?.isOfService
         ? { organizationId: message.organization_id, emails: message.delivery_count }
         : [],
     ),
@@ -176,6 +178,7 @@ export function toCheck({
   payload,
   content,
   scheduledFor,
+  isOfService = false,
 }: Omit<AcceptRequest, 'idempotency'>): AcceptingSend {
   const { to, cc = [], bcc = [], from } = payload;
   return {
@@ -189,6 +192,7 @@ export function toCheck({
     origins: content.raw?.origins ?? [],
     tracking: content.tracking,
     scheduledFor,
+    isOfService,
     sender: null,
     parent: null,
   };

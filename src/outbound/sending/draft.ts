@@ -56,6 +56,7 @@ interface DraftedSend {
   content: SendContent;
   resent?: MessageRow;
   template?: FilledTemplate;
+  isOfService?: boolean;
 }
 
 /**
@@ -66,7 +67,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template }: DraftedSend,
+  { caller, payload, content, resent, template, isOfService }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -113,7 +114,9 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(originOf(caller, content.raw, resent, template)),
+    origin: toJson(
+      isOfService === true ? serviceOrigin : originOf(caller, content.raw, resent, template),
+    ),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -143,6 +146,8 @@ function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
     ...(links.isCut && { trackedCharacters: mostCharacters }),
   };
 }
+
+const serviceOrigin: StoredOrigin = { via: 'service', keyId: null, keyName: null, user: null };
 
 function originOf(
   { keyId, keyName }: Caller,

@@ -124,8 +124,10 @@ create index contacts_by_id on contacts (organization_id, id);
 -- Groups by query: JSON of the conditions; null for a group with members by hand.
 alter table contact_groups add column query text;
 
--- Double opt-in: contacts that were asked to confirm a group, and whether they did.
+-- Double opt-in.
 alter table unsubscribe_groups add column confirm integer not null default 0;
+
+-- Contacts of double opt-in groups: their mails with a link, and whether they confirmed.
 create table group_confirmations (
   group_id text not null references unsubscribe_groups on delete cascade,
   contact_id text not null references contacts on delete cascade,
