@@ -2,6 +2,7 @@
 // do not know the areas.
 
 import * as workspace from '../../src/access/organizations/events.ts';
+import * as campaignRun from '../../src/campaigns/campaigns/events.ts';
 import * as template from '../../src/content/templates/events.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import { listedTypes } from '../../src/history/events/names.ts';
@@ -27,6 +28,7 @@ const gathered: readonly EventKind[] = [
   ...Object.values(workspace),
   ...Object.values(template),
   ...Object.values(warming),
+  ...Object.values(campaignRun),
   ...Object.values(webhook),
 ];
 

@@ -23,7 +23,7 @@ import {
 } from './buckets.ts';
 import { createPeers, type Peers } from './peers.ts';
 import { limitsOf, type SendRates, sendRatesOf } from './plans.ts';
-import { createSharedDraws, type DrawShared } from './shared-buckets.ts';
+import { createSharedDraws, type DrawShared, type SharedDraw } from './shared-buckets.ts';
 
 const mostKnown = 10_000;
 
@@ -133,10 +133,15 @@ export class Admission {
 
   /**
    * Draws `count` tokens and returns 0, or draws none and returns the milliseconds to wait. For
-   * callers that wait instead of failing.
+   * callers that wait instead of failing. `leavesHalf`: half of the bucket stays for requests.
    */
-  tryDraw(drawer: Drawer, count: number): Promise<number> {
-    return this.#draw(drawer, 0, count);
+  tryDraw(drawer: Drawer, count: number, { leavesHalf = false } = {}): Promise<number> {
+    return this.#draw(drawer, 0, count, leavesHalf);
+  }
+
+  /** Gives back tokens that were drawn a moment ago and are not needed. */
+  async giveBack(drawer: Drawer, count: number): Promise<void> {
+    if (count > 0) await this.#draw(drawer, count, 0);
   }
 
   /** Returns the present limit, after `admit`; null for a caller without a limit. */
@@ -168,14 +173,21 @@ export class Admission {
     if (waitForMs > 0) throw new RateLimitedError(operation, Math.ceil(waitForMs / 1_000));
   }
 
-  async #draw(drawer: Drawer, returned: number, tokens: number): Promise<number> {
+  async #draw(
+    drawer: Drawer,
+    returned: number,
+    tokens: number,
+    leavesHalf = false,
+  ): Promise<number> {
     const rates = await this.#rates.find(drawer.organizationId);
     if (!rates) return 0;
     const now = this.#app.clock.now();
     const buckets = this.#bucketsOf(drawer, rates, now);
+    const leaving = leavesHalf ? halfOf(capacity(rates.organization)) : 0;
+    const drawing = { buckets, returned, tokens, leaving };
     const wait = this.#peers.hasCompany()
-      ? await this.#drawInCompany(buckets, returned, tokens, now)
-      : drawAlone(buckets, returned, tokens, now);
+      ? await this.#drawInCompany(drawing, now)
+      : drawAlone(drawing, now);
     this.#buckets.forgetFull(now);
     return wait;
   }
@@ -185,14 +197,10 @@ export class Admission {
    * bound: if it lacks a whole token, the request is refused without a look at the store. A flood
    * of refusals costs the store nothing.
    */
-  async #drawInCompany(
-    buckets: readonly KnownBucket[],
-    returned: number,
-    tokens: number,
-    now: number,
-  ): Promise<number> {
-    const isEmpty = returned === 0 && waitMs(buckets, 1, now) > 0;
-    return isEmpty ? waitMs(buckets, tokens, now) : this.#drawShared({ buckets, returned, tokens });
+  async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
+    const { buckets, returned, tokens, leaving } = drawing;
+    const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
+    return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);
   }
 
   #bucketsOf({ organizationId, keyId }: Drawer, rates: SendRates, now: number): KnownBucket[] {
@@ -205,19 +213,21 @@ export class Admission {
   async #shareAll(): Promise<void> {
     const buckets = this.#buckets.unshared();
     await Promise.all(
-      buckets.map((bucket) => this.#drawShared({ buckets: [bucket], returned: 0, tokens: 0 })),
+      buckets.map((bucket) =>
+        this.#drawShared({ buckets: [bucket], returned: 0, tokens: 0, leaving: 0 }),
+      ),
     );
   }
 }
 
-function drawAlone(
-  buckets: readonly KnownBucket[],
-  returned: number,
-  tokens: number,
-  now: number,
-): number {
+/** Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; it may always draw one. */
+export function halfOf(full: number): number {
+  return Math.floor(full / 2);
+}
+
+function drawAlone({ buckets, returned, tokens, leaving }: SharedDraw, now: number): number {
   if (returned > 0) giveBack(buckets, returned, now);
-  const wait = draw(buckets, tokens, now);
+  const wait = draw(buckets, tokens, now, leaving);
   for (const bucket of buckets) bucket.unshared = true;
   return wait;
 }

@@ -88,10 +88,18 @@ export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number
   return longest;
 }
 
-/** Draws from all buckets and returns 0, or from none and returns `waitMs`. */
-export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
+/**
+ * Draws from all buckets and returns 0, or from none and returns `waitMs`. `leaving` more tokens must be there,
+ * and stay.
+ */
+export function draw(
+  buckets: readonly Bucket[],
+  tokens: number,
+  nowMs: number,
+  leaving = 0,
+): number {
   for (const bucket of buckets) refill(bucket, nowMs);
-  const wait = waitMs(buckets, tokens, nowMs);
+  const wait = waitMs(buckets, tokens + leaving, nowMs);
   if (wait > 0) return wait;
   for (const bucket of buckets) bucket.level -= tokens * unitsPerToken;
   return 0;

@@ -1,8 +1,8 @@
 // Draws of many tokens for mail that the service sends by itself at its time: scheduled messages
-// (src/outbound/queue/scheduled.ts) and runs of campaigns (src/campaigns/walk/page.ts). Such mail waits for its
+// (src/outbound/queue/scheduled.ts) and runs of campaigns (src/campaigns). Such mail waits for its
 // tokens instead of failing, so a draw takes the available ones.
 import type { App } from '../../core/app.ts';
-import { admissionOf, type Drawer } from './admission.ts';
+import { admissionOf, type Drawer, halfOf } from './admission.ts';
 
 /** Result of a draw. */
 export interface DrawnTokens {
@@ -13,19 +13,29 @@ export interface DrawnTokens {
 }
 
 /**
- * Draws up to `wanted` tokens, in few steps, as each may be a transaction.
+ * Draws up to `wanted` tokens, in few steps, as each may be a transaction. `leavesHalf`: half of the bucket
+ * stays for requests, so that they need not wait for mail that can.
  * @throws CapacityError if the store is needed and unavailable.
  */
-export async function drawTokens(app: App, drawer: Drawer, wanted: number): Promise<DrawnTokens> {
+export async function drawTokens(
+  app: App,
+  drawer: Drawer,
+  wanted: number,
+  options: { leavesHalf?: boolean } = {},
+): Promise<DrawnTokens> {
   const admission = admissionOf(app);
   let drawn = 0;
   let waitMs = 0;
+  // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
+  const seen = () => {
+    const state = drawn === 0 ? { limit: 0, remaining: 1 } : admission.stateOf(drawer);
+    if (!state) return wanted;
+    return state.remaining - (options.leavesHalf ? halfOf(state.limit) : 0);
+  };
   while (waitMs === 0 && drawn < wanted) {
-    // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
-    const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? wanted);
-    const many = Math.max(1, Math.min(seen, wanted - drawn));
-    const isDrawn = many > 1 && (await admission.tryDraw(drawer, many)) === 0;
-    if (!isDrawn) waitMs = await admission.tryDraw(drawer, 1);
+    const many = Math.max(1, Math.min(seen(), wanted - drawn));
+    const isDrawn = many > 1 && (await admission.tryDraw(drawer, many, options)) === 0;
+    if (!isDrawn) waitMs = await admission.tryDraw(drawer, 1, options);
     if (waitMs === 0) drawn += isDrawn ? many : 1;
   }
   return { drawn, waitMs };

@@ -16,6 +16,8 @@ export interface SharedDraw {
   buckets: readonly KnownBucket[];
   returned: number;
   tokens: number;
+  /** Tokens that the draw needs besides and leaves. */
+  leaving: number;
 }
 
 /** Null if a row is missing. */
@@ -39,11 +41,11 @@ async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Pr
     }
     stored.set(own.id, bucket);
   }
-  const drawn = draws.map(({ buckets: own, returned, tokens }): Drawn => {
+  const drawn = draws.map(({ buckets: own, returned, tokens, leaving }): Drawn => {
     const buckets = own.flatMap(({ id }) => stored.get(id) ?? []);
     if (buckets.length < own.length) return null;
     giveBack(buckets, returned, now);
-    const waitMs = draw(buckets, tokens, now);
+    const waitMs = draw(buckets, tokens, now, leaving);
     return { waitMs, levels: buckets.map(({ level, atMs }) => ({ level, atMs })) };
   });
   await updateBuckets(

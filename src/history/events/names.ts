@@ -47,16 +47,16 @@ export const listedTypes = [
   'template.published',
   'warming.held',
   'warming.completed',
+  'campaign.run.started',
+  'campaign.run.completed',
+  'campaign.run.held',
+  'campaign.run.failed',
   'webhook.disabled',
   'webhook.test',
 ] as const;
 
 /** Kinds of areas that are not built yet: no list names them, but endpoints may subscribe to them. */
 const awaitedTypes = [
-  'campaign.run.started',
-  'campaign.run.completed',
-  'campaign.run.held',
-  'campaign.run.failed',
   'extension.installation.created',
   'extension.installation.upgraded',
   'extension.installation.disabled',

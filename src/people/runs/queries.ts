@@ -1,4 +1,6 @@
-// All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
+// SQL on `campaign_runs` and `campaign_recipients`, and reads of `run_counters`. Rows only, no decisions.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { RunOutcome, RunStatus, RunWaitReason, SkipReason } from './schema.ts';
 
@@ -21,6 +23,9 @@ export interface RunRow {
   failure_reason: string | null;
   hold_reason: string | null;
   hold_domain_id: string | null;
+  hold_detail: string | null;
+  /** JSON of the counters when the run was last held for its health. */
+  forgiven: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;
   wait_reason: RunWaitReason | null;
@@ -37,7 +42,7 @@ export interface RunRow {
   /** JSON of Audience and of the policy. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
-  /** JSON of what the messages share. */
+  /** JSON of the parts that the messages share. */
   shared: string | null;
   content_snapshot: string | null;
 }
@@ -53,15 +58,156 @@ export class RecipientRow {
   created_at!: number;
   opened_at!: number | null;
   clicked_at!: number | null;
+  unsubscribed_at!: number | null;
+}
+
+/** Counts of the messages of a run by their fate. */
+export interface RunCountersRow {
+  run_id: string;
+  sent: number;
+  delivered: number;
+  bounced: number;
+  complained: number;
+  opened: number;
+  clicked: number;
+  unsubscribed: number;
+  failed: number;
+  attempted: number;
+  hard_bounced: number;
 }
 
 interface RunTables {
   campaign_runs: RunRow;
   campaign_recipients: RecipientRow;
+  run_counters: RunCountersRow;
 }
 
 const own = ownTables<RunTables>();
+const on = tables<RunTables>;
 
 export const runs = own.rowsOf('campaign_runs', 'campaign-run');
 
+/** A run without its audience, its content and what its messages share, which can be large. */
+export type RunState = Omit<RunRow, 'audience_snapshot' | 'shared' | 'content_snapshot'>;
+
+const stateColumns = [
+  'id',
+  'organization_id',
+  'campaign_id',
+  'status',
+  'scheduled_for',
+  'idempotency_key',
+  'fingerprint',
+  'retry_of',
+  'only_new',
+  'started_at',
+  'completed_at',
+  'total_recipients',
+  'dispatched_count',
+  'failed_count',
+  'skipped_count',
+  'failure_reason',
+  'hold_reason',
+  'hold_domain_id',
+  'hold_detail',
+  'forgiven',
+  'last_contact_id',
+  'last_of_audience',
+  'wait_reason',
+  'next_dispatch_at',
+  'dispatched_at',
+  'worker',
+  'leased_until',
+  'due_at',
+  'created_by',
+  'member_role',
+  'is_test',
+  'created_at',
+  'updated_at',
+  'policy_snapshot',
+] as const satisfies readonly (keyof RunState)[];
+
+const lockRuns = own.lockerOf('campaign_runs');
+
+/** Locks a run until the transaction ends, and returns it. */
+export async function lockRun(trx: Db, id: string): Promise<RunState | undefined> {
+  await lockRuns(trx, [id]);
+  return on(trx)
+    .selectFrom('campaign_runs')
+    .select(stateColumns)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Changes a locked run, and returns it. */
+export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {
+  return on(trx)
+    .updateTable('campaign_runs')
+    .set(changes)
+    .where('id', '=', id)
+    .returning(stateColumns)
+    .executeTakeFirstOrThrow();
+}
+
+/** Finds the counters of these runs; a run that sent nothing has none. */
+export const findRunCounters = own.all((db, runIds: readonly string[]) =>
+  db
+    .selectFrom('run_counters')
+    .selectAll()
+    .where('run_id', ...isOneOf(db, runIds)),
+);
+
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
+
+/** Finds the contacts among these that one of the runs has judged. */
+export const judgedAmong = own.all(
+  (db, runIds: readonly string[], contactIds: readonly string[]) =>
+    db
+      .selectFrom('campaign_recipients')
+      .select('contact_id')
+      .where('run_id', ...isOneOf(db, runIds))
+      .where('contact_id', ...isOneOf(db, contactIds)),
+  (rows) => rows.map(({ contact_id }) => contact_id),
+);
+
+/** Finds the addresses among these with a message of the run, by the hash of the ledger. */
+export const addressKeysAmong = own.all(
+  (db, runId: string, addressKeys: readonly number[]) =>
+    db
+      .selectFrom('campaign_recipients')
+      .select('address_key')
+      .where('run_id', '=', runId)
+      .where('address_key', 'is not', null)
+      .where('address_key', ...isOneOf(db, addressKeys)),
+  (rows) => rows.map(({ address_key }) => address_key),
+);
+
+/** An act of a contact on mail of a campaign. */
+interface Act {
+  organizationId: string;
+  campaignId: string;
+  way: 'opened' | 'clicked' | 'received';
+  /** Ms since 1970. */
+  since: number;
+}
+
+const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'created_at' } as const;
+
+/**
+ * For queries on contacts: whether a contact opened, clicked or got a message of any run of the campaign. Looks
+ * up one row of each run.
+ */
+export function activityOf(
+  db: Db,
+  { organizationId, campaignId, way, since }: Act,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  const ofCampaign = sql`select id from campaign_runs
+    where organization_id = ${organizationId} and campaign_id = ${campaignId}`;
+  // An array of PostgreSQL is computed once; `in` would become a join with the whole ledger.
+  const ofRun =
+    engineOf(db) === 'postgres' ? sql`= any(array(${ofCampaign}))` : sql`in (${ofCampaign})`;
+  return sql`((select 1 from campaign_recipients one where one.run_id ${ofRun}
+    and one.contact_id = ${contactId} and one.outcome = 'dispatched'
+    and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
+}

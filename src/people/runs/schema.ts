@@ -30,7 +30,21 @@ export const skipReasons = [
 
 export type SkipReason = (typeof skipReasons)[number];
 
-/** What a running run waits for. */
+/** Reasons for which a running run waits. */
 export const runWaitReasons = ['rate', 'daily-quota', 'warming', 'queue'] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];
+
+/** Reasons of the service to hold a run, and `restored` for one that it paused. */
+export const runHoldReasons = [
+  'workspace-paused',
+  'key',
+  'sender',
+  'domain-held',
+  'warming-held',
+  'run-health',
+  'provider',
+  'restored',
+] as const;
+
+export type RunHoldReason = (typeof runHoldReasons)[number];

@@ -31,6 +31,25 @@ describe.each(planTable)('drawing tokens on the plan $plan', ({ plan, rate, burs
     expect(await drain(test.app, drawer())).toBe(burst - 3);
     expect(await drawTokens(test.app, drawer(), 1)).toMatchObject({ drawn: 0 });
   });
+
+  it('leaves half of the bucket to requests', async () => {
+    await onPlan(test, plan);
+    const draw = () => drawTokens(test.app, drawer(), 500, { leavesHalf: true });
+    const waitMs = 1_000 / rate;
+    expect(await draw()).toEqual({ drawn: burst / 2, waitMs });
+    expect(await drain(test.app, drawer())).toBe(burst / 2);
+    await test.clock.advance(1_000);
+    expect(await draw()).toEqual({ drawn: 0, waitMs });
+    await test.clock.advance(1_000);
+    expect(await draw()).toEqual({ drawn: rate, waitMs });
+  });
+
+  it('takes tokens back', async () => {
+    await onPlan(test, plan);
+    await drawTokens(test.app, drawer(), burst);
+    await admissionOf(test.app).giveBack(drawer(), 4);
+    expect(await drain(test.app, drawer())).toBe(4);
+  });
 });
 
 describe('drawing tokens', () => {

@@ -39,6 +39,10 @@ create table campaign_runs (
   total_recipients bigint not null,
   dispatched_count bigint not null, failed_count bigint not null, skipped_count bigint not null,
   failure_reason text, hold_reason text, hold_domain_id text,
+  -- Words of a provider, or the rates that held the run.
+  hold_detail text,
+  -- JSON: health of the run when it was last held for it. Earlier results no longer count.
+  forgiven text,
   -- The last judged contact, and the last one that the run judges.
   last_contact_id text, last_of_audience text,
   wait_reason text, next_dispatch_at bigint,
@@ -73,8 +77,8 @@ create table campaign_recipients (
   -- Hash of the address of a message, which finds a second contact with it.
   address_key bigint,
   created_at bigint not null,
-  -- First open and click by a person.
-  opened_at bigint, clicked_at bigint,
+  -- First open and click by a person, and first use of its unsubscribe link.
+  opened_at bigint, clicked_at bigint, unsubscribed_at bigint,
   primary key (run_id, contact_id)
 ) ${clustered};
 create index campaign_recipients_by_address on campaign_recipients (run_id, address_key)
@@ -86,12 +90,14 @@ create table run_counters (
   sent bigint not null, delivered bigint not null, bounced bigint not null,
   complained bigint not null, opened bigint not null, clicked bigint not null,
   unsubscribed bigint not null, failed bigint not null,
-  attempted bigint not null, hard_bounced bigint not null
+  -- Health, without mail to the addresses of the simulator.
+  attempted bigint not null, hard_bounced bigint not null, complaints bigint not null
 ) ${clustered};
 
 -- Attempts of a run by minute, and those that a provider deferred for policy or rate.
 create table run_minutes (
-  run_id text not null references campaign_runs on delete cascade,
+  -- Named: a reference would lock the run at each new minute.
+  run_id text not null,
   minute bigint not null,
   attempted bigint not null, deferred bigint not null,
   -- The last reply of such a deferral.
@@ -124,10 +130,9 @@ create index contacts_by_id on contacts (organization_id, id);
 -- Groups by query: JSON of the conditions; null for a group with members by hand.
 alter table contact_groups add column query text;
 
--- Double opt-in.
+-- Whether contacts must confirm the group.
 alter table unsubscribe_groups add column confirm integer not null default 0;
-
--- Contacts of double opt-in groups: their mails with a link, and whether they confirmed.
+-- Double opt-in: contacts that were asked to confirm a group, and whether they did.
 create table group_confirmations (
   group_id text not null references unsubscribe_groups on delete cascade,
   contact_id text not null references contacts on delete cascade,

@@ -1,0 +1,81 @@
+// Runs in the form of the API.
+
+import {
+  findRunCounters,
+  type RunCountersRow,
+  type RunRow,
+  type RunState,
+} from '../../people/runs/queries.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { Run, RunSummary } from './schema.ts';
+
+type Stats = RunSummary['stats'];
+
+function statsOf(counters: RunCountersRow | undefined): Stats {
+  const { sent = 0, delivered = 0, bounced = 0, complained = 0 } = counters ?? {};
+  const { opened = 0, clicked = 0, unsubscribed = 0, failed = 0 } = counters ?? {};
+  return { sent, delivered, bounced, complained, opened, clicked, unsubscribed, failed };
+}
+
+function summaryOf(row: RunState, stats: Stats): RunSummary {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    campaignId: row.campaign_id,
+    status: row.status,
+    scheduledFor: isoTime(row.scheduled_for),
+    idempotencyKey: row.idempotency_key,
+    retryOf: row.retry_of,
+    onlyNew: row.only_new === 1,
+    startedAt: isoTime(row.started_at),
+    completedAt: isoTime(row.completed_at),
+    policySnapshot: fromJson<NonNullable<RunSummary['policySnapshot']>>(row.policy_snapshot),
+    totalRecipients: row.total_recipients,
+    dispatchedCount: row.dispatched_count,
+    failedCount: row.failed_count,
+    skippedCount: row.skipped_count,
+    failureReason: row.failure_reason,
+    holdReason: row.hold_reason,
+    holdDomainId: row.hold_domain_id,
+    holdDetail: row.hold_detail,
+    lastContactId: row.last_contact_id,
+    waitReason: row.wait_reason,
+    nextDispatchAt: isoTime(row.next_dispatch_at),
+    stats,
+    isTest: row.is_test === 1,
+    createdBy: row.created_by,
+    actorEmail: null,
+    memberRole: row.member_role,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+/** Presents runs with their counters, without content and audience. */
+export async function presentRuns(db: Db, rows: readonly RunState[]): Promise<RunSummary[]> {
+  const counters =
+    rows.length === 0
+      ? []
+      : await findRunCounters(
+          db,
+          rows.map(({ id }) => id),
+        );
+  const ofRun = new Map(counters.map((row) => [row.run_id, row]));
+  return rows.map((row) => summaryOf(row, statsOf(ofRun.get(row.id))));
+}
+
+/** Presents a run with its counters, without content and audience. */
+export async function presentRun(db: Db, row: RunState): Promise<RunSummary> {
+  const [counters] = await findRunCounters(db, [row.id]);
+  return summaryOf(row, statsOf(counters));
+}
+
+/** Presents a run with its content and audience. */
+export async function presentWholeRun(db: Db, row: RunRow): Promise<Run> {
+  return {
+    ...(await presentRun(db, row)),
+    contentSnapshot: fromJson<NonNullable<Run['contentSnapshot']>>(row.content_snapshot),
+    audienceSnapshot: fromJson<NonNullable<Run['audienceSnapshot']>>(row.audience_snapshot),
+  };
+}
