@@ -44,3 +44,12 @@ export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawB
   return sql<SqlBool>`exists (select 1 from group_confirmations
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
+
+/** For queries on other tables: the contacts of `pendingAmong` within a range of ids. */
+export function pendingIdsIn(
+  groupId: string,
+  { after, until }: { after: string; until: string },
+): RawBuilder<unknown> {
+  return sql`select contact_id as id from group_confirmations where group_id = ${groupId}
+    and status <> 'confirmed' and contact_id > ${after} and contact_id <= ${until}`;
+}
