@@ -1,11 +1,7 @@
 // Runs in the form of the API.
 
-import {
-  findRunCounters,
-  type RunCountersRow,
-  type RunRow,
-  type RunState,
-} from '../../people/runs/queries.ts';
+import { findRunCounters, type RunCountersRow } from '../../people/runs/counter-queries.ts';
+import type { RunRow, RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { Run, RunSummary } from './schema.ts';
@@ -38,6 +34,7 @@ function summaryOf(row: RunState, stats: Stats): RunSummary {
     failureReason: row.failure_reason,
     holdReason: row.hold_reason,
     holdDomainId: row.hold_domain_id,
+    holdDetail: row.hold_detail,
     lastContactId: row.last_contact_id,
     waitReason: row.wait_reason,
     nextDispatchAt: isoTime(row.next_dispatch_at),
