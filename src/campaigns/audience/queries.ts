@@ -1,13 +1,13 @@
 // SQL of audiences over the tables of people. Each select comes from the room of its table.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { countFatesOf, specialIdsIn } from '../../people/contacts/fate-queries.ts';
 import {
   type AskedQuery,
   type ContactRange,
   contactId,
   includingConditions,
   matchingIdsIn,
-} from '../../people/contacts/groups/condition-queries.ts';
+} from '../../people/contacts/condition-queries.ts';
+import { countFatesOf, specialIdsIn } from '../../people/contacts/fate-queries.ts';
 import { isMember, memberIdsIn } from '../../people/contacts/groups/queries.ts';
 import { taggedIdsIn } from '../../people/contacts/queries.ts';
 import type { SkipReason } from '../../people/runs/schema.ts';

@@ -5,7 +5,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
 import { blockedAddresses, hasBlock } from '../blocks/queries.ts';
 import type { SkipReason } from '../runs/schema.ts';
-import { type ContactRange, tagCondition } from './groups/condition-queries.ts';
+import { type ContactRange, tagCondition } from './condition-queries.ts';
 
 type Condition = RawBuilder<SqlBool>;
 

@@ -3,9 +3,9 @@
 import { ValidationError } from '../../../platform/errors.ts';
 import { OverdueError } from '../../../platform/store/aside.ts';
 import type { Store } from '../../../platform/store/db.ts';
+import { type AskedQuery, countMatches, listMatches } from '../condition-queries.ts';
 import { contactNoun } from '../schema.ts';
 import { readSlices } from '../slices.ts';
-import { type AskedQuery, countMatches, listMatches } from './condition-queries.ts';
 
 /** Last row of a page that is still read in slices: each of them returns all rows before it. */
 const deepestRow = 10_000;

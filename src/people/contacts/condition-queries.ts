@@ -2,12 +2,12 @@
 // and words of SQL are constants of this file, and everything of a caller is a parameter. A condition is true or
 // false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
-import { inTime } from '../../../platform/store/in-time.ts';
-import { activityOf } from '../../runs/queries.ts';
-import { countOfTag } from '../count-queries.ts';
-import { hasStatus } from '../list-queries.ts';
-import type { Activity, ContactQuery } from './query-schema.ts';
+import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
+import { activityOf } from '../runs/queries.ts';
+import { countOfTag } from './count-queries.ts';
+import type { Activity, ContactQuery } from './groups/query-schema.ts';
+import { hasStatus } from './list-queries.ts';
 
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
