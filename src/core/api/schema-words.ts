@@ -123,19 +123,21 @@ interface Inner {
   innerType?: z.core.$ZodType;
   element?: z.core.$ZodType;
   in?: z.core.$ZodType;
+  out?: z.core.$ZodType;
   options?: readonly z.core.$ZodType[];
 }
 
 /** Adds the dotted paths of all fields below `path`; an entry of a list is `0`. */
 function collectFields(schema: z.core.$ZodType, path: readonly string[], found: Set<string>): void {
   if (path.length > deepestField) return;
-  const { shape = {}, innerType, element, in: input, options = [] } = schema._zod.def as Inner;
+  const { shape = {}, innerType, element, in: input, out, options = [] } = schema._zod.def as Inner;
   for (const [name, field] of Object.entries(shape)) {
     found.add([...path, name].join('.'));
     collectFields(field, [...path, name], found);
   }
   if (element) collectFields(element, [...path, '0'], found);
-  for (const same of [innerType, input, ...options]) if (same) collectFields(same, path, found);
+  for (const same of [innerType, input, out, ...options])
+    if (same) collectFields(same, path, found);
 }
 
 const fieldsOfSchemas = new WeakMap<z.core.$ZodType, readonly string[]>();

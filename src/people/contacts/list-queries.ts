@@ -41,7 +41,12 @@ function reasonOf(status: ContactStatus | undefined): BlockReason | undefined {
 const column = (name: string, id: Expression): Expression =>
   sql`(select ${sql.ref(name)} from contacts one where one.id = ${id})`;
 
-function hasStatus(organizationId: string, status: ContactStatus, id: Expression): Condition {
+/** Tells whether the contact with this id has the status (status.ts). */
+export function hasStatus(
+  organizationId: string,
+  status: ContactStatus,
+  id: Expression,
+): Condition {
   const isArchived = column('is_archived', id);
   if (status === 'archived') return sql`${isArchived} = 1`;
   const reason = sql`(select ${activeReasonOf(organizationId, sql`folded_identifier`)}

@@ -1,5 +1,5 @@
 // All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteContacts } from './count-queries.ts';
@@ -110,6 +110,82 @@ export const findAddressed = own.all((db, organizationId: string, ids: readonly 
   // Keeps contacts from deletion while a message to them is being stored.
   return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
 });
+
+/** Finds contacts with their first address for a run. Locks them as `findContactRows`. */
+export const findForRun = own.all((db, organizationId: string, ids: readonly string[]) => {
+  const rows = db
+    .selectFrom('contacts')
+    .select(({ selectFrom }) => {
+      const first = (column: 'identifier' | 'folded_identifier') =>
+        selectFrom('contact_identities')
+          .select(column)
+          .whereRef('contact_id', '=', 'contacts.id')
+          .where('position', '=', 0);
+      return [
+        ...(['id', 'name', 'is_archived', 'profile', 'preferences', 'tags', 'updated_at'] as const),
+        first('identifier').as('email'),
+        first('folded_identifier').as('folded_email'),
+      ];
+    })
+    .where('id', ...isOneOf(db, ids))
+    // The expression keeps the planner from the index of organizations.
+    .where(sql<string>`organization_id || ''`, '=', organizationId)
+    .orderBy('id');
+  // Keeps contacts from deletion while a message to them is being stored.
+  return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+});
+
+/** A contact with its first address. */
+export type ForRunRow = Awaited<ReturnType<typeof findForRun>>[number];
+
+/** Finds those of these ids that are contacts of the organization. */
+export const findKnownIds = own.all(
+  (db, organizationId: string, ids: readonly string[]) =>
+    db
+      .selectFrom('contacts')
+      .select('id')
+      .where('id', ...isOneOf(db, ids))
+      // The expression keeps the planner from the index of organizations.
+      .where(sql<string>`organization_id || ''`, '=', organizationId),
+  (rows) => rows.map(({ id }) => id),
+);
+
+/** Finds the contact with the highest id. */
+export const findLastId = own.first(
+  (db, organizationId: string) =>
+    db
+      .selectFrom('contacts')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .orderBy('id', 'desc')
+      .limit(1),
+  (row) => row?.id ?? null,
+);
+
+/** Finds the id at this distance after another, up to `until`; undefined if there are fewer contacts. */
+export const findIdFurther = own.first(
+  (db, organizationId: string, after: string, until: string, distance: number) =>
+    db
+      .selectFrom('contacts')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', '>', after)
+      .where('id', '<=', until)
+      .orderBy('id')
+      .limit(1)
+      .offset(distance),
+  (row) => row?.id,
+);
+
+/** For queries on other tables: the ids of the contacts with a tag within a range. */
+export function taggedIdsIn(
+  organizationId: string,
+  tag: string,
+  { after, until }: { after: string; until: string },
+): RawBuilder<unknown> {
+  return sql`select contact_id as id from contact_tags where organization_id = ${organizationId}
+    and tag = ${tag} and contact_id > ${after} and contact_id <= ${until}`;
+}
 
 /** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
 export const lockContacts = own.lockerOf('contacts');

@@ -12,7 +12,7 @@ export const contactNoun = noun('contact', 'contact');
 export const mostTags = 100;
 const mostIdentities = 20;
 export const mostFields = 50;
-const longestField = 2_000;
+export const longestField = 2_000;
 
 export const contactStatuses = [
   'active',
@@ -27,7 +27,7 @@ export const contactPath = idPath(contactNoun, 'a contact');
 const line = headerText(200).min(1);
 
 /** A tag without commas: in CSV a comma separates two tags. */
-const tag = z
+export const contactTag = z
   .string()
   .max(100)
   .regex(
@@ -35,7 +35,7 @@ const tag = z
     'must have no comma, no control character and no space at its ends',
   );
 
-const tags = z.array(tag).max(mostTags);
+const tags = z.array(contactTag).max(mostTags);
 
 const text = z.string().nullable();
 
@@ -205,13 +205,17 @@ export const importOutput = z
 
 export const tagsInput = z
   .strictObject({
-    tags: z.array(tag).min(1).max(mostTags).meta({ description: 'Tags to add or to remove' }),
+    tags: z
+      .array(contactTag)
+      .min(1)
+      .max(mostTags)
+      .meta({ description: 'Tags to add or to remove' }),
   })
   .meta({ examples: [{ tags: ['customer'] }] });
 
 export const listContactsQuery = z.strictObject({
   ...pageQuery,
-  tag: tag.optional().meta({ description: 'Only contacts with this tag' }),
+  tag: contactTag.optional().meta({ description: 'Only contacts with this tag' }),
   email: emailAddress
     .optional()
     .meta({ description: 'Only contacts with this address, in any case of letters' }),

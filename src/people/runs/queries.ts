@@ -1,5 +1,6 @@
 // SQL on `campaign_runs` and `campaign_recipients`, and reads of `run_counters`. Rows only, no decisions.
-import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { RunOutcome, RunStatus, RunWaitReason, SkipReason } from './schema.ts';
 
@@ -38,7 +39,7 @@ export interface RunRow {
   /** JSON of Audience and of the policy. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
-  /** JSON of what the messages share. */
+  /** JSON of the parts that the messages share. */
   shared: string | null;
   content_snapshot: string | null;
 }
@@ -152,3 +153,56 @@ export const findRunCounters = own.all((db, runIds: readonly string[]) =>
 );
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
+
+/** Finds the contacts among these that one of the runs has judged. */
+export const judgedAmong = own.all(
+  (db, runIds: readonly string[], contactIds: readonly string[]) =>
+    db
+      .selectFrom('campaign_recipients')
+      .select('contact_id')
+      .where('run_id', ...isOneOf(db, runIds))
+      .where('contact_id', ...isOneOf(db, contactIds)),
+  (rows) => rows.map(({ contact_id }) => contact_id),
+);
+
+/** Finds the addresses among these with a message of the run, by the hash of the ledger. */
+export const addressKeysAmong = own.all(
+  (db, runId: string, addressKeys: readonly number[]) =>
+    db
+      .selectFrom('campaign_recipients')
+      .select('address_key')
+      .where('run_id', '=', runId)
+      .where('address_key', 'is not', null)
+      .where('address_key', ...isOneOf(db, addressKeys)),
+  (rows) => rows.map(({ address_key }) => address_key),
+);
+
+/** An act of a contact on mail of a campaign. */
+interface Act {
+  organizationId: string;
+  campaignId: string;
+  way: 'opened' | 'clicked' | 'received';
+  /** Ms since 1970. */
+  since: number;
+}
+
+const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'created_at' } as const;
+
+/**
+ * For queries on contacts: whether a contact opened, clicked or got a message of any run of the campaign. Looks
+ * up one row of each run.
+ */
+export function activityOf(
+  db: Db,
+  { organizationId, campaignId, way, since }: Act,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  const ofCampaign = sql`select id from campaign_runs
+    where organization_id = ${organizationId} and campaign_id = ${campaignId}`;
+  // An array of PostgreSQL is computed once; `in` would become a join with the whole ledger.
+  const ofRun =
+    engineOf(db) === 'postgres' ? sql`= any(array(${ofCampaign}))` : sql`in (${ofCampaign})`;
+  return sql`((select 1 from campaign_recipients one where one.run_id ${ofRun}
+    and one.contact_id = ${contactId} and one.outcome = 'dispatched'
+    and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
+}

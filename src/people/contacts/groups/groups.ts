@@ -53,7 +53,7 @@ export function createContactGroup(
   caller: Caller,
   { name, description = null }: CreateContactGroup,
 ): Promise<ContactGroup> {
-  return create(app, caller, { name, description, member_count: 0 });
+  return create(app, caller, { name, description, member_count: 0, query: null });
 }
 
 export { get as getContactGroup, list as listContactGroups };

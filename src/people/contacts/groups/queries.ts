@@ -1,5 +1,6 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
 // its number of members. Changes add to it at the very end of their transaction.
+import { type RawBuilder, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../../platform/store/last-writes.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -10,6 +11,8 @@ export interface ContactGroupRow {
   name: string;
   description: string | null;
   member_count: number;
+  /** JSON of a ContactQuery; null for members by hand. */
+  query: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -119,3 +122,32 @@ export async function selectMemberIds(
     .execute();
   return rows.map(({ contact_id }) => contact_id);
 }
+
+/** Finds those of these contacts that are members of one of the groups by hand. */
+export const membersAmong = own.all(
+  (db, groupIds: readonly string[], contactIds: readonly string[]) =>
+    db
+      .selectFrom('contact_group_members')
+      .select('contact_id')
+      .where('group_id', ...isOneOf(db, groupIds))
+      .where('contact_id', ...isOneOf(db, contactIds)),
+  (rows) => rows.map(({ contact_id }) => contact_id),
+);
+
+/** For queries on other tables: the ids of the members by hand within a range. */
+export function memberIdsIn(
+  groupId: string,
+  { after, until }: { after: string; until: string },
+): RawBuilder<unknown> {
+  return sql`select contact_id as id from contact_group_members where group_id = ${groupId}
+    and contact_id > ${after} and contact_id <= ${until}`;
+}
+
+/** Finds groups by id, in no order. */
+export const findGroups = own.all((db, organizationId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('contact_groups')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', ...isOneOf(db, ids)),
+);

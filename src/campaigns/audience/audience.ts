@@ -1,0 +1,61 @@
+// Checks the audience of a campaign when it is saved, and takes its snapshot when a run starts.
+
+import { findGroups } from '../../people/contacts/groups/queries.ts';
+import type { ContactQuery } from '../../people/contacts/groups/query-schema.ts';
+import { findKnownIds, findLastId } from '../../people/contacts/queries.ts';
+import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { Audience, AudienceSnapshot } from './schema.ts';
+
+function assertKnown(kind: string, ids: readonly string[], known: readonly string[]): void {
+  const found = new Set(known);
+  const missing = ids.find((id) => !found.has(id));
+  if (missing !== undefined) throw new ResourceNotFoundError(kind, missing);
+}
+
+/**
+ * Refuses an audience that can have no contact, or that names an unknown one.
+ * @throws ValidationError; ResourceNotFoundError naming the contact or group.
+ */
+export async function assertAudience(
+  db: Db,
+  organizationId: string,
+  audience: Audience,
+): Promise<void> {
+  const { includeTags, excludeTags, contactIds, groupIds } = audience;
+  const isByTag = contactIds.length === 0 && groupIds.length === 0;
+  if (isByTag && includeTags.length === 0) {
+    throw ValidationError.of('audience', 'needs at least one of includeTags, contactIds, groupIds');
+  }
+  if (isByTag && includeTags.every((tag) => excludeTags.includes(tag))) {
+    throw ValidationError.of('audience.excludeTags', 'excludes all that the audience includes');
+  }
+  const groups = await findGroups(db, organizationId, groupIds);
+  assertKnown(
+    'contact-group',
+    groupIds,
+    groups.map(({ id }) => id),
+  );
+  assertKnown('contact', contactIds, await findKnownIds(db, organizationId, contactIds));
+}
+
+/**
+ * Returns an audience for the reads of this room. It keeps the queries of groups as they are now, so a run does
+ * not depend on later changes. Groups that are gone have no members.
+ */
+export async function snapshotAudience(
+  db: Db,
+  organizationId: string,
+  audience: Audience,
+  at: number,
+): Promise<AudienceSnapshot> {
+  const groups = await findGroups(db, organizationId, audience.groupIds);
+  const queries = groups.flatMap(({ query }) => fromJson<ContactQuery>(query) ?? []);
+  const byHand = groups.filter(({ query }) => query === null).map(({ id }) => id);
+  return { ...audience, groupIds: byHand.sort(), queries, at };
+}
+
+/** Returns the highest id of a contact, which ends a run that starts now. Null without contacts. */
+export function lastContact(db: Db, organizationId: string): Promise<string | null> {
+  return findLastId(db, organizationId);
+}

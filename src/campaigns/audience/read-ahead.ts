@@ -1,0 +1,56 @@
+// Reads the next contacts of a run before the transaction that judges them.
+
+import { findIdFurther } from '../../people/contacts/queries.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
+import type { Store } from '../../platform/store/db.ts';
+import { selectIncluded } from './queries.ts';
+import type { AudienceSnapshot } from './schema.ts';
+
+/** Most contacts that a read examines for groups by query. */
+const mostExamined = 5_000;
+/** Part of them that a read examines after an overdue one. */
+const nextShare = 0.1;
+
+interface Asked {
+  /** Null for the first contacts. */
+  after: string | null;
+  until: string;
+  limit: number;
+}
+
+/** Candidates by id. */
+interface Candidates {
+  ids: string[];
+  /** All candidates up to this id are in `ids`. `until` at the end of the audience. */
+  reached: string;
+}
+
+/**
+ * Reads contacts that the audience includes, by id, beside the event loop. They may still be judged out
+ * (judge.ts). A read may find none before the end: go on after `reached`.
+ * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ */
+export async function readCandidates(
+  store: Store,
+  organizationId: string,
+  audience: AudienceSnapshot,
+  { after, until, limit }: Asked,
+): Promise<Candidates> {
+  const start = after ?? '';
+  const read = (examined: number) =>
+    store.aside(organizationId, async (db) => {
+      const isScanned = audience.queries.length > 0;
+      const further = isScanned
+        ? await findIdFurther(db, organizationId, start, until, examined - 1)
+        : undefined;
+      const range = { after: start, until: further ?? until };
+      const ids = await selectIncluded(db, organizationId, audience, range, limit);
+      return { ids, reached: ids.length < limit ? range.until : (ids.at(-1) ?? range.until) };
+    });
+  try {
+    return await read(mostExamined);
+  } catch (error) {
+    if (!(error instanceof OverdueError)) throw error;
+    return read(mostExamined * nextShare);
+  }
+}

@@ -1,0 +1,177 @@
+// The query of a group: a tree of conditions on a contact. Its size is checked before its conditions, so a large
+// tree costs nothing. A problem names its place, such as `query.all.1.field`.
+import { z } from 'zod';
+import { idOf } from '../../../core/api/resource-schema.ts';
+import { contactStatuses, contactTag, longestField } from '../schema.ts';
+
+const mostConditions = 50;
+const deepest = 5;
+const mostBytes = 16_384;
+const mostDays = 3_650;
+
+/** Fields of the profile that a condition may name, without the custom ones. */
+const profileFields = [
+  'firstName',
+  'lastName',
+  'company',
+  'jobTitle',
+  'source',
+  'location.country',
+  'location.state',
+  'location.city',
+  'location.timezone',
+].map((name) => `profile.${name}`);
+
+const customField = /^profile\.customFields\..{1,100}$/su;
+
+const field = z
+  .string()
+  .refine(
+    (name) => profileFields.includes(name) || customField.test(name),
+    'must be a field such as profile.company, or profile.customFields.NAME',
+  );
+
+const activity = z.strictObject({
+  campaignId: idOf({ prefix: 'camp' }, 'is not a campaign id'),
+  withinDays: z.int().min(1).max(mostDays),
+});
+
+/** Ways to compare a field. */
+const comparisons = ['is', 'contains', 'before', 'after', 'exists'] as const;
+
+/** Names of conditions, and of the nodes that join them. A node has one of them. */
+const kinds = [
+  ...(['all', 'any', 'not', 'tag', 'status', 'field'] as const),
+  ...(['opened', 'clicked', 'received'] as const),
+] as const;
+
+export interface ContactQuery {
+  all?: ContactQuery[] | undefined;
+  any?: ContactQuery[] | undefined;
+  not?: ContactQuery | undefined;
+  tag?: string | undefined;
+  status?: (typeof contactStatuses)[number] | undefined;
+  field?: string | undefined;
+  is?: string | undefined;
+  contains?: string | undefined;
+  before?: string | undefined;
+  after?: string | undefined;
+  exists?: boolean | undefined;
+  opened?: Activity | undefined;
+  clicked?: Activity | undefined;
+  received?: Activity | undefined;
+}
+
+export type Activity = z.output<typeof activity>;
+
+type Given = Partial<Record<string, unknown>>;
+
+/** Finds the first problem of a node by itself. */
+function problemOf(node: Given): { path: string[]; message: string } | null {
+  const has = (name: string) => node[name] !== undefined;
+  const [kind, other] = kinds.filter(has);
+  const compared = comparisons.filter(has);
+  if (kind === undefined) {
+    const [first] = compared;
+    if (first !== undefined) return { path: [first], message: 'needs a field to compare' };
+    return { path: [], message: `needs one of ${kinds.join(', ')}` };
+  }
+  if (other !== undefined) {
+    return { path: [other], message: `cannot stand beside ${kind}: join both by all or any` };
+  }
+  if (kind !== 'field') {
+    const [stray] = compared;
+    return stray === undefined ? null : { path: [stray], message: 'compares a field only' };
+  }
+  if (compared.length === 1) return null;
+  const [, second] = compared;
+  if (second === undefined) return { path: [], message: `needs one of ${comparisons.join(', ')}` };
+  return { path: [second], message: 'is a second comparison: join two conditions by all or any' };
+}
+
+const day = z.iso.date();
+
+const node: z.ZodType<ContactQuery> = z
+  .strictObject({
+    get all() {
+      return z.array(node).min(1).optional();
+    },
+    get any() {
+      return z.array(node).min(1).optional();
+    },
+    get not() {
+      return node.optional();
+    },
+    tag: contactTag.optional(),
+    status: z.enum(contactStatuses).optional(),
+    field: field.optional(),
+    is: z.string().max(longestField).optional(),
+    contains: z.string().min(1).max(longestField).optional(),
+    before: day.optional(),
+    after: day.optional(),
+    exists: z.boolean().optional(),
+    opened: activity.optional(),
+    clicked: activity.optional(),
+    received: activity.optional(),
+  })
+  .superRefine((value, context) => {
+    const problem = problemOf(value);
+    if (problem) context.addIssue({ code: 'custom', ...problem });
+  })
+  .meta({
+    id: 'ContactQuery',
+    description:
+      'A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is ' +
+      'compared, or a campaign that the contact opened, clicked or received',
+  });
+
+/** Returns the nodes below a node of a query, or of any other value. */
+function below(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { all, any, not } = value as Given;
+  return [all, any]
+    .flatMap((list) => (Array.isArray(list) ? list.slice(0, mostConditions + 1) : []))
+    .concat(not === undefined ? [] : [not]);
+}
+
+/** Checks the size of a tree; stops at the first bound that it exceeds. */
+function sizeProblem(tree: unknown): string | null {
+  let level = [tree];
+  let conditions = 0;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > deepest) return `must be at most ${deepest} levels deep`;
+    const next: unknown[] = [];
+    for (const one of level) {
+      const inner = below(one);
+      if (inner.length === 0) conditions += 1;
+      next.push(...inner);
+      if (conditions + next.length > mostConditions) {
+        return `must have at most ${mostConditions} conditions`;
+      }
+    }
+    level = next;
+  }
+  return null;
+}
+
+/** The query of a group: at most 50 conditions in 5 levels and 16 KB. */
+export const contactQuery = z
+  .preprocess((tree, context) => {
+    const problem = sizeProblem(tree);
+    if (problem === null) return tree;
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  }, node)
+  .refine((tree) => Buffer.byteLength(JSON.stringify(tree)) <= mostBytes, {
+    message: 'is longer than 16 KB of JSON',
+  });
+
+/** Lists the conditions of a tree with their places, such as `all.1`. */
+export function conditionsIn(tree: ContactQuery, place = ''): [place: string, ContactQuery][] {
+  const at = (name: string) => (place === '' ? name : `${place}.${name}`);
+  const listed = (name: 'all' | 'any') =>
+    (tree[name] ?? []).flatMap((one, index) => conditionsIn(one, at(`${name}.${index}`)));
+  if (tree.all) return listed('all');
+  if (tree.any) return listed('any');
+  return tree.not ? conditionsIn(tree.not, at('not')) : [[place, tree]];
+}
