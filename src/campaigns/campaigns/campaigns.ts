@@ -38,6 +38,7 @@ function columnsOf(facts: CampaignFacts) {
     sender: facts.from ? JSON.stringify(facts.from) : null,
     audience: JSON.stringify(facts.audience),
     metadata: toJson(facts.metadata),
+    warnings: '[]',
     ...contentColumns(facts.email),
   };
 }

@@ -1,4 +1,6 @@
 // Campaigns in the form of the API, and as rows.
+
+import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { Audience } from '../audience/schema.ts';
@@ -62,14 +64,18 @@ export const unsubscribeRemedy =
   'mail to tags or groups needs a group that its recipients can leave: give one ' +
   '(`svc unsubscribe-groups create`), or set `transactional` if all of them must get it';
 
-function warningsOf(facts: Parameters<typeof lacksUnsubscribeGroup>[0]): Campaign['warnings'] {
-  if (!lacksUnsubscribeGroup(facts)) return [];
-  return [{ code: 'no-unsubscribe-group', message: `A run is refused: ${unsubscribeRemedy}` }];
-}
+const noUnsubscribeGroup: TemplateWarning = {
+  code: 'no-unsubscribe-group',
+  message: `A run is refused: ${unsubscribeRemedy}`,
+  path: null,
+  line: null,
+};
 
 /** Presents a campaign; a listed one has no body. */
 export function presentCampaign(row: CampaignRow | ListedCampaign): Campaign {
   const { email, from, ...facts } = factsOf({ body: null, ...row });
+  const advice = fromJson<TemplateWarning[]>(row.warnings);
+  const isRefused = lacksUnsubscribeGroup({ email, ...facts });
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -78,7 +84,7 @@ export function presentCampaign(row: CampaignRow | ListedCampaign): Campaign {
     email,
     from: from ? { email: from.email, name: from.name ?? null } : null,
     ...facts,
-    warnings: warningsOf({ email, ...facts }),
+    warnings: isRefused ? [noUnsubscribeGroup, ...advice] : advice,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

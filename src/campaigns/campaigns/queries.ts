@@ -14,6 +14,8 @@ export interface CampaignRow {
   audience: string;
   email: string;
   metadata: string | null;
+  /** JSON of TemplateWarning[]. */
+  warnings: string;
   created_at: number;
   updated_at: number;
   /** JSON of HTML, text and files; null without them. */
@@ -54,6 +56,7 @@ const listed = [
   'audience',
   'email',
   'metadata',
+  'warnings',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof ListedCampaign)[];

@@ -1,5 +1,6 @@
 // Input and output shapes of campaigns (specification 4.8). Those of runs are in run-schema.ts.
 import { z } from 'zod';
+import { templateWarning } from '../../content/rendering/schema.ts';
 import { emailAddress, headerText } from '../../core/api/address-schema.ts';
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
@@ -102,11 +103,6 @@ const email = z
   })
   .meta({ description: 'Content as it was given. Lists leave out html, text and attachments' });
 
-const warning = z.object({
-  code: z.string().meta({ description: 'Kind of warning, such as `no-unsubscribe-group`' }),
-  message: z.string(),
-});
-
 export const campaignOutput = z
   .object({
     id: z.string(),
@@ -127,7 +123,9 @@ export const campaignOutput = z
     conversationId: z.string().nullable(),
     metadata: z.record(z.string(), metadataValue).nullable(),
     transactional: z.boolean(),
-    warnings: z.array(warning).meta({ description: 'Reasons for which a run would be refused' }),
+    warnings: z.array(templateWarning).meta({
+      description: 'Advice as of the last change: on its content, and what a run is refused for',
+    }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
