@@ -80,6 +80,8 @@ export interface Resource {
     answersOtherwise?: true;
     /** Fields that only the answer to its creation has. */
     shownOnce?: readonly string[];
+    /** Fields that are shorter in its list, with any value. */
+    notListed?: Readonly<Record<string, unknown>>;
     /** After its DELETE the resource still exists, in another state. */
     stays?: true;
   };
@@ -261,6 +263,7 @@ export const resources = {
         PATCH: 'campaign.updated',
         DELETE: 'campaign.deleted',
       },
+      notListed: { email: 'without its body' },
     },
   },
   runningCampaign: campaignWith('running'),

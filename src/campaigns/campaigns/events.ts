@@ -21,6 +21,7 @@ const sample = {
   failureReason: null,
   holdReason: null,
   holdDomainId: null,
+  holdDetail: null,
   lastContactId: null,
   waitReason: null,
   nextDispatchAt: null,
@@ -78,7 +79,12 @@ export const campaignRunHeld = eventKind({
   type: 'campaign.run.held',
   summary: 'The service stopped a run: it goes on when the cause ends, or a person resumes it',
   schema: runSummary,
-  sample: { ...half, status: 'held' as const, holdReason: 'run-health' },
+  sample: {
+    ...half,
+    status: 'held' as const,
+    holdReason: 'run-health',
+    holdDetail: '5.2% of 5,900 messages bounced (limit 5%)',
+  },
 });
 
 export const campaignRunFailed = eventKind({

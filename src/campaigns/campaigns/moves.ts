@@ -97,6 +97,7 @@ const idle = {
   next_dispatch_at: null,
   hold_reason: null,
   hold_domain_id: null,
+  hold_detail: null,
 };
 
 /** Returns the columns that follow from the new status. */
@@ -163,6 +164,7 @@ export async function moveRun(
       note,
       holdReason: moved.hold_reason,
       holdDomainId: moved.hold_domain_id,
+      holdDetail: moved.hold_detail,
       failureReason: moved.failure_reason,
     },
     event: kind && told(kind, await presentRun(trx, moved)),

@@ -38,6 +38,7 @@ function summaryOf(row: RunState, stats: Stats): RunSummary {
     failureReason: row.failure_reason,
     holdReason: row.hold_reason,
     holdDomainId: row.hold_domain_id,
+    holdDetail: row.hold_detail,
     lastContactId: row.last_contact_id,
     waitReason: row.wait_reason,
     nextDispatchAt: isoTime(row.next_dispatch_at),

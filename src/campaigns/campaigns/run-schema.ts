@@ -162,6 +162,10 @@ export const runSummary = z
     failureReason: z.string().nullable(),
     holdReason: z.string().nullable(),
     holdDomainId: z.string().nullable(),
+    holdDetail: z
+      .string()
+      .nullable()
+      .meta({ description: 'Rates that held the run, or the reply of a provider' }),
     lastContactId: z.string().nullable().meta({ description: 'The last judged contact' }),
     waitReason: z
       .enum(runWaitReasons)

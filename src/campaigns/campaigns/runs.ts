@@ -56,6 +56,8 @@ function newRun(app: App, caller: Caller, asked: Asked): RunRow {
     failure_reason: null,
     hold_reason: null,
     hold_domain_id: null,
+    hold_detail: null,
+    forgiven: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: null,

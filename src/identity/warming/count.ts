@@ -13,6 +13,8 @@ interface AcceptedMessage {
   sender_domain_id: string | null;
   /** Number of its recipients. */
   delivery_count: number;
+  /** The run that made it and counted it (run-places.ts); null for other mail. */
+  campaign_run_id: string | null;
 }
 
 /** Counts the recipients of messages at the end of the transaction. Hot. */
@@ -22,8 +24,9 @@ export async function countInWindows(
   messages: readonly AcceptedMessage[],
 ): Promise<void> {
   const known = warmedDomains(app);
-  for (const { organization_id, sender_domain_id: domainId, delivery_count: count } of messages) {
-    if (domainId === null) continue;
+  for (const message of messages) {
+    const { organization_id, sender_domain_id: domainId, delivery_count: count } = message;
+    if (domainId === null || message.campaign_run_id !== null) continue;
     // Awaits only domains that are not in memory.
     const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
     if (!domains.has(domainId)) continue;

@@ -245,6 +245,28 @@ export async function addAccepted(
   }
 }
 
+const reserveInOpen = own.change((db, domainId: string, count: number) =>
+  db
+    .updateTable('warming_batches')
+    .set((eb) => ({
+      reserved_recipients: eb('reserved_recipients', '+', count),
+      accepted_recipients: eb('accepted_recipients', '+', count),
+    }))
+    .where('domain_id', '=', domainId)
+    .where('state', '=', sql.lit('open')),
+);
+
+/**
+ * Counts recipients of runs in the open windows of domains. Locks of the plans keep these windows open, so one
+ * statement for each is enough.
+ */
+export async function addReserved(
+  trx: Db,
+  rows: readonly { domainId: string; count: number }[],
+): Promise<void> {
+  for (const { domainId, count } of rows) await reserveInOpen(trx, domainId, count);
+}
+
 export async function insertDecisions(trx: Db, rows: readonly DecisionRow[]): Promise<void> {
   await on(trx).insertInto('warming_decisions').values(rows).execute();
 }

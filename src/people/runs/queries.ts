@@ -23,6 +23,9 @@ export interface RunRow {
   failure_reason: string | null;
   hold_reason: string | null;
   hold_domain_id: string | null;
+  hold_detail: string | null;
+  /** JSON of the counters when the run was last held for its health. */
+  forgiven: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;
   wait_reason: RunWaitReason | null;
@@ -106,6 +109,8 @@ export const stateColumns = [
   'failure_reason',
   'hold_reason',
   'hold_domain_id',
+  'hold_detail',
+  'forgiven',
   'last_contact_id',
   'last_of_audience',
   'wait_reason',

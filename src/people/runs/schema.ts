@@ -34,3 +34,17 @@ export type SkipReason = (typeof skipReasons)[number];
 export const runWaitReasons = ['rate', 'daily-quota', 'warming', 'queue'] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];
+
+/** Reasons of the service to hold a run, and `restored` for one that it paused. */
+export const runHoldReasons = [
+  'workspace-paused',
+  'key',
+  'sender',
+  'domain-held',
+  'warming-held',
+  'run-health',
+  'provider',
+  'restored',
+] as const;
+
+export type RunHoldReason = (typeof runHoldReasons)[number];

@@ -2,6 +2,7 @@
 // a midnight, and zones with an offset of 30 or 45 minutes.
 
 const dayMs = 86_400_000;
+const minuteMs = 60_000;
 
 /** A calendar day, as `YYYY-MM-DD`. */
 type Day = string;
@@ -55,6 +56,31 @@ export function startOfDayIn(timezone: string, day: Day): number {
   const earlier = midnight - offsetAt(midnight - dayMs);
   const later = midnight - offsetAt(earlier);
   return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);
+}
+
+/** Returns the minute of the day at a time in the zone, from 0 to 1439. */
+export function minuteIn(timezone: string, timeMs: number): number {
+  return Math.floor((wallTime(timeMs, timezone) % dayMs) / minuteMs);
+}
+
+/**
+ * Returns the time of a minute of a day in the zone: the first one if the clocks show it twice, and the first
+ * moment after it if they skip it.
+ */
+export function timeIn(timezone: string, day: Day, minute: number): number {
+  const wall = Date.parse(`${day}T00:00:00Z`) + minute * minuteMs;
+  const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
+  const times = [wall - offsetAt(wall - dayMs), wall - offsetAt(wall + dayMs)];
+  const found = times.filter((time) => wallTime(time, timezone) === wall);
+  if (found.length > 0) return Math.min(...found);
+  // The clocks change between the two: at the first moment with the later offset.
+  let [before, after] = [Math.min(...times), Math.max(...times)];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (wallTime(middle, timezone) < wall) before = middle;
+    else after = middle;
+  }
+  return after;
 }
 
 /** Returns the day `days` later. */

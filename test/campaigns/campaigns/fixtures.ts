@@ -33,6 +33,8 @@ export async function storedRun(
     failure_reason: status === 'failed' ? 'template: is not published' : null,
     hold_reason: status === 'held' ? 'run-health' : null,
     hold_domain_id: null,
+    hold_detail: null,
+    forgiven: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: status === 'running' ? 'rate' : null,

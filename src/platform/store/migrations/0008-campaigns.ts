@@ -41,6 +41,10 @@ create table campaign_runs (
   total_recipients bigint not null,
   dispatched_count bigint not null, failed_count bigint not null, skipped_count bigint not null,
   failure_reason text, hold_reason text, hold_domain_id text,
+  -- Words of a provider, or the rates that held the run.
+  hold_detail text,
+  -- JSON: health of the run when it was last held for it. Earlier results no longer count.
+  forgiven text,
   -- The last judged contact, and the last one that the run judges.
   last_contact_id text, last_of_audience text,
   wait_reason text, next_dispatch_at bigint,
