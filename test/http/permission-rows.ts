@@ -234,7 +234,8 @@ const makeCampaign = ({ app, operator, serial }: Maker) =>
 /** The run of each campaign that has one. */
 const runsFor = new Map<string, string>();
 
-const runOf = ({ shared }: Side, id: string | null) => ({
+/** Returns the run of the campaign in the path, or the organization's own running one. */
+export const runOf = ({ shared }: Side, id: string | null) => ({
   runId: runsFor.get(id ?? '') ?? runsFor.get(shared.runningCampaign) ?? '',
 });
 
@@ -263,7 +264,7 @@ export const resources = {
         PATCH: 'campaign.updated',
         DELETE: 'campaign.deleted',
       },
-      notListed: { email: 'without its body' },
+      notListed: { email: 'without its body', audience: 'without its contacts' },
     },
   },
   runningCampaign: campaignWith('running'),

@@ -36,21 +36,18 @@ function columnsOf(facts: CampaignFacts) {
     transactional: facts.transactional ? 1 : 0,
     conversation_id: facts.conversationId,
     sender: facts.from ? JSON.stringify(facts.from) : null,
-    audience: JSON.stringify(facts.audience),
     metadata: toJson(facts.metadata),
     warnings: '[]',
-    ...contentColumns(facts.email),
+    ...contentColumns(facts),
   };
 }
 
 /** Returns the settings of a campaign for the audit, without its content. */
-function settingsOf({ name, transactional, conversation_id, sender, audience }: CampaignRow) {
-  const { contactIds, ...lists } = JSON.parse(audience);
+function settingsOf(row: CampaignRow) {
+  const { transactional, conversationId, from, audience } = factsOf(row);
+  const { contactIds, ...lists } = audience;
   return {
-    name,
-    transactional: transactional === 1,
-    conversationId: conversation_id,
-    from: sender === null ? null : JSON.parse(sender).email,
+    ...{ name: row.name, transactional, conversationId, from: from?.email ?? null },
     audience: { ...lists, contacts: contactIds.length },
   };
 }

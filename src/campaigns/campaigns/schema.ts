@@ -101,7 +101,10 @@ const email = z
     inReplyToMessageId: z.string().optional(),
     priority: z.enum(['high', 'normal', 'low']).optional(),
   })
-  .meta({ description: 'Content as it was given. Lists leave out html, text and attachments' });
+  .meta({
+    description:
+      'Content as it was given. Lists leave out html, text, attachments and templateData',
+  });
 
 export const campaignOutput = z
   .object({
@@ -117,7 +120,7 @@ export const campaignOutput = z
     audience: z.object({
       includeTags: z.array(z.string()),
       excludeTags: z.array(z.string()),
-      contactIds: z.array(z.string()),
+      contactIds: z.array(z.string()).optional().meta({ description: 'Lists leave them out' }),
       groupIds: z.array(z.string()),
     }),
     conversationId: z.string().nullable(),
