@@ -21,6 +21,7 @@ import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
 import { sweepThreads, wakeThreads } from '../src/inbox/threads/jobs.ts';
 import { createRetention } from '../src/outbound/messages/retention.ts';
 import { createSearchFiller } from '../src/outbound/messages/search.ts';
+import { createConfirmationLoop } from '../src/outbound/opt-in/loop.ts';
 import { createAttempter } from '../src/outbound/queue/attempter.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
@@ -31,6 +32,7 @@ import { createReportReader } from '../src/outbound/reports/reports.ts';
 import { sweepIdempotencyKeys } from '../src/outbound/sending/send.ts';
 import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts';
+import { sweepRunMinutes } from '../src/people/runs/counters.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
@@ -108,6 +110,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);
+    startConfirmations(app, onStop);
     await startProjector(app, onStop);
     await startWebhooks(app, onStop);
     startLesserWork(app, pipeline, onStop);
@@ -227,6 +230,13 @@ function startReports(app: App, onStop: OnStop): void {
   onStop(() => reports.stop());
 }
 
+/** Starts the mails that ask contacts to confirm a group. */
+function startConfirmations(app: App, onStop: OnStop): void {
+  const loop = createConfirmationLoop(app);
+  loop.start();
+  onStop(() => loop.stop());
+}
+
 /** Starts the projector, which parses received mail soon after its 250. */
 async function startProjector(app: App, onStop: OnStop): Promise<void> {
   const projector = createProjector(app);
@@ -291,6 +301,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+      { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
     ]),
   );
 }

@@ -362,7 +362,7 @@ export const resources = {
     path: unsubscribeGroups,
     idKind: 'unsubscribeGroup',
     make: ({ app, operator, serial, name }) =>
-      createGroup(app, operator, { name: `${name} ${serial}` }),
+      createGroup(app, operator, { name: `${name} ${serial}`, confirm: true }),
     conforms: {
       topic: 'unsubscribe-groups',
       audits: {
@@ -1027,6 +1027,25 @@ export const rows: Readonly<Record<string, Row>> = {
     same: ({ name }) => ({ name: `${name} 1` }),
     update: () => ({ name: 'renamed' }),
   }),
+  [`GET ${unsubscribeGroups}/{id}/members`]: {
+    may: readsContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    query: '?limit=100',
+  },
+  [`POST ${unsubscribeGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
+    foreignBody: ({ shared }) => ({ contactIds: [shared.contact] }),
+  },
+  [`DELETE ${unsubscribeGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
+  },
   ...fiveRows(brands, 'brand', onBrands, {
     create: (_own, serial) => ({ slug: `made-${serial}`, name: 'Made' }),
     same: ({ name }) => ({ slug: `${name}-1`, name: 'Same' }),
@@ -1123,6 +1142,19 @@ export const rows: Readonly<Record<string, Row>> = {
     update: (_own, serial) => ({ name: `Renamed ${serial}` }),
   }),
   [`POST ${campaigns}/{id}/duplicate`]: { may: writesCampaigns, gives: 201, on: 'campaign' },
+  [`POST ${campaigns}/{id}/test`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: () => ({ to: ['delivered@simulator.test'] }),
+  },
+  [`POST ${campaigns}/{id}/render`]: {
+    may: readsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: ({ shared }) => ({ contactId: shared.contact }),
+    foreignBody: ({ shared }) => ({ contactId: shared.contact }),
+  },
   [`POST ${campaigns}/{id}/runs`]: { may: runsCampaigns, gives: 201, on: 'campaign' },
   [`GET ${campaigns}/{id}/runs`]: { may: readsCampaigns, gives: 200, on: 'campaign' },
   [`GET ${run}`]: { may: readsCampaigns, gives: 200, on: 'runningCampaign', params: runOf },

@@ -5,18 +5,15 @@ import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { Audience } from '../audience/schema.ts';
 import type { CampaignEmail } from '../content/schema.ts';
+import type { CampaignMail } from '../content/snapshot.ts';
 import type { CampaignRow, ListedCampaign } from './queries.ts';
 import type { Campaign } from './schema.ts';
 
-type Sender = { email: string; name?: string | undefined };
+type Sender = NonNullable<CampaignMail['from']>;
 
 /** The parts of a campaign that a run depends on. */
-export interface CampaignFacts {
-  email: CampaignEmail;
-  from: Sender | undefined;
+export interface CampaignFacts extends CampaignMail {
   audience: Audience;
-  conversationId: string | null;
-  metadata: Campaign['metadata'];
   transactional: boolean;
 }
 
@@ -47,7 +44,7 @@ function listedFacts(row: ListedCampaign) {
     from: fromJson<Sender>(row.sender) ?? undefined,
     audience: fromJson<Lists>(row.audience),
     conversationId: row.conversation_id,
-    metadata: fromJson<NonNullable<Campaign['metadata']>>(row.metadata),
+    metadata: fromJson<NonNullable<CampaignMail['metadata']>>(row.metadata),
     transactional: row.transactional === 1,
   };
 }
@@ -93,6 +90,7 @@ export function presentCampaign(row: CampaignRow | ListedCampaign): Campaign {
     channel: row.channel,
     from: from ? { email: from.email, name: from.name ?? null } : null,
     ...shown,
+    metadata: facts.metadata ?? null,
     warnings: lacksUnsubscribeGroup(facts) ? [noUnsubscribeGroup, ...advice] : advice,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -74,11 +74,11 @@ export function selectRecipients(
   return query.orderBy('contact_id').limit(limit).execute();
 }
 
-/** Finds a run of a campaign that is being erased. */
+/** Finds a run of a campaign that is being erased, with the facts that its messages share. */
 export const findRunOf = own.first((db, organizationId: string, campaignId: string) =>
   db
     .selectFrom('campaign_runs')
-    .select('id')
+    .select(['id', 'shared'])
     .where('organization_id', '=', organizationId)
     .where('campaign_id', '=', campaignId)
     .orderBy('id')
