@@ -10,6 +10,8 @@ import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
+import { campaignLoop } from '../src/campaigns/walk/loop.ts';
+import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
 import { checkDueDomains } from '../src/identity/domains/verification.ts';
 import { sweepHealth } from '../src/identity/reputation/health.ts';
 import { moveWindows } from '../src/identity/warming/windows.ts';
@@ -115,6 +117,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
+    await startCampaigns(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
@@ -245,6 +248,14 @@ async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
 function pressingOf(app: App): () => boolean {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   return () => intakes.some((intake) => intake.isPressing());
+}
+
+/** Starts the walk of campaign runs, and its gauge. */
+async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
+  const campaigns = campaignLoop(app);
+  await campaigns.start();
+  onStop(() => campaigns.stop());
+  onStop(startStalledGauge(app));
 }
 
 /** Starts background work that yields to all other work. */

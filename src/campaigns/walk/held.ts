@@ -1,0 +1,45 @@
+// Runs that the service held, and runs that were cancelled: they fall due until nothing is left to do.
+import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
+import { cancelRun } from '../../outbound/queue/run-queue.ts';
+import { releaseRun } from '../../outbound/queue/run-queue.ts';
+import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
+import { moveRun } from '../campaigns/moves.ts';
+import { endsByItself, findHold } from './holds.ts';
+import { lookAgainMs } from './pace.ts';
+import { snapshotsOf } from './walked-run.ts';
+
+/** Deliveries that one transaction cancels. */
+const cancelledAtOnce = 500;
+
+type Leased = Pick<RunState, 'id' | 'organization_id'>;
+
+/** Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of an ended one. */
+export async function lookAtHeld(app: App, worker: string, leased: Leased): Promise<void> {
+  const { id } = leased;
+  const snapshots = await snapshotsOf(app, leased);
+  const isFree = await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'held' || run.worker !== worker) return false;
+    const { hold } = await findHold(app, trx, run, snapshots);
+    if (!hold) {
+      await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
+      return true;
+    }
+    const isOver = endsByItself(hold.hold_reason);
+    await updateRun(trx, id, { ...hold, due_at: isOver ? app.clock.now() + lookAgainMs : null });
+    return false;
+  });
+  if (isFree) await releaseRun(app, id);
+}
+
+/** Cancels a batch of the mail of a cancelled run that has not left. */
+export async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'cancelled' || run.worker !== worker) return;
+    const cancelled = await cancelRun(app, trx, id, cancelledAtOnce);
+    const isDone = cancelled < cancelledAtOnce;
+    await updateRun(trx, id, isDone ? { due_at: null, worker: null, leased_until: null } : {});
+  });
+}
