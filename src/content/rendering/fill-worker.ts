@@ -13,6 +13,8 @@ export interface FillPayload {
   values: string;
   /** Prefix of the fields in errors about data. */
   dataField: string;
+  /** Leaves HTML and text out of the answer. */
+  isBrief: boolean;
 }
 
 /** The content, a refusal by field, or that the template must be sent once more. */
@@ -44,7 +46,9 @@ function fill(payload: FillPayload): FillOutcome {
     const template = templateOf(payload);
     if (!template) return { kind: 'unknown' };
     const values: FillValues = JSON.parse(payload.values);
-    return { kind: 'filled', filled: fillCompiled(template, values, dataField) };
+    const filled = fillCompiled(template, values, dataField);
+    const shown = payload.isBrief ? { ...filled, html: null, text: null } : filled;
+    return { kind: 'filled', filled: shown };
   } catch (error) {
     if (error instanceof FillRefusal) return { kind: 'refused', fields: error.fields };
     const reason = error instanceof TemplateProblem ? `${error.path}: ${error.message}` : '';

@@ -25,7 +25,13 @@ const unavailable = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 
 /** A message that the worker answers with `unknown` at once. */
-const nothingToFill: FillPayload = { key: '', compiled: null, values: '{}', dataField: '' };
+const nothingToFill: FillPayload = {
+  key: '',
+  compiled: null,
+  values: '{}',
+  dataField: '',
+  isBrief: false,
+};
 
 /** Refused fills whose error names the field of the caller. */
 class FillTimeout extends Error {}
@@ -88,7 +94,8 @@ function valuesOf(values: FillValues, dataField: string): string {
 
 /**
  * Fills a template for one message. `dataField` is the field of the caller that holds the data, such as
- * `email.templateData`: errors about data begin with it.
+ * `email.templateData`: errors about data begin with it. `isBrief` leaves HTML and text out of
+ * the answer.
  * @throws ValidationError if `contract.json` or the template refuses the data;
  * CapacityError beyond the share of the organization
  */
@@ -97,7 +104,7 @@ export async function fillTemplate(
   organizationId: string,
   { key: ownKey, compiled }: TemplateToFill,
   values: FillValues,
-  { dataField }: { dataField: string },
+  { dataField, isBrief = false }: { dataField: string; isBrief?: boolean },
 ): Promise<Filled> {
   const json = valuesOf(values, dataField);
   const { pool, strikes, prefix } = fillerOf(app);
@@ -116,7 +123,7 @@ export async function fillTemplate(
       const isSent = !mustSend && sent.has(key);
       if (sent.size >= mostSentKeys) sent.clear();
       sent.add(key);
-      return { key, compiled: isSent ? null : compiled, values: json, dataField };
+      return { key, compiled: isSent ? null : compiled, values: json, dataField, isBrief };
     },
   });
   refusePaused();

@@ -5,8 +5,8 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
-import { findContents } from './content-queries.ts';
 import { deliveryTo } from './delivery-to.ts';
+import { readContent } from './merge.ts';
 import { getMessageRow } from './messages.ts';
 import { presentDelivery } from './present.ts';
 import { attachmentsOf, type InboundEnvelope, readProjection } from './projection.ts';
@@ -54,7 +54,7 @@ const nothingParsed: Parsed = {
 
 async function sentContent(app: App, row: MessageRow): Promise<Parsed> {
   if (!row.content_id) return nothingParsed;
-  const [content] = await findContents(app.store.db, [row.content_id]);
+  const content = await readContent(app, row);
   const attachments = fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? [];
   return {
     ...nothingParsed,

@@ -38,9 +38,12 @@ export function storageUrls(
   };
 }
 
-/** Returns the URL that shows the HTML of a message in a browser, for as long as a storage URL can live. */
-export function viewUrl(app: App, messageId: string): string {
-  const expiresAt = app.clock.now() + longestExpirySeconds * 1000;
+/**
+ * Returns the URL that shows the HTML of a message in a browser, for as long as a storage URL can live.
+ * `createdAt` is the time of the message, ms since 1970.
+ */
+export function viewUrl(app: App, messageId: string, createdAt: number): string {
+  const expiresAt = createdAt + longestExpirySeconds * 1000;
   return storageUrl(app, `${messageId}.html.${expiresAt}`);
 }
 

@@ -22,11 +22,13 @@ import {
 import type { DsnRequest } from '../../mail/smtp/transaction.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
-import { type ContentRow, findContents } from '../messages/content-queries.ts';
+import type { ContentRow } from '../messages/content-queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { trackingBase } from '../tracking/base-url.ts';
+import type { Cuts } from '../tracking/links.ts';
+import { readTracked } from '../tracking/merged-links.ts';
 import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
-import { copyRequestOf, travelsAlone } from './carrier/copy.ts';
+import { type CopiedMessage, copyRequestOf, travelsAlone } from './carrier/copy.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
 import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
@@ -108,7 +110,7 @@ async function attemptMessage(
   const { app, chooseRoute } = equipment;
   const { message } = claimed;
   const isSole = message.delivery_count === 1;
-  const isTracked = claimed.cuts != null;
+  const isTracked = countsEngagement(claimed);
   const groups = await groupByDestination(app, claimed, chooseRoute);
   const manner = mannerOf(app, claimed);
   const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork), manner);
@@ -156,12 +158,12 @@ async function carryGroups(
       ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
-  const content = await contentOf(app, claimed);
+  const { content, cuts } = await contentOf(app, claimed);
   const request = await composeRequestOf(app, { ...claimed, content }, await signing);
   const outcomes =
     linkBase === null
       ? carrier.carry({ request, envelopes })
-      : carryAlone(app, carrier, claimed, { request, envelopes, groups, linkBase });
+      : carryAlone(app, carrier, { message, cuts }, { request, envelopes, groups, linkBase });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
     const ended = outcomes[index];
@@ -172,16 +174,26 @@ async function carryGroups(
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
 }
 
-/** Returns the content of a message. Reads it if it was too large for the claim. */
+/** Tells whether opens and clicks of a message are counted. */
+function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
+  const { campaign_run_id: runId, track_opens, track_clicks } = message;
+  return cuts != null || (runId !== null && track_opens + track_clicks > 0);
+}
+
+/**
+ * Returns the content of a message, with the places of its links. Reads it if it was too large for the claim,
+ * and fills it if it has values of its own.
+ */
 async function contentOf(
   app: App,
-  { message, content }: ClaimedMessage,
-): Promise<ContentRow | null> {
-  const { content_id: id, raw_blob_id: blobId } = message;
-  if (content !== null || id === null || blobId !== null) return content;
-  const [large] = await findContents(app.store.db, [id]);
-  if (!large) throw new Error(`content ${id} of a message is missing`);
-  return large;
+  { message, content, cuts = null, values }: ClaimedMessage,
+): Promise<{ content: ContentRow | null; cuts: Cuts | null }> {
+  const { content_id: id, raw_blob_id: blobId, campaign_run_id: runId } = message;
+  const isReady = content !== null && runId === null;
+  if (isReady || id === null || blobId !== null) return { content, cuts };
+  const read = await readTracked(app, message, { content, cuts, values });
+  if (!read.content) throw new Error(`content ${id} of a message is missing`);
+  return read;
 }
 
 /** Size up to which copies of a message for all recipients may be in memory at once. */
@@ -228,7 +240,7 @@ function recordOf(
 function carryAlone(
   app: App,
   carrier: Carrier,
-  claimed: ClaimedMessage,
+  copied: CopiedMessage,
   {
     request,
     envelopes,
@@ -242,7 +254,7 @@ function carryAlone(
     const [delivery] = groups[index]?.deliveries ?? [];
     const carry = async () => {
       const own = delivery
-        ? await copyRequestOf(app, claimed, request, delivery, linkBase)
+        ? await copyRequestOf(app, copied, request, delivery, linkBase)
         : request;
       const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
       return (await outcomes) ?? [];

@@ -5,7 +5,7 @@
 import type { App } from '../../core/app.ts';
 import { recordTimeline } from '../../history/events/record.ts';
 import { type Deferral, openDeferral } from '../../identity/warming/deferral.ts';
-import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { Db } from '../../platform/store/db.ts';
 import {
   claimDeliveries,
   findDue,
@@ -18,6 +18,7 @@ import {
 } from '../deliveries/claim-queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { type ContentRow, findSmallContents } from '../messages/content-queries.ts';
+import { findMessageValues } from '../messages/merge-queries.ts';
 import {
   findMessageRows,
   findRecipients,
@@ -27,7 +28,7 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import type { Cuts } from '../tracking/links.ts';
-import { findContentCuts } from '../tracking/queries.ts';
+import { cutsOf } from '../tracking/merged-links.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
@@ -52,6 +53,8 @@ export interface ClaimedMessage {
   content: ContentRow | null;
   /** Places of the links in the content of a tracked message. */
   cuts?: Cuts | null;
+  /** JSON of the values that fill its content, for a message of a campaign run. */
+  values?: string | undefined;
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
 }
@@ -310,20 +313,14 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
     contentIds.length > 0 ? await findSmallContents(db, contentIds, mostContentBytes) : [];
   const contents = new Map(found.map((row) => [row.id, row]));
   const cuts = await cutsOf(db, messages);
+  const ofRuns = messages.flatMap(({ id, campaign_run_id }) => (campaign_run_id ? id : []));
+  const values = ofRuns.length > 0 ? await findMessageValues(db, ofRuns) : null;
   return messages.map((message) => ({
     message,
+    values: values?.get(message.id),
     content: contents.get(message.content_id ?? '') ?? null,
     cuts: cuts.get(message.content_id ?? '') ?? null,
     recipients: recipients.get(message.id) ?? [],
     deliveries: byMessage.get(message.id) ?? [],
   }));
-}
-
-/** Reads the link places of the tracked messages' contents, by content id. */
-export async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
-  const tracked = messages.flatMap(({ track_opens, track_clicks, content_id }) =>
-    track_opens === 1 || track_clicks === 1 ? (content_id ?? []) : [],
-  );
-  const rows = tracked.length > 0 ? await findContentCuts(db, [...new Set(tracked)]) : [];
-  return new Map(rows.map((row) => [row.content_id, fromJson<Cuts>(row.cuts)]));
 }

@@ -16,17 +16,17 @@ import { firstTurn } from '../deliveries/claim-queries.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
-import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
+import { insertBlobs } from '../messages/content-queries.ts';
 import { idempotencyName } from '../messages/idempotency-queries.ts';
+import { insertMessageValues } from '../messages/merge-queries.ts';
 import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
 import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
-import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import type { SendContent } from './content.ts';
-import { type Draft, draftMessage, type FilledTemplate } from './draft.ts';
+import { type Draft, draftMessage, type FilledTemplate, type RunMail } from './draft.ts';
 import {
   answerAgain,
   findKept,
@@ -37,6 +37,7 @@ import {
 } from './idempotency.ts';
 import type { RecentContents } from './recent-contents.ts';
 import { scheduledDraft } from './schedule-draft.ts';
+import { insertUsedContents } from './store-content.ts';
 
 /** One send, validated. */
 export interface AcceptRequest {
@@ -50,6 +51,8 @@ export interface AcceptRequest {
   resent?: MessageRow;
   /** The template that made the content. */
   template?: FilledTemplate;
+  /** The campaign run that sends it. */
+  run?: RunMail;
   /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
   refusal?: ServiceError;
 }
@@ -210,6 +213,8 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     drafts.flatMap(({ recipients }) => recipients),
   );
   await insertDeliveries(trx, await withTurns(app, trx, drafts));
+  const values = drafts.flatMap((draft) => draft.values ?? []);
+  if (values.length > 0) await insertMessageValues(trx, values);
   await recordTimeline(app, trx, drafts.flatMap(firstEvents));
 }
 
@@ -221,43 +226,6 @@ function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): 
     contactIds: recipients.flatMap(({ contact_id }) => contact_id ?? []),
     addresses: recipients.flatMap(({ contact_id, email }) => (contact_id === null ? email : [])),
   });
-}
-
-/**
- * Inserts new contents with the number of messages that share them, and counts more shares of stored ones.
- */
-async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
-  const uses = new Map<string, number>();
-  for (const { message } of drafts) {
-    const id = message.content_id;
-    if (id !== null) uses.set(id, (uses.get(id) ?? 0) + 1);
-  }
-  const made = drafts.flatMap(({ content }) => content ?? []);
-  await insertContents(
-    trx,
-    made.map((content) => ({ ...content, uses: uses.get(content.id) ?? 0 })),
-  );
-  await insertLinks(trx, drafts);
-  for (const { id } of made) uses.delete(id);
-  for (const [id, count] of uses) await shareContent(trx, id, count);
-}
-
-/** Inserts the link targets of new contents, and where their links are cut. */
-async function insertLinks(trx: Db, drafts: readonly Draft[]): Promise<void> {
-  const tracked = drafts.flatMap(({ content, links }) =>
-    content && links ? { contentId: content.id, ...links } : [],
-  );
-  if (tracked.length === 0) return;
-  await insertContentCuts(
-    trx,
-    tracked.map(({ contentId, cuts }) => ({ content_id: contentId, cuts: JSON.stringify(cuts) })),
-  );
-  await insertContentLinks(
-    trx,
-    tracked.flatMap(({ contentId, urls }) =>
-      urls.map((url, index) => ({ content_id: contentId, link: index + 1, url })),
-    ),
-  );
 }
 
 /** Returns the deliveries of the drafts, with turns for those that may go at once. */

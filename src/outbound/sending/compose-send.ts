@@ -107,7 +107,7 @@ function valuesOf(
     contact,
     sender,
     unsubscribeUrl,
-    viewUrl: viewUrl(app, messageId),
+    viewUrl: viewUrl(app, messageId, createdAt),
     message: { id: messageId, createdAt: isoTime(createdAt) },
     footer: email.footer?.enabled ?? false,
   };

@@ -13,6 +13,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
+import type { MessageValuesRow } from '../messages/merge-queries.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, StoredOrigin } from '../messages/schema.ts';
@@ -36,7 +37,16 @@ export interface Draft {
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
+  /** Values that fill the content; null for a content that is not filled. */
+  values: MessageValuesRow | null;
   presented: Message;
+}
+
+/** The campaign run that a message belongs to, and the values of its contact. */
+export interface RunMail {
+  id: string;
+  /** JSON of `MergeData`; null for a content that is not filled. */
+  mergeData: string | null;
 }
 
 /** The version that a message was filled from, and the facts that its values may show. */
@@ -56,6 +66,7 @@ interface DraftedSend {
   content: SendContent;
   resent?: MessageRow;
   template?: FilledTemplate;
+  run?: RunMail;
 }
 
 /**
@@ -66,7 +77,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template }: DraftedSend,
+  { caller, payload, content, resent, template, run }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -79,7 +90,7 @@ export function draftMessage(
       : rawHeading(content.raw, id, sender);
   const stored =
     content.raw === null
-      ? draftContent(app, recent, caller, content)
+      ? sharedContent(app, recent, caller, content)
       : draftRaw(app, recent, caller, content, content.raw, heading.message_id_header);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
@@ -87,6 +98,7 @@ export function draftMessage(
     const delivery = {
       ...draftDelivery(app, caller.organizationId, senderDomain, recipient, now),
       unsubscribe_group_id: payload.email.unsubscribeGroupId ?? null,
+      campaign_run_id: run?.id ?? null,
     };
     const block = blocks.get(foldAddress(recipient.email));
     return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
@@ -104,7 +116,7 @@ export function draftMessage(
     mailbox_id: null,
     sender_domain_id: sender.domainId,
     conversation_id: payload.conversationId ?? null,
-    campaign_run_id: null,
+    campaign_run_id: run?.id ?? null,
     template_id: template?.id ?? resent?.template_id ?? null,
     tags: toJson(payload.tags),
     metadata: toJson(payload.metadata),
@@ -128,6 +140,7 @@ export function draftMessage(
     blobs: stored.blobs,
     recipients,
     deliveries,
+    values: run?.mergeData ? { message_id: id, merge_data: run.mergeData } : null,
     presented,
   };
 }
@@ -271,21 +284,31 @@ function draftRaw(
   const id = app.newId('blob');
   const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
   const isKnown = sendContent.digest !== '';
-  const said = isKnown ? draftContent(app, recent, caller, sendContent) : nothingStored;
+  const said = isKnown ? sharedContent(app, recent, caller, sendContent) : nothingStored;
   return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
 }
 
 /** Returns the content row, or the id of an equal one that is stored already. */
-function draftContent(
+function sharedContent(
   app: App,
   recent: RecentContents,
-  caller: Caller,
-  { digest, html, text, attachments }: SendContent,
+  { organizationId }: Caller,
+  content: SendContent,
 ): StoredContent {
-  const known = recent.find(digest);
+  const known = recent.find(content.digest);
   if (known) return { contentId: known, rawBlobId: null, content: null, blobs: [] };
-  const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
-  const contentId = app.newId('content');
+  const drafted = draftContent(app, organizationId, content);
+  recent.remember(content.digest, drafted.content.id);
+  return { contentId: drafted.content.id, rawBlobId: null, ...drafted };
+}
+
+/** Drafts the rows of a content. */
+export function draftContent(
+  app: App,
+  organizationId: string,
+  { html, text, attachments }: SendContent,
+): { content: ContentRow; blobs: BlobRow[] } {
+  const owned = { organization_id: organizationId, created_at: app.clock.now() };
   const blobs: BlobRow[] = [];
   const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
     const id = app.newId('blob');
@@ -294,14 +317,13 @@ function draftContent(
   });
   const content: ContentRow = {
     ...owned,
-    id: contentId,
+    id: app.newId('content'),
     html,
     text,
     attachments: stored.length > 0 ? toJson(stored) : null,
     uses: 0,
   };
-  recent.remember(digest, contentId);
-  return { contentId, rawBlobId: null, content, blobs };
+  return { content, blobs };
 }
 
 /** Returns one recipient per address. The first mention wins, to before cc before bcc. */

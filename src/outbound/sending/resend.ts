@@ -15,8 +15,9 @@ import {
   lockDeliveries,
   setAttempts,
 } from '../deliveries/queries.ts';
-import { findBlob, findContents } from '../messages/content-queries.ts';
+import { findBlob } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
+import { readContent } from '../messages/merge.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients, type MessageRow, type RecipientRow } from '../messages/queries.ts';
 import type { Attempt, Message } from '../messages/schema.ts';
@@ -158,7 +159,7 @@ async function composedAgain(
   caller: Caller,
   { row, deliveries, recipients }: Again,
 ): Promise<Written> {
-  const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
+  const content = await readContent(app, row);
   if (row.content_id && !content) throw new ResourceNotFoundError('message', row.id);
   const partiesOf = (kind: RecipientRow['kind']) =>
     recipients

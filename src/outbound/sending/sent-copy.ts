@@ -7,14 +7,13 @@ import { composeHere } from '../../mail/mime/composer.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
-import { findContents } from '../messages/content-queries.ts';
 import { findRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { copyRequestOf, travelsAlone, withCopyField } from '../queue/carrier/copy.ts';
 import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/request.ts';
-import { cutsOf } from '../queue/claim.ts';
 import { marksOf, transactionOf } from '../queue/return-path.ts';
 import { trackingBase } from '../tracking/base-url.ts';
+import { readTracked } from '../tracking/merged-links.ts';
 
 /** A copy of a message, and its recipient. */
 export interface SentCopy {
@@ -40,13 +39,12 @@ export async function sentCopy(
   const delivery = deliveries.find(({ id }) => deliveryId === null || id === deliveryId);
   if (!delivery) throw new ResourceNotFoundError('message', message.id);
   const attempt = fromJson<Attempt[]>(delivery.attempts)?.at(-1);
-  const [content = null] = message.content_id ? await findContents(db, [message.content_id]) : [];
+  const { content, cuts } = await readTracked(app, message);
   const recipients = await findRecipients(db, [message.id]);
   const signing = await signingOf(app, message, attempt);
   const request = await composeRequestOf(app, { message, content, recipients }, signing);
-  const cuts = (await cutsOf(db, [message])).get(message.content_id ?? '') ?? null;
   const linkBase = attempt?.linkBase ?? trackingBase(app, message.sender_domain_id);
-  const own = travelsAlone({ cuts }, delivery)
+  const own = travelsAlone({ message, cuts }, delivery)
     ? await copyRequestOf(app, { message, cuts }, request, delivery, linkBase)
     : request;
   const { copyField } = await marksOf(app, message, lastTransactionOf(delivery, attempt));

@@ -8,6 +8,7 @@ import { findDeliveries } from '../deliveries/queries.ts';
 import { findBlob, findContents } from '../messages/content-queries.ts';
 import { deliveryTo } from '../messages/delivery-to.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
+import { readContent } from '../messages/merge.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { attachmentsOf, readProjection } from '../messages/projection.ts';
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
@@ -108,8 +109,7 @@ async function receivedMail({ store }: App, row: MessageRow): Promise<Buffer> {
 
 async function textPart(app: App, row: MessageRow, part: 'html' | 'text'): Promise<string | null> {
   if (row.content_id !== null) {
-    const [content] = await findContents(app.store.db, [row.content_id]);
-    return content?.[part] ?? null;
+    return (await readContent(app, row))?.[part] ?? null;
   }
   return (await readProjection(app, row))[part];
 }

@@ -60,6 +60,11 @@ export async function linksOf(
   return found;
 }
 
+/** Finds the links of HTML that only one message has. */
+export function linksOfCopy(app: App, html: string): Promise<FoundLinks> {
+  return findLinks(html, ownUrls(app, []));
+}
+
 function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
   const leave = new Set(unsubscribeUrls);
   const base = trackingBase(app, null);

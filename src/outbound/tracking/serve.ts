@@ -4,13 +4,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import type { Db } from '../../platform/store/db.ts';
 import { groupReads, groupWrites } from '../../platform/store/group.ts';
 import { findEngagedDeliveries } from '../deliveries/queries.ts';
 import { findEngagedMessages } from '../messages/queries.ts';
 import { automatedBy, userAgentOf } from './automated.ts';
 import { engageAll, type Hit } from './engage.ts';
-import { findLinkUrl } from './queries.ts';
+import { linkUrlOf } from './merged-links.ts';
 import { brokenLink } from './recipient-page.ts';
 import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
@@ -81,10 +80,11 @@ async function findTracked(
 }
 
 const finderOf = perApp((app: App) =>
-  groupReads(mostPerRead, (tracked: readonly TrackedLink[]) => findAll(app.store.db, tracked)),
+  groupReads(mostPerRead, (tracked: readonly TrackedLink[]) => findAll(app, tracked)),
 );
 
-async function findAll(db: Db, tracked: readonly TrackedLink[]): Promise<(Found | null)[]> {
+async function findAll(app: App, tracked: readonly TrackedLink[]): Promise<(Found | null)[]> {
+  const { db } = app.store;
   const ids = [...new Set(tracked.map(({ deliveryId }) => deliveryId))];
   const deliveries = new Map((await findEngagedDeliveries(db, ids)).map((row) => [row.id, row]));
   const clicked = tracked.flatMap(({ deliveryId, link }) =>
@@ -99,7 +99,7 @@ async function findAll(db: Db, tracked: readonly TrackedLink[]): Promise<(Found 
       const { organization_id: organizationId, message_id: messageId } = delivery;
       if (link === pixel) return { organizationId, messageId, url: null };
       const contentId = contents.get(messageId);
-      const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
+      const url = contentId ? await linkUrlOf(app, { id: messageId, contentId }, link) : undefined;
       return url === undefined ? null : { organizationId, messageId, url };
     }),
   );

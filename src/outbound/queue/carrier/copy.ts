@@ -17,11 +17,15 @@ export interface CopiedMessage {
   cuts?: Cuts | null;
 }
 
-/** Tells whether each recipient gets different bytes: a tracked message, or one with an unsubscribe link. */
+/**
+ * Tells whether each recipient gets different bytes: a tracked message, one with an unsubscribe link, or one of
+ * a campaign run.
+ */
 export function travelsAlone(
-  { cuts }: Pick<CopiedMessage, 'cuts'>,
+  { message, cuts }: Pick<CopiedMessage, 'cuts'> & { message: Pick<MessageRow, 'campaign_run_id'> },
   delivery: Pick<DeliveryRow, 'unsubscribe_group_id'> | undefined,
 ): boolean {
+  if (message.campaign_run_id !== null) return true;
   return cuts != null || (delivery?.unsubscribe_group_id ?? null) !== null;
 }
 

@@ -1,0 +1,47 @@
+// Values of a contact that a content reads. A message keeps only these.
+import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
+
+/** Paths of one or two names, such as `firstName` and `location.city`; null for all values of the contact. */
+export type ContactPaths = readonly string[] | null;
+
+const tag = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+const name = '[A-Za-z_][\\w-]*';
+const read = new RegExp(`(?<![\\w.-])contact(?![\\w-])((?:\\s*\\.\\s*${name}){1,2})?`, 'g');
+
+/** Finds the paths. Content that uses `contact` as a whole, or computes a name, reads all values. */
+export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
+  const { subject, preheader, html, text, partials, textPartials } = compiled;
+  const texts = [subject, preheader, html, text];
+  const found = new Set<string>();
+  for (const one of [...texts, ...Object.values(partials), ...Object.values(textPartials)]) {
+    for (const [liquid] of (one ?? '').matchAll(tag)) {
+      for (const [, path] of liquid.matchAll(read)) {
+        if (path === undefined) return null;
+        found.add(path.replaceAll(/\s/g, '').slice(1));
+      }
+    }
+  }
+  return [...found].sort();
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Returns the part of a contact that the paths name. Leaves out what is null. */
+export function pickedFrom(contact: Values, paths: ContactPaths): Values {
+  if (paths === null) return contact;
+  const picked: Record<string, unknown> = {};
+  for (const path of paths) {
+    const [first = '', second] = path.split('.');
+    const value = Object.hasOwn(contact, first) ? contact[first] : null;
+    if (value === null || value === undefined) continue;
+    const isWhole = second === undefined || Array.isArray(value) || typeof value !== 'object';
+    if (isWhole) picked[first] = value;
+    else picked[first] = { ...(picked[first] as Values | undefined), ...part(value, second) };
+  }
+  return picked;
+}
+
+function part(value: object, key: string): Values {
+  const found = Object.hasOwn(value, key) ? (value as Values)[key] : null;
+  return found === null || found === undefined ? {} : { [key]: found };
+}

@@ -1,0 +1,181 @@
+// Messages of a run: prepared outside of transactions, as filling takes a worker, and accepted in the
+// transaction of a page, through all checks of a send.
+import { findContactValues } from '../../content/templates/scope.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { keepContents } from '../../outbound/messages/content-queries.ts';
+import {
+  fillMerged,
+  type MergeData,
+  type SharedMerge,
+  sharedMergeOf,
+} from '../../outbound/messages/merge.ts';
+import type { SendPayload } from '../../outbound/messages/send-schema.ts';
+import { type AcceptRequest, acceptAll } from '../../outbound/sending/accept.ts';
+import { digestedContent } from '../../outbound/sending/content.ts';
+import type { RecentContents } from '../../outbound/sending/recent-contents.ts';
+import type { RunRow } from '../../people/runs/queries.ts';
+import { type ServiceError, ValidationError } from '../../platform/errors.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { pickedFrom } from './contact-paths.ts';
+import type { RunMailing } from './snapshot.ts';
+
+/** Most bytes of the values of one message. */
+const mostMergeBytes = 8_192;
+/** Longest reason in the ledger. */
+const longestReason = 300;
+
+/** A contact that is to get a message. */
+export interface Addressee {
+  contactId: string;
+  email: string;
+  name: string | null;
+}
+
+/** A run whose messages are prepared. */
+export interface DispatchedRun {
+  id: string;
+  organizationId: string;
+  mailing: RunMailing;
+  /** Set if the content is filled for each contact. */
+  merge: SharedMerge | null;
+}
+
+/** Reads what the messages of a run that has started share. */
+export async function dispatchedRun(
+  app: App,
+  {
+    id,
+    organization_id: organizationId,
+    shared,
+  }: Pick<RunRow, 'id' | 'organization_id' | 'shared'>,
+): Promise<DispatchedRun> {
+  const mailing = fromJson<RunMailing>(shared);
+  if (!mailing) throw new Error(`run ${id} has not started`);
+  return { id, organizationId, mailing, merge: await sharedMergeOf(app, mailing.contentId) };
+}
+
+/** A message before its transaction, or the reason why none can be made. */
+export type Prepared = { contactId: string } & (
+  | { request: Omit<AcceptRequest, 'caller' | 'idempotency'> }
+  | { failure: string }
+);
+
+/** The message of a contact, or the refusal of a check. */
+export type Dispatched = { contactId: string } & ({ messageId: string } | { error: ServiceError });
+
+/**
+ * Prepares the messages of contacts, in their order.
+ * @throws CapacityError while no worker can fill them: try again
+ */
+export async function prepareDispatch(
+  app: App,
+  run: DispatchedRun,
+  addressees: readonly Addressee[],
+): Promise<Prepared[]> {
+  const { merge, organizationId } = run;
+  const ids = addressees.map(({ contactId }) => contactId);
+  const contacts = merge ? await findContactValues(app.store.db, organizationId, ids) : new Map();
+  return Promise.all(
+    addressees.map((one) => prepare(app, run, one, contacts.get(one.contactId) ?? null)),
+  );
+}
+
+async function prepare(
+  app: App,
+  { id, organizationId, mailing, merge }: DispatchedRun,
+  addressee: Addressee,
+  contact: MergeData['contact'],
+): Promise<Prepared> {
+  const { contactId } = addressee;
+  const message = { id: app.newId('message'), createdAt: app.clock.now() };
+  if (!merge) {
+    const request = requestOf(mailing, addressee, message, mailing.subject ?? '');
+    return { contactId, request: { ...request, run: { id, mergeData: null } } };
+  }
+  const values: MergeData = { contact: contact && pickedFrom(contact, mailing.contactPaths) };
+  const mergeData = JSON.stringify(values);
+  if (Buffer.byteLength(mergeData) > mostMergeBytes) {
+    const failure = `the values of this contact take over ${mostMergeBytes / 1024} KB`;
+    return { contactId, failure };
+  }
+  try {
+    const dataField = 'email.templateData';
+    const key = mailing.contentId;
+    const options = { organizationId, key, message, dataField, isBrief: true };
+    const { subject } = await fillMerged(app, merge, values, options);
+    const request = requestOf(mailing, addressee, message, subject);
+    return { contactId, request: { ...request, run: { id, mergeData } } };
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return { contactId, failure: error.message.slice(0, longestReason) };
+  }
+}
+
+const storedContent = digestedContent('', { html: null, text: null, attachments: [] });
+
+function requestOf(
+  mailing: RunMailing,
+  { contactId, email, name }: Addressee,
+  message: { id: string; createdAt: number },
+  subject: string,
+): Omit<AcceptRequest, 'caller' | 'idempotency' | 'run'> {
+  const { from, replyTo, priority, unsubscribeGroupId, inReplyToMessageId, tracking } = mailing;
+  const { conversationId, metadata, template } = mailing;
+  const payload: SendPayload = {
+    channel: 'email',
+    to: [{ email, contactId, ...(name !== null && { name }) }],
+    from,
+    email: {
+      subject,
+      ...(replyTo !== null && { replyTo }),
+      ...(priority !== null && { priority }),
+      ...(unsubscribeGroupId !== null && { unsubscribeGroupId }),
+      ...(inReplyToMessageId !== null && { inReplyToMessageId }),
+    },
+    ...(conversationId !== null && { conversationId }),
+    ...(metadata !== null && { metadata: metadata as SendPayload['metadata'] }),
+  };
+  return {
+    payload,
+    content: { ...storedContent, tracking },
+    template: {
+      id: template?.id ?? null,
+      version: template?.version ?? null,
+      messageId: message.id,
+      createdAt: message.createdAt,
+    },
+  };
+}
+
+/**
+ * Accepts prepared messages of one run inside a page's transaction, in their order. A refusal stops no other
+ * message: the caller decides what it means for the run.
+ */
+export async function dispatch(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  { mailing }: Pick<DispatchedRun, 'mailing'>,
+  prepared: readonly Extract<Prepared, { request: unknown }>[],
+): Promise<Dispatched[]> {
+  const requests = prepared.map(({ request }) => ({ ...request, caller, idempotency: null }));
+  const results = await acceptAll(app, trx, contentOfRun(trx, mailing.contentId), requests);
+  return prepared.map(({ contactId }, index) => {
+    const result = results[index];
+    if (result && 'message' in result) return { contactId, messageId: result.message.id };
+    if (result) return { contactId, error: result.error };
+    throw new Error(`the message of ${contactId} was left without an answer`);
+  });
+}
+
+/** Gives every message the stored content of the run. */
+function contentOfRun(trx: Db, contentId: string): RecentContents {
+  return {
+    keep: async () => {
+      await keepContents(trx, [contentId]);
+    },
+    find: () => contentId,
+    remember: () => {},
+  };
+}

@@ -1,0 +1,78 @@
+// Stores the contents of messages: HTML, text and files once for all messages that share them, with the places
+// and targets of their links.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
+import type { SharedMerge } from '../messages/merge.ts';
+import { insertMergedContents } from '../messages/merge-queries.ts';
+import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
+import type { SendContent } from './content.ts';
+import { type Draft, draftContent } from './draft.ts';
+
+/** The content that the messages of a campaign run share. */
+export interface RunContent {
+  content: SendContent;
+  /** Set for a content that is filled for each message. */
+  merge: SharedMerge | null;
+}
+
+/**
+ * Stores the content of a run and returns its id. The run counts as one use, so that the content stays until
+ * the run and all its messages are deleted.
+ */
+export async function storeRunContent(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  { content, merge }: RunContent,
+): Promise<string> {
+  const drafted = draftContent(app, organizationId, content);
+  await insertBlobs(trx, drafted.blobs);
+  await insertContents(trx, [{ ...drafted.content, uses: 1 }]);
+  await insertLinks(trx, [{ content: drafted.content, links: content.links }]);
+  if (merge) {
+    const compiled = JSON.stringify(merge);
+    await insertMergedContents(trx, [{ content_id: drafted.content.id, compiled }]);
+  }
+  return drafted.content.id;
+}
+
+/**
+ * Inserts new contents with the number of messages that share them, and counts more shares of stored ones.
+ */
+export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
+  const uses = new Map<string, number>();
+  for (const { message } of drafts) {
+    const id = message.content_id;
+    if (id !== null) uses.set(id, (uses.get(id) ?? 0) + 1);
+  }
+  const made = drafts.flatMap(({ content }) => content ?? []);
+  await insertContents(
+    trx,
+    made.map((content) => ({ ...content, uses: uses.get(content.id) ?? 0 })),
+  );
+  await insertLinks(trx, drafts);
+  for (const { id } of made) uses.delete(id);
+  for (const [id, count] of uses) await shareContent(trx, id, count);
+}
+
+/** Inserts the link targets of new contents, and where their links are cut. */
+async function insertLinks(
+  trx: Db,
+  drafts: readonly Pick<Draft, 'content' | 'links'>[],
+): Promise<void> {
+  const tracked = drafts.flatMap(({ content, links }) =>
+    content && links ? { contentId: content.id, ...links } : [],
+  );
+  if (tracked.length === 0) return;
+  await insertContentCuts(
+    trx,
+    tracked.map(({ contentId, cuts }) => ({ content_id: contentId, cuts: JSON.stringify(cuts) })),
+  );
+  await insertContentLinks(
+    trx,
+    tracked.flatMap(({ contentId, urls }) =>
+      urls.map((url, index) => ({ content_id: contentId, link: index + 1, url })),
+    ),
+  );
+}

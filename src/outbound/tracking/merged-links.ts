@@ -1,0 +1,59 @@
+// The content of a message with the places of its links. A content that all its messages share has stored
+// places; one that is filled for each message has its links searched anew.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import type { ContentRow } from '../messages/content-queries.ts';
+import { type ContentOwner, isMerged, type KnownContent, readContent } from '../messages/merge.ts';
+import { findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { linksOfCopy } from './content.ts';
+import type { Cuts } from './links.ts';
+import { findContentCuts, findLinkUrl } from './queries.ts';
+
+type Tracked = Pick<MessageRow, 'track_opens' | 'track_clicks' | 'content_id'>;
+
+function isTracked({ track_opens, track_clicks }: Tracked): boolean {
+  return track_opens === 1 || track_clicks === 1;
+}
+
+/** Reads the stored link places of the contents of tracked messages, by content. */
+export async function cutsOf(db: Db, messages: readonly Tracked[]): Promise<Map<string, Cuts>> {
+  const ids = messages.flatMap((message) => (isTracked(message) ? (message.content_id ?? []) : []));
+  const rows = ids.length > 0 ? await findContentCuts(db, [...new Set(ids)]) : [];
+  return new Map(rows.map((row) => [row.content_id, fromJson<Cuts>(row.cuts)]));
+}
+
+/**
+ * Reads the content of a message, and the places of its links if it is tracked. `known`: the stored rows that
+ * the caller has already.
+ * @throws as `readContent`
+ */
+export async function readTracked(
+  app: App,
+  message: ContentOwner & Tracked,
+  known: KnownContent & { cuts?: Cuts | null | undefined } = {},
+): Promise<{ content: ContentRow | null; cuts: Cuts | null }> {
+  const content = (await readContent(app, message, known)) ?? null;
+  if (!(await isMerged(app, message))) {
+    const cuts = known.cuts ?? (await cutsOf(app.store.db, [message])).get(content?.id ?? '');
+    return { content, cuts: cuts ?? null };
+  }
+  const html = content?.html ?? null;
+  const cuts = html !== null && isTracked(message) ? (await linksOfCopy(app, html)).cuts : null;
+  return { content, cuts };
+}
+
+/** Finds the target of a link of a message; undefined without one. */
+export async function linkUrlOf(
+  app: App,
+  message: { id: string; contentId: string },
+  link: number,
+): Promise<string | undefined> {
+  const { db } = app.store;
+  const stored = await findLinkUrl(db, message.contentId, link);
+  if (stored !== undefined) return stored;
+  const row = await findMessageRow(db, message.id);
+  if (!row || !(await isMerged(app, row))) return undefined;
+  const html = (await readContent(app, row))?.html ?? null;
+  return html === null ? undefined : (await linksOfCopy(app, html)).urls[link - 1];
+}
