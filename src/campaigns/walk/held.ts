@@ -1,16 +1,11 @@
-// Runs that the service held, and runs that were cancelled: they fall due until nothing is left to do.
+// Runs that the service held: it looks again and again whether the cause has ended.
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
-import { cancelRun } from '../../outbound/queue/run-queue.ts';
-import { releaseRun } from '../../outbound/queue/run-queue.ts';
 import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import { endsByItself, findHold } from './holds.ts';
 import { lookAgainMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';
-
-/** Deliveries that one transaction cancels. */
-const cancelledAtOnce = 500;
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
@@ -18,28 +13,15 @@ type Leased = Pick<RunState, 'id' | 'organization_id'>;
 export async function lookAtHeld(app: App, worker: string, leased: Leased): Promise<void> {
   const { id } = leased;
   const snapshots = await snapshotsOf(app, leased);
-  const isFree = await app.store.write(async (trx) => {
+  await app.store.write(async (trx) => {
     const run = await lockRun(trx, id);
-    if (run?.status !== 'held' || run.worker !== worker) return false;
+    if (run?.status !== 'held' || run.worker !== worker) return;
     const { hold } = await findHold(app, trx, run, snapshots);
     if (!hold) {
       await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
-      return true;
+      return;
     }
-    const isOver = endsByItself(hold.hold_reason);
-    await updateRun(trx, id, { ...hold, due_at: isOver ? app.clock.now() + lookAgainMs : null });
-    return false;
-  });
-  if (isFree) await releaseRun(app, id);
-}
-
-/** Cancels a batch of the mail of a cancelled run that has not left. */
-export async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
-  await app.store.write(async (trx) => {
-    const run = await lockRun(trx, id);
-    if (run?.status !== 'cancelled' || run.worker !== worker) return;
-    const cancelled = await cancelRun(app, trx, id, cancelledAtOnce);
-    const isDone = cancelled < cancelledAtOnce;
-    await updateRun(trx, id, isDone ? { due_at: null, worker: null, leased_until: null } : {});
+    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
+    await updateRun(trx, id, { ...hold, due_at });
   });
 }

@@ -26,10 +26,7 @@ export async function holdRun(app: App, worker: string, run: DueRun): Promise<bo
   const moment = momentOf(app, worker);
   const left = (run.leased_until ?? 0) - moment.now;
   if (run.worker === worker && left > leaseMs / 2 && left <= leaseMs) return true;
-  return app.store.write(
-    (trx) => leaseRun(trx, run.id, moment, moment.now + leaseMs),
-    'quiet',
-  );
+  return app.store.write((trx) => leaseRun(trx, run.id, moment, moment.now + leaseMs), 'quiet');
 }
 
 /** Ends the leases that an earlier daemon left: on SQLite there is only one at a time. */

@@ -5,7 +5,6 @@
 //   scheduled   | starts it (start.ts)
 //   running     | walks a page, or finds that it waits or is held (page.ts)
 //   held        | looks whether the cause has ended (held.ts)
-//   cancelled   | cancels some of its queued mail (held.ts)
 //
 // A turn that throws puts its run off for a few seconds, so that the others go on.
 import type { App } from '../../core/app.ts';
@@ -18,7 +17,7 @@ import {
   selectDueRuns,
 } from '../../people/runs/walk-queries.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import { cancelSome, lookAtHeld } from './held.ts';
+import { lookAtHeld } from './held.ts';
 import { endOldLeases, endOwnLeases, holdRun, momentOf } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
@@ -44,17 +43,21 @@ export function campaignLoop(app: App): CampaignLoop {
   const turns = new RunTurns();
   const wasSet = watchClock(app.clock);
 
+  const putOff = (run: DueRun) => {
+    const dueAt = app.clock.now() + troublePauseMs;
+    return app.store.write((trx) => putOffRun(trx, run.id, dueAt), 'quiet');
+  };
+
   const takeTurn = async (run: DueRun) => {
     try {
       if (!(await holdRun(app, worker, run))) return;
       if (run.status === 'scheduled') await startRun(app, worker, run);
       else if (run.status === 'running') await walkPage(app, worker, run);
       else if (run.status === 'held') await lookAtHeld(app, worker, run);
-      else await cancelSome(app, worker, run);
+      else await putOff(run);
     } catch (error) {
       app.log.error({ err: error, runId: run.id }, 'a campaign run cannot go on: trying again');
-      const dueAt = app.clock.now() + troublePauseMs;
-      await app.store.write((trx) => putOffRun(trx, run.id, dueAt), 'quiet');
+      await putOff(run);
     }
   };
 

@@ -7,8 +7,9 @@
 //   is gone, or its content cannot be sent:     | `failed`, with the reason
 //   sender not verified, template gone          |
 //   cannot be read now (store or workers busy)  | tried again
-import { byService } from '../../history/events/record.ts';
+
 import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
 import { countRun } from '../../people/runs/counters.ts';
 import { lockRun, type RunState, runs } from '../../people/runs/queries.ts';
 import {

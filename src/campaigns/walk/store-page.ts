@@ -19,7 +19,7 @@ import {
 } from '../../people/runs/queries.ts';
 import { findFailure } from '../../people/runs/walk-queries.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { judgeContacts, type Judged, type Recipient } from '../audience/judge.ts';
+import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import { dispatch, type Prepared } from '../content/dispatch.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';

@@ -1,7 +1,8 @@
 // A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each is read and
 // parsed once while the run is walked.
-import { findHeir } from '../../access/keys/queries.ts';
+
 import { callerOf } from '../../access/keys/keys.ts';
+import { findHeir } from '../../access/keys/queries.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

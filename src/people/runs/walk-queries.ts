@@ -111,11 +111,7 @@ export type MayHaveFailed = Pick<RecipientRow, 'contact_id' | 'outcome' | 'messa
 
 /** Returns contacts of the ledger that were not skipped, in the order of ids. */
 export const selectNotSkipped = own.all(
-  (
-    db,
-    runId: string,
-    { after, until, limit }: { after: string; until: string; limit: number },
-  ) =>
+  (db, runId: string, { after, until, limit }: { after: string; until: string; limit: number }) =>
     db
       .selectFrom('campaign_recipients')
       .select(['contact_id', 'outcome', 'message_id'])
