@@ -92,6 +92,7 @@ describe('the curl commands of the page', () => {
       .replace('{draftId}', 'the-draft')
       .replace('{threadId}', 'the-thread')
       .replace('{noteId}', 'the-note')
+      .replace('{runId}', 'the-run')
       .replace('{messageId}', 'the-message')
       .replace('{familyId}', 'the-family')
       .replace('{templateId}', 'the-template')

@@ -76,7 +76,7 @@ export interface RunCountersRow {
   hard_bounced: number;
 }
 
-interface RunTables {
+export interface RunTables {
   campaign_runs: RunRow;
   campaign_recipients: RecipientRow;
   run_counters: RunCountersRow;
@@ -90,7 +90,7 @@ export const runs = own.rowsOf('campaign_runs', 'campaign-run');
 /** A run without its audience, its content and what its messages share, which can be large. */
 export type RunState = Omit<RunRow, 'audience_snapshot' | 'shared' | 'content_snapshot'>;
 
-const stateColumns = [
+export const stateColumns = [
   'id',
   'organization_id',
   'campaign_id',

@@ -13,6 +13,7 @@ import {
   selectActionsOfThread,
 } from '../../inbox/approvals/copy-queries.ts';
 import { mergeWords } from '../../inbox/threads/search-queries.ts';
+import { deleteRecipients, deleteRun, findRunOf } from '../../people/runs/list-queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { clearAnswersOfMessage } from '../../webhooks/erase-queries.ts';
 import { eraseTold } from './actions.ts';
@@ -20,6 +21,8 @@ import { eraseEvent } from './events.ts';
 
 /** Number of rows of a table that one transaction erases. */
 const batch = 100;
+/** Number of contacts that one transaction removes from a ledger. */
+const recipientsAtOnce = 500;
 
 interface Erased {
   isDone: boolean;
@@ -90,6 +93,15 @@ const eraseMailbox: Erase = async (trx, row) => {
   return actions.length === batch ? { isDone: false } : eraseResource(trx, row);
 };
 
+/** Erases the runs of a campaign with their ledgers, which can have a row for each contact. */
+const eraseCampaign: Erase = async (trx, { id, organization_id: organizationId }) => {
+  const run = await findRunOf(trx, organizationId, id);
+  if (!run) return { isDone: true };
+  const rows = await deleteRecipients(trx, run.id, recipientsAtOnce);
+  if (rows < recipientsAtOnce) await deleteRun(trx, run.id);
+  return { isDone: false };
+};
+
 /** Merges the index of words; `about` records whether the merge has begun. */
 const eraseWords: Erase = async (trx, { about }) => {
   const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
@@ -100,5 +112,6 @@ export const eraseCopies: Readonly<Record<ErasureRow['kind'], Erase>> = {
   message: eraseMessage,
   resource: eraseResource,
   mailbox: eraseMailbox,
+  campaign: eraseCampaign,
   words: eraseWords,
 };

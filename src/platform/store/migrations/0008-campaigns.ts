@@ -14,6 +14,8 @@ create table campaigns (
   conversation_id text,
   -- JSON: the address it comes from, the audience, and the content without HTML, text and files.
   sender text, audience text not null, email text not null, metadata text,
+  -- JSON: advice about the content, as of its last change.
+  warnings text not null,
   created_at bigint not null, updated_at bigint not null,
   -- JSON: HTML, text and files. Last, as lists do not read it.
   body text
@@ -86,7 +88,8 @@ create index campaign_recipients_by_address on campaign_recipients (run_id, addr
 
 -- What became of the messages of a run.
 create table run_counters (
-  run_id text primary key references campaign_runs on delete cascade,
+  -- Named: reports can come after the run is deleted.
+  run_id text primary key,
   sent bigint not null, delivered bigint not null, bounced bigint not null,
   complained bigint not null, opened bigint not null, clicked bigint not null,
   unsubscribed bigint not null, failed bigint not null,
