@@ -33,6 +33,7 @@ import { createReportReader } from '../src/outbound/reports/reports.ts';
 import { sweepIdempotencyKeys } from '../src/outbound/sending/send.ts';
 import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts';
+import { sweepRunMinutes } from '../src/people/runs/counters.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
@@ -302,6 +303,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+      { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
     ]),
   );
 }

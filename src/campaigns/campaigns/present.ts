@@ -1,11 +1,7 @@
 // Runs in the form of the API.
 
-import {
-  findRunCounters,
-  type RunCountersRow,
-  type RunRow,
-  type RunState,
-} from '../../people/runs/queries.ts';
+import { findRunCounters, type RunCountersRow } from '../../people/runs/counter-queries.ts';
+import type { RunRow, RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { Run, RunSummary } from './run-schema.ts';

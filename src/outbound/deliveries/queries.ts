@@ -79,6 +79,7 @@ const engagedColumns = [
   'sent_at',
   'delivered_at',
   'read_at',
+  'campaign_run_id',
   'created_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 

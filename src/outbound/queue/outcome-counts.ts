@@ -1,5 +1,5 @@
-// Counting of accepted mail and outcomes: translates rows of the queue into observations of src/identity/reputation.
-// Simulator mail counts as mail, never as health.
+// Counting of accepted mail and outcomes: translates rows of the queue into observations of src/identity/reputation
+// and into counters of campaign runs. Simulator mail counts as mail, never as health.
 
 import type { App } from '../../core/app.ts';
 import { tellHolds } from '../../identity/domains/holds.ts';
@@ -9,6 +9,7 @@ import type { HealthTally } from '../../identity/reputation/health-queries.ts';
 import type { Tally } from '../../identity/reputation/metrics.ts';
 import { findSenderByEmail } from '../../identity/senders/queries.ts';
 import { simulatedOutcome } from '../../mail/smtp/route.ts';
+import { countRun, type RunTally } from '../../people/runs/counters.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -39,6 +40,17 @@ function observe(delivery: DeliveryRow, counts: Partial<Tally>): Observation {
   return { organizationId, acceptedAt, domain, counts };
 }
 
+/** Counts a change of deliveries that belong to a run. */
+function countRuns<Row extends { campaign_run_id: string | null }>(
+  trx: Db,
+  rows: readonly Row[],
+  countsOf: (row: Row) => Partial<RunTally>,
+): void {
+  for (const row of rows) {
+    if (row.campaign_run_id !== null) countRun(trx, row.campaign_run_id, countsOf(row));
+  }
+}
+
 /** Counts accepted mail. Blocked deliveries have failed at once, without an attempt. */
 export async function countAccepted(
   app: App,
@@ -57,6 +69,11 @@ export async function countAccepted(
     ),
   ]);
   await countMail(app, trx, observations);
+  for (const { deliveries } of drafts) countRuns(trx, deliveries, failedCount);
+}
+
+function failedCount({ status }: DeliveryRow): Partial<RunTally> {
+  return { failed: status === 'failed' ? 1 : 0 };
 }
 
 /** Counts the ends of a batch of attempts, and judges the health of their senders. */
@@ -81,6 +98,7 @@ export async function countEnded(
   const telling = ended.filter(
     ({ delivery, isOwnFault }) => !isOwnFault && simulatedOutcome(delivery.email) === null,
   );
+  countEndsOfRuns(trx, ended, telling);
   const identities = new Map<string, string | null>();
   const observations: HealthObservation[] = [];
   for (const { delivery, fromEmail, isHardBounce, isComplaint } of telling) {
@@ -92,6 +110,21 @@ export async function countEnded(
     observations.push(await tellHealth(trx, identities, delivery, fromEmail, counts));
   }
   await tellHolds(app, trx, await countHealth(app, trx, observations));
+}
+
+function countEndsOfRuns(
+  trx: Db,
+  ended: readonly EndedDelivery[],
+  telling: readonly EndedDelivery[],
+): void {
+  for (const { delivery, end, isDelivered, isComplaint } of ended) {
+    const counts = { delivered: isDelivered ? 1 : 0, complained: isComplaint ? 1 : 0 };
+    countRuns(trx, [delivery], () => ({ ...counts, [end]: 1 }));
+  }
+  for (const { delivery, isHardBounce, isComplaint } of telling) {
+    const health = { hard_bounced: isHardBounce ? 1 : 0, complaints: isComplaint ? 1 : 0 };
+    countRuns(trx, [delivery], () => ({ ...health, attempted: 1 }));
+  }
 }
 
 /**
@@ -126,6 +159,7 @@ export async function countConfirmed(
     trx,
     rows.map((row) => observe(row, { delivered: 1 })),
   );
+  countRuns(trx, rows, () => ({ delivered: 1 }));
 }
 
 /** Counts deliveries that left the queue without an attempt: no outcome of sending. */
@@ -135,6 +169,7 @@ export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow
     trx,
     rows.map((row) => observe(row, { failed: 1 })),
   );
+  countRuns(trx, rows, () => ({ failed: 1 }));
 }
 
 /** Counts reports that changed deliveries; each row as it is after its report. */
@@ -146,7 +181,9 @@ export async function countLate(
   if (moved.length === 0) return;
   const mail = moved.map(({ row, outcome }) => {
     const wasDelivered = outcome.kind !== 'delivered' && row.delivered_at !== null;
-    return observe(row, lateCounts(outcome, wasDelivered));
+    const counts = lateCounts(outcome, wasDelivered);
+    countRuns(trx, [row], () => counts);
+    return observe(row, counts);
   });
   await countMail(app, trx, mail);
   const health: HealthObservation[] = [];
@@ -154,6 +191,10 @@ export async function countLate(
     const isHardBounce = outcome.kind === 'bounced' && outcome.isHard === true;
     const isComplaint = outcome.kind === 'complained';
     if (!(isHardBounce || isComplaint) || simulatedOutcome(row.email) !== null) continue;
+    countRuns(trx, [row], () => ({
+      hard_bounced: isHardBounce ? 1 : 0,
+      complaints: isComplaint ? 1 : 0,
+    }));
     const message = await findMessageRow(trx, row.message_id);
     if (!message) continue;
     const counts = { hard_bounced: isHardBounce ? 1 : 0, complained: isComplaint ? 1 : 0 };
@@ -163,7 +204,10 @@ export async function countLate(
 }
 
 /** Returns the counts of a report: a bounce revokes the delivery, a complaint proves one. */
-function lateCounts({ kind }: Report, wasDelivered: boolean): Partial<Tally> {
+function lateCounts(
+  { kind }: Report,
+  wasDelivered: boolean,
+): Partial<Pick<RunTally, 'delivered' | 'bounced' | 'complained'>> {
   if (kind === 'delivered') return { delivered: 1 };
   if (kind === 'complained') return { complained: 1, delivered: wasDelivered ? 0 : 1 };
   return { bounced: 1, delivered: wasDelivered ? -1 : 0 };

@@ -25,6 +25,7 @@ import { countCohorts, type Moved } from '../tracking/cohorts.ts';
 import { engageSimulated } from '../tracking/engage.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
+import { noteRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
 
@@ -84,6 +85,7 @@ export async function settleAll(
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
     dead.push(...deadAddress(settlement));
     ended.push(...endOf(settlement, plan.change));
+    noteRunAttempt(trx, delivery, settlement.outcome, now);
     if (settlement.isTracked) {
       tracked.push({ row: delivery, had: false });
       if (plan.change.read_at !== null) await engageSimulated(trx, delivery, now);

@@ -14,9 +14,11 @@ import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { countMail, type Observation } from '../../identity/reputation/count.ts';
 import { type Proof, proveAddresses } from '../../people/contacts/verify.ts';
+import { countRun } from '../../people/runs/counters.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
+  type DeliveryRow,
   type EngagedDelivery,
   findDeliveryStatuses,
   findEngagedDeliveries,
@@ -28,6 +30,7 @@ import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import type { EngagementKind } from './automated.ts';
 import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
+import { type FirstEngagement, noteFirstEngagements } from './run-engagement.ts';
 
 /** Time within which a repeat creates no event. */
 const tellAgainMs = 30_000;
@@ -78,6 +81,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   const read = new Map<string, EngagedDelivery>();
   const observations: Observation[] = [];
   const proofs: Proof[] = [];
+  const firsts: FirstEngagement[] = [];
   for (const hit of hits) {
     const delivery = deliveries.get(hit.deliveryId);
     const engaged = messages.get(hit.messageId);
@@ -86,9 +90,16 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     changed.set(delivery.id, row);
     const by = hit.automatedBy ?? tooSoon(hit, delivery);
     if (by === null && hit.kind === 'click') proofs.push(proofOf(delivery));
+    const { opened_at, clicked_at } = row;
     const told = engage(hit, by, row, engaged, delivery);
+    firsts.push(...firstOf(delivery, { opened_at, clicked_at }, row));
     if (by === null && reads(engaged, delivery)) {
-      if (delivery.status === 'sent') observations.push(deliveredBy(delivery));
+      if (delivery.status === 'sent') {
+        observations.push(deliveredBy(delivery));
+        if (delivery.campaign_run_id !== null) {
+          countRun(trx, delivery.campaign_run_id, { delivered: 1 });
+        }
+      }
       read.set(delivery.id, delivery);
       engaged.statuses.set(delivery.id, 'read');
     }
@@ -103,8 +114,22 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
+  // After the proofs: a deletion of a contact locks it before its rows of the ledger.
+  await noteFirstEngagements(trx, firsts);
   // Counts last: other transactions wait for the counters.
   if (observations.length > 0) await countMail(app, trx, observations);
+}
+
+/** Returns the first open and click among a change of a row. Empty for mail that belongs to no run. */
+function firstOf(
+  delivery: EngagedDelivery,
+  before: Pick<EngagementRow, 'opened_at' | 'clicked_at'>,
+  after: EngagementRow,
+): FirstEngagement[] {
+  if (delivery.campaign_run_id === null) return [];
+  const openedAt = before.opened_at === null ? after.opened_at : null;
+  const clickedAt = before.clicked_at === null ? after.clicked_at : null;
+  return openedAt === null && clickedAt === null ? [] : [{ delivery, openedAt, clickedAt }];
 }
 
 /** Returns the proof of a click: a person reads the mail of the address. */
@@ -260,14 +285,19 @@ async function moveRead(
   await moveMessages(trx, moved, now);
 }
 
-/** Records the open of a simulated recipient at its delivery. Writes only the row; the caller counts it. */
+/**
+ * Records the open of a simulated recipient at its delivery. Writes the row and the run; the caller counts the
+ * rest.
+ */
 export async function engageSimulated(
   trx: Db,
-  { id, message_id: messageId }: Pick<EngagedDelivery, 'id' | 'message_id'>,
+  delivery: Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'campaign_run_id'>,
   at: number,
 ): Promise<void> {
-  const row = newEngagement(messageId, id);
+  const row = newEngagement(delivery.message_id, delivery.id);
   await upsertEngagements(trx, [
     { ...row, opens: 1, opened_at: at, told: `{"0":${at}}`, told_count: 1 },
   ]);
+  if (delivery.campaign_run_id === null) return;
+  await noteFirstEngagements(trx, [{ delivery, openedAt: at, clickedAt: null }]);
 }

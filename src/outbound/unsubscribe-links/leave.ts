@@ -21,11 +21,13 @@ import type { BlockReason } from '../../people/blocks/schema.ts';
 import { contactUnsubscribed } from '../../people/contacts/events.ts';
 import { presentContact } from '../../people/contacts/present.ts';
 import { contacts, findIdentitiesNamed } from '../../people/contacts/queries.ts';
+import { countRun } from '../../people/runs/counters.ts';
+import { markUnsubscribed } from '../../people/runs/queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
-import { findDeliveries } from '../deliveries/queries.ts';
-import { findMessageRows, lockMessages } from '../messages/queries.ts';
+import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
+import { findMessageRows, findRecipients, lockMessages } from '../messages/queries.ts';
 import type { Leaver } from './tokens.ts';
 
 /** Scope of a request: the group of the mail, or all mail of the organization. */
@@ -109,9 +111,20 @@ async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   if (!delivery) return;
   const facts = { unsubscribeGroupId: groupId, scope };
   const now = app.clock.now();
+  await countLeaver(trx, delivery, now);
   await recordTimeline(app, trx, [
     deliveryEvent(delivery, 'unsubscribed', message.status, now, facts),
   ]);
+}
+
+/** Counts the first unsubscribe of a run's recipient, and marks it in the ledger. */
+async function countLeaver(trx: Db, delivery: DeliveryRow, now: number): Promise<void> {
+  const { campaign_run_id: runId, message_id, recipient_id } = delivery;
+  if (runId === null) return;
+  const recipients = await findRecipients(trx, [message_id]);
+  const contactId = recipients.find(({ id }) => id === recipient_id)?.contact_id ?? null;
+  if (contactId === null || !(await markUnsubscribed(trx, runId, contactId, now))) return;
+  countRun(trx, runId, { unsubscribed: 1 });
 }
 
 /** Emits the event of the contact. Does nothing for an address without a contact. */

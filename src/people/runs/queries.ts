@@ -1,4 +1,4 @@
-// SQL on `campaign_runs` and `campaign_recipients`, and reads of `run_counters`. Rows only, no decisions.
+// All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -61,25 +61,9 @@ export class RecipientRow {
   unsubscribed_at!: number | null;
 }
 
-/** Counts of the messages of a run by their fate. */
-export interface RunCountersRow {
-  run_id: string;
-  sent: number;
-  delivered: number;
-  bounced: number;
-  complained: number;
-  opened: number;
-  clicked: number;
-  unsubscribed: number;
-  failed: number;
-  attempted: number;
-  hard_bounced: number;
-}
-
 export interface RunTables {
   campaign_runs: RunRow;
   campaign_recipients: RecipientRow;
-  run_counters: RunCountersRow;
 }
 
 const own = ownTables<RunTables>();
@@ -153,14 +137,6 @@ export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promis
     .executeTakeFirstOrThrow();
 }
 
-/** Finds the counters of these runs; a run that sent nothing has none. */
-export const findRunCounters = own.all((db, runIds: readonly string[]) =>
-  db
-    .selectFrom('run_counters')
-    .selectAll()
-    .where('run_id', ...isOneOf(db, runIds)),
-);
-
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
 /** Finds the contacts among these that one of the runs has judged. */
@@ -215,3 +191,55 @@ export function activityOf(
     and one.contact_id = ${contactId} and one.outcome = 'dispatched'
     and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
 }
+
+/** Statuses of a run that keep its queued mail back. */
+export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
+
+/**
+ * Finds the stopped ones among these runs. Hot for mail of runs. On PostgreSQL they stay stopped until the
+ * transaction ends.
+ */
+export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('campaign_runs')
+    .select(['id', 'status'])
+    .where('id', ...isOneOf(db, ids))
+    .where('status', 'in', ['paused', 'held', 'cancelled'])
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forShare())
+    .$narrowType<{ status: StoppedStatus }>(),
+);
+
+/** The first open and the first click of a message by a person; null for an act that was not the first. */
+export interface RecipientMark {
+  run_id: string;
+  contact_id: string;
+  message_id: string;
+  opened_at: number | null;
+  clicked_at: number | null;
+}
+
+/** Marks a contact of the ledger as engaged. The caller holds its message. */
+export const markEngaged = own.run((db, mark: RecipientMark) =>
+  db
+    .updateTable('campaign_recipients')
+    .set({
+      opened_at: sql<number | null>`coalesce(opened_at, ${mark.opened_at})`,
+      clicked_at: sql<number | null>`coalesce(clicked_at, ${mark.clicked_at})`,
+    })
+    .where('run_id', '=', mark.run_id)
+    .where('contact_id', '=', mark.contact_id)
+    .where('message_id', '=', mark.message_id),
+);
+
+/** Marks a contact of the ledger as unsubscribed. Returns false if it is marked or no longer in it. */
+export const markUnsubscribed = own.change(
+  (db, runId: string, contactId: string, now: number) =>
+    db
+      .updateTable('campaign_recipients')
+      .set({ unsubscribed_at: now })
+      .where('run_id', '=', runId)
+      .where('contact_id', '=', contactId)
+      .where('unsubscribed_at', 'is', null),
+  (count) => count > 0,
+);

@@ -53,7 +53,7 @@ export async function makeContacts(
           {
             organization_id: organizationId,
             folded_identifier: identifier,
-            id: app.newId('identity'),
+            id: app.newId('contactIdentity'),
             contact_id: id,
             position: 0,
             identifier,

@@ -22,6 +22,8 @@ export interface ReplyRule {
   verbs?: readonly string[];
   /** The server asks for fewer or slower mails, so the pace to its hosts decreases. */
   isRateLimit?: true;
+  /** The server makes every new sender or recipient wait, whatever its reputation. */
+  isWait?: true;
   /** A real reply (names changed), preceded by `VERB: ` if the command matters. */
   example: string;
 }

@@ -115,7 +115,7 @@ const waits = wordRules('policy', [
     /gr[ae]y-?list|postgrey|milter-greylist|please retry in \d|deferred for (?:\d+ )?(?:sec|min)|first time (?:sender|contact)|try again in \d+ (?:sec|min)/i,
     '450 4.2.0 <joe@example.net>: Recipient address rejected: Greylisted, see http://postgrey.example.net/help/example.com.html',
   ],
-]);
+]).map((rule): ReplyRule => ({ ...rule, isWait: true }));
 
 /** All rules about pace, in the order of their trial. */
 export const paceRules: readonly ReplyRule[] = [...reputationPace, ...pace, ...waits];

@@ -1,0 +1,40 @@
+// Engagement with campaign mail: the first open and click of a person, in the ledger and the counters of the
+// run (src/people/runs).
+import { countRun } from '../../people/runs/counters.ts';
+import { markEngaged, type RecipientMark } from '../../people/runs/queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { findRecipients } from '../messages/queries.ts';
+
+/** A delivery of a run with what it is engaged in for the first time; null for what it is not. */
+export interface FirstEngagement {
+  delivery: Pick<DeliveryRow, 'message_id' | 'recipient_id' | 'campaign_run_id'>;
+  openedAt: number | null;
+  clickedAt: number | null;
+}
+
+/** Counts first engagements and marks them in the ledger. The caller holds the messages. */
+export async function noteFirstEngagements(
+  trx: Db,
+  engagements: readonly FirstEngagement[],
+): Promise<void> {
+  if (engagements.length === 0) return;
+  const messageIds = [...new Set(engagements.map(({ delivery }) => delivery.message_id))];
+  const contactOf = new Map(
+    (await findRecipients(trx, messageIds)).map(({ id, contact_id }) => [id, contact_id]),
+  );
+  const marks: RecipientMark[] = [];
+  for (const { delivery, openedAt, clickedAt } of engagements) {
+    const { campaign_run_id: runId, recipient_id, message_id } = delivery;
+    if (runId === null) continue;
+    countRun(trx, runId, {
+      opened: openedAt === null ? 0 : 1,
+      clicked: clickedAt === null ? 0 : 1,
+    });
+    const contactId = contactOf.get(recipient_id) ?? null;
+    const first = { opened_at: openedAt, clicked_at: clickedAt };
+    if (contactId !== null)
+      marks.push({ run_id: runId, contact_id: contactId, message_id, ...first });
+  }
+  for (const mark of marks) await markEngaged(trx, mark);
+}

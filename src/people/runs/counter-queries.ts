@@ -1,0 +1,98 @@
+// All SQL on `run_counters` and `run_minutes`. Rows only; counters.ts decides on changes.
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+/** Counts of the messages of a run. Their meaning is at the head of counters.ts. */
+export interface RunCountersRow {
+  run_id: string;
+  sent: number;
+  delivered: number;
+  bounced: number;
+  complained: number;
+  opened: number;
+  clicked: number;
+  unsubscribed: number;
+  failed: number;
+  attempted: number;
+  hard_bounced: number;
+  complaints: number;
+}
+
+/** Attempts of a run in one minute. */
+export interface RunMinuteRow {
+  run_id: string;
+  /** First millisecond of the minute. */
+  minute: number;
+  attempted: number;
+  deferred: number;
+  reply: string | null;
+}
+
+interface CounterTables {
+  run_counters: RunCountersRow;
+  run_minutes: RunMinuteRow;
+}
+
+const own = ownTables<CounterTables>();
+
+/** Adds to the counters of runs. The caller sorts the rows, so that two transactions cannot deadlock. */
+export const addRunCounts = own.adderOf(
+  'run_counters',
+  ['run_id'],
+  [
+    'sent',
+    'delivered',
+    'bounced',
+    'complained',
+    'opened',
+    'clicked',
+    'unsubscribed',
+    'failed',
+    'attempted',
+    'hard_bounced',
+    'complaints',
+  ],
+);
+
+/** Adds the attempts of a minute. A newer reply replaces the stored one. */
+export const addRunMinute = own.run((db, row: RunMinuteRow) =>
+  db
+    .insertInto('run_minutes')
+    .values({
+      run_id: row.run_id,
+      minute: row.minute,
+      attempted: row.attempted,
+      deferred: row.deferred,
+      reply: row.reply,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['run_id', 'minute']).doUpdateSet((eb) => ({
+        attempted: eb('run_minutes.attempted', '+', eb.ref('excluded.attempted')),
+        deferred: eb('run_minutes.deferred', '+', eb.ref('excluded.deferred')),
+        reply: eb.fn.coalesce('excluded.reply', 'run_minutes.reply'),
+      })),
+    ),
+);
+
+/** Finds the counters of these runs; a run without messages has none. */
+export const findRunCounters = own.all((db, runIds: readonly string[]) =>
+  db
+    .selectFrom('run_counters')
+    .selectAll()
+    .where('run_id', ...isOneOf(db, runIds)),
+);
+
+/** Selects the minutes of a run since one of them, the oldest first. */
+export const selectRunMinutes = own.all((db, runId: string, since: number) =>
+  db
+    .selectFrom('run_minutes')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('minute', '>=', since)
+    .orderBy('minute'),
+);
+
+/** Deletes all minutes before this one. */
+export async function deleteRunMinutes(db: Db, before: number): Promise<void> {
+  await tables<CounterTables>(db).deleteFrom('run_minutes').where('minute', '<', before).execute();
+}
