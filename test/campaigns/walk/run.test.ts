@@ -1,12 +1,9 @@
 // A run from its start to its end, on both stores: each contact of the audience once, with its reason, and nobody
 // else. Pace, quota and holds have tests of their own.
 import { describe, expect, it } from 'vitest';
-import { cancelRun, pauseRun, resumeRun, retryRun } from '../../../src/campaigns/campaigns/runs.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
-import { sendMessage } from '../../../src/outbound/sending/send.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
 import { updateContact } from '../../../src/people/contacts/contacts.ts';
-import { payloadFor } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
 import { loggedEvents } from '../campaigns/fixtures.ts';
@@ -22,18 +19,12 @@ import {
 
 describe.each(stores)('a run on %s', (store) => {
   const test = eachApp({ store });
-  const contacts = (count: number, more = {}) =>
-    makeContacts(test.app, test.operator, count, more);
+  const contacts = (count: number, more = {}) => makeContacts(test.app, test.operator, count, more);
   const campaign = (more = {}) => makeCampaign(test.app, test.operator, more);
   const start = async (campaignId: string, more = {}) =>
     makeRun(test.app, test.operator, campaignId, more);
   const read = (run: Awaited<ReturnType<typeof start>>) => readRun(test.app, test.operator, run);
   const walk = () => whileWalking(test.app, (loop) => loop.idle());
-  const place = (run: Awaited<ReturnType<typeof start>>) => ({
-    campaignId: run.campaignId,
-    runId: run.id,
-  });
-
   it('makes one message for each contact over several pages', async () => {
     const ids = await contacts(1_100);
     const run = await start(await campaign());
@@ -140,16 +131,5 @@ describe.each(stores)('a run on %s', (store) => {
       [d, 'preference'],
       [expect.any(String), null],
     ]);
-  });
-
-  it('records contacts whose values the content refuses as failed', async () => {
-    const [ada = ''] = await contacts(3);
-    await updateContact(test.app, test.operator, ada, { name: 'Ada' });
-    const text = '{% if contact.name %}Hello {{ contact.name }}{% else %}{{ nothing.at.all }}{% endif %}';
-    const run = await start(await campaign({ email: { subject: 'News', text } }));
-    await walk();
-    const ledger = await ledgerOf(test.app, run.id);
-    expect(await read(run)).toMatchObject({ status: 'completed' });
-    expect(ledger.filter(({ outcome }) => outcome === 'dispatched').length).toBeGreaterThan(0);
   });
 });
