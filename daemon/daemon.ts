@@ -23,6 +23,7 @@ import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
 import { sweepThreads, wakeThreads } from '../src/inbox/threads/jobs.ts';
 import { createRetention } from '../src/outbound/messages/retention.ts';
 import { createSearchFiller } from '../src/outbound/messages/search.ts';
+import { createConfirmationLoop } from '../src/outbound/opt-in/loop.ts';
 import { createAttempter } from '../src/outbound/queue/attempter.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
@@ -111,6 +112,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);
+    startConfirmations(app, onStop);
     await startProjector(app, onStop);
     await startWebhooks(app, onStop);
     startLesserWork(app, pipeline, onStop);
@@ -229,6 +231,13 @@ function startReports(app: App, onStop: OnStop): void {
   const reports = createReportReader(app);
   reports.start();
   onStop(() => reports.stop());
+}
+
+/** Starts the mails that ask contacts to confirm a group. */
+function startConfirmations(app: App, onStop: OnStop): void {
+  const loop = createConfirmationLoop(app);
+  loop.start();
+  onStop(() => loop.stop());
 }
 
 /** Starts the projector, which parses received mail soon after its 250. */

@@ -14,7 +14,7 @@ const rowsPrinted = 10;
 const number = (value: number) => value.toLocaleString('en');
 
 async function reportText(report: ImportReport): Promise<string> {
-  const { dryRun, format, created, updated, unchanged, rejected, rows } = report;
+  const { dryRun, format, created, updated, unchanged, rejected, pending, rows } = report;
   const would = dryRun ? 'would be ' : '';
   const counts = [
     `${format}: ${number(created + updated + unchanged + rejected)} rows`,
@@ -22,6 +22,7 @@ async function reportText(report: ImportReport): Promise<string> {
     `  ${number(updated)} ${would}updated`,
     `  ${number(unchanged)} unchanged`,
     `  ${number(rejected)} rejected`,
+    ...(pending === undefined ? [] : [`  ${number(pending)} asked to confirm`]),
   ].join('\n');
   const preview = dryRun ? '\n\nPreview: nothing was changed.' : '';
   if (rows.length === 0) return `${counts}${preview}`;
@@ -54,6 +55,10 @@ export default class ContactsImport extends BaseCommand {
       command:
         'svc contacts import people.csv --map "Opt-in (DOI)=subscribed" --map "Notes=ignore"',
     },
+    {
+      description: 'Let each contact confirm a group by mail first',
+      command: 'svc contacts import people.csv --require-confirmation usg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
     { description: 'Read from standard input', command: 'svc contacts import - < people.jsonl' },
   ];
 
@@ -70,12 +75,18 @@ export default class ContactsImport extends BaseCommand {
       helpValue: 'COLUMN=FIELD',
       multiple: true,
     }),
+    'require-confirmation': Flags.string({
+      description: 'Id of a double opt-in group that each contact is asked to confirm',
+      helpValue: 'GROUP',
+    }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
     await withCaller(flags, async (app, caller) => {
       const { importContacts } = await import('../../src/people/contacts/import.ts');
+      const { askImported } = await import('../../src/outbound/opt-in/import.ts');
+      const groupId = flags['require-confirmation'];
       await runImport(flags, args.file, async (dryRun) => {
         const progress = await startProgress(flags, 'read');
         let came = { created: 0, updated: 0 };
@@ -87,9 +98,11 @@ export default class ContactsImport extends BaseCommand {
             : `${done}. Run the same command again to do the rest`;
           writeInterrupted(flags, `interrupted: ${text}`, came);
         });
+        const confirm = groupId === undefined ? undefined : await askImported(app, caller, groupId);
         const report = await importContacts(app, caller, readFile(args.file, progress), {
           dryRun,
           map: flags.map,
+          confirm,
           onBatch({ created, updated }) {
             came = { created, updated };
           },

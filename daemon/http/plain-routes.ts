@@ -267,6 +267,40 @@ export const plainPaths: readonly PlainPath[] = [
     },
     errors: [500, 503, 504],
   },
+  {
+    method: 'GET',
+    path: '/c/{token}',
+    name: 'showConfirmPage',
+    summary: 'Show the page to confirm a double opt-in group',
+    description: 'Shows a button, and changes nothing.',
+    area: 'links',
+    params: token,
+    answers: {
+      200: { description: 'The page, with a button unless the link was used', types: page },
+      410: { description: 'The link is older than 7 days, or no longer valid', types: page },
+      ...brokenLink,
+    },
+    errors: [500, 503, 504],
+  },
+  {
+    method: 'POST',
+    path: '/c/{token}',
+    name: 'confirmGroup',
+    summary: 'Confirm a double opt-in group',
+    description:
+      'The form has `action=confirm`. The contact is confirmed, and an unsubscribe of its address ' +
+      'from this group is lifted.',
+    area: 'links',
+    params: token,
+    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    answers: {
+      200: { description: 'The page with the new state', types: page },
+      400: { description: 'The page, unchanged: the form asks for nothing', types: page },
+      410: { description: 'The link is older than 7 days, or no longer valid', types: page },
+      ...brokenLink,
+    },
+    errors: [500, 503, 504],
+  },
 ];
 
 /** Descriptions of the areas of these paths that no route has. */

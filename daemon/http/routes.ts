@@ -24,6 +24,8 @@ import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
 import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
 import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
+import { importRoutes } from '../../src/outbound/opt-in/import-routes.ts';
+import { memberRoutes } from '../../src/outbound/opt-in/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
 import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
 import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';
@@ -54,10 +56,12 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   warmingRoutes,
   blockRoutes,
   unsubscribeGroupRoutes,
+  memberRoutes,
   brandRoutes,
   templateRoutes,
   workspaceRoutes,
   familyRoutes,
+  importRoutes,
   contactRoutes,
   conversationRoutes,
   forgetRoutes,

@@ -1,14 +1,15 @@
 // Serves the targets of links in mail (src/outbound/tracking/serve.ts,
-// src/outbound/unsubscribe-links/serve.ts): no key, no cookie. A link without a target is a page for people.
+// src/outbound/unsubscribe-links/serve.ts, src/outbound/opt-in/serve.ts): no key, no cookie. A link without a target is a page for people.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { App } from '../../src/core/app.ts';
+import { serveConfirming } from '../../src/outbound/opt-in/serve.ts';
 import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
 import { readForm } from '../tracking/form.ts';
 import type { Workload } from './workload.ts';
 
-/** Mounts everything below `/t/` and `/u/`, and below `/c/`, which has no links yet. */
+/** Mounts everything below `/t/`, `/u/` and `/c/`. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -20,22 +21,20 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       return send(reply, answer ?? brokenLink);
     },
   });
-  server.route({
-    method: ['GET', 'HEAD', 'POST'],
-    url: '/u/*',
-    handler: async ({ method, url: path, headers, socket, raw }, reply) => {
-      const body = method === 'POST' ? await readForm(raw, app.clock) : null;
-      const { remoteAddress = null } = socket;
-      const asked = { method, path, headers, remoteAddress, ...(body && { body }) };
-      const answer = await workload.begin(() => serveLeaving(app, asked));
-      return send(reply, answer ?? brokenLink);
-    },
-  });
-  server.route({
-    method: ['GET', 'HEAD'],
-    url: '/c/*',
-    handler: async (_request, reply) => send(reply, brokenLink),
-  });
+  const forms = { '/u/*': serveLeaving, '/c/*': serveConfirming };
+  for (const [url, serve] of Object.entries(forms)) {
+    server.route({
+      method: ['GET', 'HEAD', 'POST'],
+      url,
+      handler: async ({ method, url: path, headers, socket, raw }, reply) => {
+        const body = method === 'POST' ? await readForm(raw, app.clock) : null;
+        const { remoteAddress = null } = socket;
+        const asked = { method, path, headers, remoteAddress, ...(body && { body }) };
+        const answer = await workload.begin(() => serve(app, asked));
+        return send(reply, answer ?? brokenLink);
+      },
+    });
+  }
 }
 
 function send(reply: FastifyReply, { status, headers, body }: TrackedAnswer): FastifyReply {

@@ -1,15 +1,15 @@
-// Answers of a tracking host (specification 2.12): links below /t/ and /u/, the challenge of the certificate
-// authority, and nothing else. Only bodies of unsubscribe forms are read. listeners.ts has its listeners.
+// Answers of a tracking host (specification 2.12): links below /t/, /u/ and /c/, the challenge of the
+// certificate authority, and nothing else. Only bodies of the forms below /u/ and /c/ are read. listeners.ts has its listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/core/app.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
 import { httpChallenge } from '../../src/outbound/tracking/custom/challenges.ts';
 import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
-import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/serve.ts';
+import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';
 import { readForm } from './form.ts';
 
-/** Answers paths below /t/ and /u/; null for unknown ones. */
+/** Answers paths below /t/, /u/ and /c/; null for unknown ones. */
 export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
 
 const challengePath = '/.well-known/acme-challenge/';
@@ -63,7 +63,7 @@ async function answerTo(
 }
 
 function isForm({ method, path }: LeaveRequest): boolean {
-  return method === 'POST' && path.startsWith('/u/');
+  return method === 'POST' && /^\/[cu]\//.test(path);
 }
 
 /** Answers one request; never rejects. */

@@ -296,6 +296,13 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       unique: { contact_id: numbered('contact_id') },
     },
   ],
+  '/v1/unsubscribe-groups/{id}/members': ({ shared }) => [
+    {
+      table: 'group_confirmations',
+      where: `group_id = '${shared.unsubscribeGroup}' and contact_id = '${shared.contact}'`,
+      unique: { contact_id: numbered('contact_id') },
+    },
+  ],
   '/v1/events': () => [],
   '/v1/events/kinds': () => [],
   '/v1/webhooks': ({ shared }) => [

@@ -44,6 +44,7 @@ function urlOf(path: string, side: Side): string {
     '/v1/mailboxes': shared.threadedMailbox,
     '/v1/email/domains': shared.domain,
     '/v1/contact-groups': shared.contactGroup,
+    '/v1/unsubscribe-groups': shared.unsubscribeGroup,
     '/v1/webhooks': shared.webhook,
   }).find(([prefix]) => path.startsWith(prefix))?.[1];
   return path.replace('{id}', id ?? '').replace('{threadId}', threadId);
@@ -51,8 +52,11 @@ function urlOf(path: string, side: Side): string {
 
 /** Adds the resources that a world lacks. */
 async function addRest({ test, own }: PermissionWorld): Promise<void> {
-  const { contactGroup, contact, domain } = own.shared;
+  const { contactGroup, unsubscribeGroup, contact, domain } = own.shared;
   await own.api.post(`/v1/contact-groups/${contactGroup}/members`, { contactIds: [contact] });
+  await own.api.post(`/v1/unsubscribe-groups/${unsubscribeGroup}/members`, {
+    contactIds: [contact],
+  });
   await test.app.store.write((trx) =>
     sql`insert into dmarc_reports select 'dmr_0123456789abcdefghjk', organization_id, domain, 'them',
       'report', created_at, created_at, 1, 1, 0, '[]', created_at from domains where id = ${domain}`.execute(

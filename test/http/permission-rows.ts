@@ -361,7 +361,7 @@ export const resources = {
     path: unsubscribeGroups,
     idKind: 'unsubscribeGroup',
     make: ({ app, operator, serial, name }) =>
-      createGroup(app, operator, { name: `${name} ${serial}` }),
+      createGroup(app, operator, { name: `${name} ${serial}`, confirm: true }),
     conforms: {
       topic: 'unsubscribe-groups',
       audits: {
@@ -1026,6 +1026,25 @@ export const rows: Readonly<Record<string, Row>> = {
     same: ({ name }) => ({ name: `${name} 1` }),
     update: () => ({ name: 'renamed' }),
   }),
+  [`GET ${unsubscribeGroups}/{id}/members`]: {
+    may: readsContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    query: '?limit=100',
+  },
+  [`POST ${unsubscribeGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
+    foreignBody: ({ shared }) => ({ contactIds: [shared.contact] }),
+  },
+  [`DELETE ${unsubscribeGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
+  },
   ...fiveRows(brands, 'brand', onBrands, {
     create: (_own, serial) => ({ slug: `made-${serial}`, name: 'Made' }),
     same: ({ name }) => ({ slug: `${name}-1`, name: 'Same' }),

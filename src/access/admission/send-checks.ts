@@ -18,6 +18,8 @@ export const pausedCheck = (allowances: Allowances): SendCheck<'accepting', ByOr
 interface Counted extends ByOrganization {
   addresses: readonly string[];
   scheduledFor: number | undefined;
+  /** Mail that the service writes itself: outside of the quota. */
+  isOfService: boolean;
 }
 
 /** Takes quota for each send that passes it, so no check that can refuse may follow. */
@@ -26,9 +28,11 @@ export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Count
   asked: 'accepting',
   prepare:
     () =>
-    ({ organizationId, addresses, scheduledFor }) =>
+    ({ organizationId, addresses, scheduledFor, isOfService }) =>
       // Scheduled mail counts on the day on which it goes.
-      scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
+      scheduledFor === undefined && !isOfService
+        ? allowances.take(organizationId, countEmails(addresses))
+        : null,
 });
 
 /** Counts one email for each address, even if it is named several times. */

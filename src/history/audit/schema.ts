@@ -40,6 +40,7 @@ const otherActions = [
   'conversation.archived',
   'conversation.reopened',
   'contact.imported',
+  'unsubscribe-group.confirmed',
   'mailbox.paused',
   'mailbox.resumed',
   'template.published',

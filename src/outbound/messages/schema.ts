@@ -108,7 +108,9 @@ export type Delivery = z.output<typeof delivery>;
 /** Way by which a message was handed in, with the credentials used. */
 const messageOrigin = z
   .object({
-    via: z.enum(['api', 'command', 'smtp', 'sendmail']),
+    via: z
+      .enum(['api', 'command', 'smtp', 'sendmail', 'service'])
+      .meta({ description: '`service`: mail that the service wrote itself' }),
     keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
     keyName: z.string().nullable().meta({ description: 'Name of the key at that time' }),
     user: z.string().nullable().meta({

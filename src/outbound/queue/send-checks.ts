@@ -14,7 +14,8 @@
 //   onboarding      | both      | before approval, mail that leaves the machine: 403
 //   local-sender    | both      | mail of the sandbox domain that leaves the machine: 403
 //   public-link     | accepting | links in mail that leaves the machine, without http.publicUrl: 422
-//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
+//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room.
+//                   |           | Mail of the service itself takes none
 import type { Allowances } from '../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
@@ -58,6 +59,8 @@ export interface AcceptingSend extends CheckedSend {
   tracking: Tracking;
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
+  /** Mail that the service writes itself. */
+  isOfService: boolean;
   /** The message that it replies to; null until the check `named` has found it. */
   parent: MessageRow | null;
 }

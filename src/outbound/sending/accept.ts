@@ -55,6 +55,8 @@ export interface AcceptRequest {
   run?: RunMail;
   /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
   refusal?: ServiceError;
+  /** Mail that the service writes itself, outside of the quota. */
+  isOfService?: boolean;
 }
 
 /** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
@@ -105,8 +107,8 @@ export async function acceptAll(
   await allowances.count(
     trx,
     // Scheduled mail counts on the day on which it is sent.
-    [...drafts.values()].flatMap(({ message }) =>
-      message.scheduled_for === null
+    [...drafts].flatMap(([index, { message }]) =>
+      message.scheduled_for === null && !requests[index]?.isOfService
         ? { organizationId: message.organization_id, emails: message.delivery_count }
         : [],
     ),
@@ -179,6 +181,7 @@ export function toCheck({
   payload,
   content,
   scheduledFor,
+  isOfService = false,
 }: Omit<AcceptRequest, 'idempotency'>): AcceptingSend {
   const { to, cc = [], bcc = [], from } = payload;
   return {
@@ -192,6 +195,7 @@ export function toCheck({
     origins: content.raw?.origins ?? [],
     tracking: content.tracking,
     scheduledFor,
+    isOfService,
     sender: null,
     parent: null,
   };

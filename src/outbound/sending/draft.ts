@@ -66,6 +66,7 @@ interface DraftedSend {
   content: SendContent;
   resent?: MessageRow;
   template?: FilledTemplate;
+  isOfService?: boolean;
   run?: RunMail;
 }
 
@@ -77,7 +78,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template, run }: DraftedSend,
+  { caller, payload, content, resent, template, run, isOfService }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -125,7 +126,9 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(originOf(caller, content.raw, resent, template)),
+    origin: toJson(
+      isOfService === true ? serviceOrigin : originOf(caller, content.raw, resent, template),
+    ),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -156,6 +159,8 @@ function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
     ...(links.isCut && { trackedCharacters: mostCharacters }),
   };
 }
+
+const serviceOrigin: StoredOrigin = { via: 'service', keyId: null, keyName: null, user: null };
 
 function originOf(
   { keyId, keyName }: Caller,

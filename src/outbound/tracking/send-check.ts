@@ -15,11 +15,12 @@ interface Linked {
   sender: ResolvedSender | null;
 }
 
-const refusal = () =>
+/** The refusal of links that recipients could not open. */
+export const unreachableLinks = () =>
   ValidationError.of(
     'http.publicUrl',
     'is not set in the configuration: recipients could not open the links of this mail (to unsubscribe, ' +
-      'or to track opens and clicks). Set it to the address at which others reach this service, such as ' +
+      'to confirm, or to track opens and clicks). Set it to the address at which others reach this service, such as ' +
       'https://mail.example.com',
   );
 
@@ -38,6 +39,6 @@ export const publicLinkCheck: SendCheck<'accepting', Linked> = {
     // Loads the tracking hosts before a refusal, as a command does not keep them in memory: a link
     // on such a host needs no public URL of the service.
     if (sends.some(isLost)) await refreshActiveHosts(app);
-    return (send) => (isLost(send) ? refusal() : null);
+    return (send) => (isLost(send) ? unreachableLinks() : null);
   },
 };

@@ -1,31 +1,21 @@
 // Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
 // nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants neither cookie nor
 // redirect). The holder of a token decides about all groups of the organization, for the address of the token.
-import { defaultOrganization } from '../../access/organizations/organizations.ts';
-import { findOrganization } from '../../access/organizations/queries.ts';
-import { findDefaultBrand } from '../../content/brands/queries.ts';
 import type { App } from '../../core/app.ts';
-import { findDefaultSender } from '../../identity/senders/queries.ts';
 import { findPublicGroups, unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
-import { findMessageRow } from '../messages/queries.ts';
-import { pageLookOf, plainLook } from '../tracking/page-look.ts';
 import { brokenLink, recipientPageHeaders } from '../tracking/recipient-page.ts';
-import type { TrackedAnswer, TrackedRequest } from '../tracking/serve.ts';
+import type { TrackedAnswer } from '../tracking/serve.ts';
 import { comeBack, groupsLeft, type Leaving, leaveAll, type Scope, standingOf } from './leave.ts';
 import { type Change, type LeavePageParts, leavePage } from './page.ts';
+import { formOf, type LeaveRequest, lookOf, senderNameOf } from './page-facts.ts';
 import { type Leaver, readLinkToken } from './tokens.ts';
 
 const mostPerTransaction = 128;
 /** Most public groups on the page. */
 const mostGroups = 100;
-
-/** A request with the body that its face has read. */
-export interface LeaveRequest extends TrackedRequest {
-  body?: Buffer;
-}
 
 interface Wish {
   leaves: boolean;
@@ -77,13 +67,9 @@ const leavesOf = perApp((app: App) =>
   }),
 );
 
-/** Reads the form. Both encodings that browsers use are allowed (RFC 8058 3.2). */
-async function wishOf({ headers, body }: LeaveRequest): Promise<Wish | undefined> {
-  const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
-  const answer = new Response(body ? new Uint8Array(body) : '', {
-    headers: { 'content-type': type },
-  });
-  const form = await answer.formData().catch(() => null);
+/** Reads the wish in the form. */
+async function wishOf(request: LeaveRequest): Promise<Wish | undefined> {
+  const form = await formOf(request);
   if (form?.get('List-Unsubscribe') === 'One-Click') {
     return { leaves: true, scope: 'group', groupId: null };
   }
@@ -109,8 +95,7 @@ async function shown(
     sender: await senderNameOf(db, leaver),
     address,
   };
-  const brand = await findDefaultBrand(db, organizationId);
-  const look = brand ? pageLookOf(brand) : plainLook;
+  const look = await lookOf(db, organizationId);
   const page = leavePage(standing, names, { look, ...(await listedGroups(db, leaver)), change });
   const body = Buffer.from(method === 'HEAD' ? '' : page);
   return { status, headers: recipientPageHeaders(look), body };
@@ -132,17 +117,4 @@ async function listedGroups(
   );
   const groups = listed.map((group) => ({ ...group, isOn: !left.has(group.id) }));
   return { groups, hasMore: others.length > mostGroups };
-}
-
-/**
- * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the default
- * sender or the organization, but never the name of the first organization, which its owner did not choose.
- */
-async function senderNameOf(db: Db, { organizationId, messageId }: Leaver): Promise<string> {
-  const message = messageId === null ? undefined : await findMessageRow(db, messageId);
-  if (message) return message.from_name ?? message.from_email;
-  const sender = await findDefaultSender(db, organizationId);
-  const organization = await findOrganization(db, organizationId);
-  const chosen = organization?.name === defaultOrganization ? null : organization?.name;
-  return sender?.name ?? chosen ?? sender?.email ?? 'this sender';
 }

@@ -66,6 +66,8 @@ export interface Merged {
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
   /** Addresses to block for each candidate. */
   addresses: (readonly string[])[];
+  /** Sorted ids of the contacts of all accepted candidates, if they can get mail. */
+  reachable: string[];
 }
 
 /** Merges the candidates, in their order, into the existing contacts. */
@@ -91,6 +93,8 @@ class People {
   readonly #byAddress = new Map<string, State>();
   readonly #byExternalId = new Map<string, State>();
   readonly #ofCandidate = new Map<Candidate, State>();
+  /** Contacts of candidates that were not rejected. */
+  readonly #taken = new Set<string>();
 
   constructor(app: App, organizationId: string, { rows, identities }: Known) {
     this.#app = app;
@@ -117,11 +121,14 @@ class People {
     if ('problem' in found) return { row, line, field: found.field, reason: found.problem };
     const { state } = found;
     if (!state) {
-      this.#keep(this.#made(candidate), candidate);
+      const made = this.#made(candidate);
+      this.#keep(made, candidate);
+      this.#taken.add(made.row.id);
       return 'created';
     }
     const next = this.#over(state, candidate);
     if ('problem' in next) return { row, line, field: next.field, reason: next.problem };
+    this.#taken.add(state.row.id);
     const isChanged = isOther(state, next);
     if (isChanged) next.row.updated_at = this.#app.clock.now();
     this.#keep(isChanged ? next : state, candidate);
@@ -235,11 +242,14 @@ class People {
     return candidate.reason === 'bounce' ? all.slice(0, 1) : all;
   }
 
-  changes(): Pick<Merged, 'created' | 'changed'> {
+  changes(): Pick<Merged, 'created' | 'changed' | 'reachable'> {
     const created: NewContact[] = [];
     const changed: ChangedContact[] = [];
+    const reachable: string[] = [];
     for (const state of this.#states.values()) {
       const { row, identities, tags, stored } = state;
+      const isReachable = row.is_archived === 0 && identities.length > 0;
+      if (isReachable && this.#taken.has(row.id)) reachable.push(row.id);
       if (!stored) created.push({ row, identities, tags });
       else if (row !== stored.row) {
         const newIdentities = identities === stored.identities ? null : identities;
@@ -247,7 +257,7 @@ class People {
         changed.push({ row, identities, tags, before: stored.row, newIdentities, newTags });
       }
     }
-    return { created, changed };
+    return { created, changed, reachable: reachable.sort() };
   }
 }
 

@@ -3,7 +3,7 @@
 // more, and resumes an interrupted one. import-rows.ts reads rows, import-known.ts finds their contacts,
 // import-merge.ts merges them, import-window.ts orders them.
 import { allows } from '../../core/api/permission.ts';
-import type { Caller, StreamedBody } from '../../core/api/route.ts';
+import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { amendAudit } from '../../history/audit/audit.ts';
 import { record, told } from '../../history/events/record.ts';
@@ -11,6 +11,7 @@ import { textSet } from '../../platform/csv/text-set.ts';
 import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import { orAgain } from '../../platform/store/again.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { newBlockRow } from '../blocks/blocks.ts';
 import { type BlockRow, findActiveBlocks, insertBlocks } from '../blocks/queries.ts';
 import { insertContacts, updateContacts } from './bulk-queries.ts';
@@ -20,7 +21,7 @@ import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './impor
 import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
 import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
 import { readFile } from './import-thread.ts';
-import type { ImportQuery, ImportReport } from './schema.ts';
+import type { ImportReport } from './schema.ts';
 
 /** Most tries of a transaction that conflicts with another on the same people. */
 const mostRuns = 20;
@@ -32,6 +33,11 @@ export interface ImportOptions {
   map?: readonly string[] | undefined;
   /** Counts changes without making them. */
   dryRun: boolean;
+  /**
+   * Called in each transaction with the contacts of its rows, sorted and locked. Returns the number of those
+   * that now wait for a confirmation.
+   */
+  confirm?: ((trx: Db, contactIds: readonly string[]) => Promise<number>) | undefined;
   /** Called after each transaction, with the report so far. */
   onBatch?: (report: ImportReport) => void;
 }
@@ -85,35 +91,44 @@ type Outcome = Merged['outcomes'][number];
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
 /** Writes an import. All of it makes one audit entry, which grows with each transaction, and one event. */
-function writing(app: App, caller: Caller, report: ImportReport) {
+function writing(
+  app: App,
+  caller: Caller,
+  report: ImportReport,
+  confirm: ImportOptions['confirm'],
+) {
   const { organizationId } = caller;
   let entryId: string | null = null;
   const toldOf = (counts = report) => {
-    const { format, created, updated, unchanged, rejected } = counts;
-    return { format, created, updated, unchanged, rejected };
+    const { format, created, updated, unchanged, rejected, pending } = counts;
+    return { format, created, updated, unchanged, rejected, ...(pending && { pending }) };
   };
   const write = (batch: ReadBatch, window: NamesOfWindow | null, candidates: Candidate[]) =>
     app.store.write(async (trx) => {
       const known = await knownTo(trx, organizationId, batch, true);
-      if (window?.saysElsewhere(known, batch)) return { outcomes: null, id: entryId };
+      if (window?.saysElsewhere(known, batch)) return { outcomes: null, pending: 0, id: entryId };
       const merged = mergeRows(app, organizationId, candidates, known);
       await insertContacts(trx, merged.created);
       await updateContacts(trx, merged.changed);
       const blocks = blocksOf(app, caller, candidates, merged);
       const blocked = blocks.length > 0 ? await insertBlocks(trx, blocks) : [];
       const outcomes = withBlocks(merged, blocked);
+      const pending = (await confirm?.(trx, merged.reachable)) ?? 0;
       const isNews = outcomes.some((outcome) => outcome === 'created' || outcome === 'updated');
-      if (!isNews) return { outcomes, id: entryId };
-      const details = toldOf(counted({ ...report, rows: [] }, outcomes));
+      if (!isNews && pending === 0) return { outcomes, pending, id: entryId };
+      const details = toldOf(counted({ ...report, rows: [] }, outcomes, pending));
       if (entryId !== null) await amendAudit(trx, entryId, details);
       const change = { subject: null, action: 'contact.imported', details } as const;
-      return { outcomes, id: entryId ?? (await record(app, trx, caller, change)) };
+      const id = entryId ?? (await record(app, trx, caller, change));
+      return { outcomes, pending, id };
       // Made durable by the last transaction. After a crash, repeating the import restores lost changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
-    const { outcomes, id } = await orAgain(() => write(batch, window, candidates), mostRuns);
+    const work = () => write(batch, window, candidates);
+    const { outcomes, pending, id } = await orAgain(work, mostRuns);
     entryId = id;
+    if (report.pending !== undefined) report.pending += pending;
     return outcomes;
   };
   const finish = async () => {
@@ -163,11 +178,12 @@ function comparing(app: App, caller: Caller) {
 }
 
 /** Adds the outcomes to the report. */
-function counted(report: ImportReport, outcomes: readonly Outcome[]): ImportReport {
+function counted(report: ImportReport, outcomes: readonly Outcome[], pending = 0): ImportReport {
   for (const outcome of outcomes) {
     if (typeof outcome === 'string') report[outcome]++;
     else report.rejected++;
   }
+  if (report.pending !== undefined) report.pending += pending;
   return report;
 }
 
@@ -212,14 +228,15 @@ export async function importContacts(
   app: App,
   caller: Caller,
   source: AsyncIterable<Buffer>,
-  { as, map: entries = [], dryRun, onBatch }: ImportOptions,
+  { as, map: entries = [], dryRun, confirm, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
   const options = { as, map: columnMapOf(entries) };
   const { format, map, windows, encoding } = await readFile(source, options);
   const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
   const file = { format, encoding: encoding(), map };
-  const report: ImportReport = { ...file, dryRun, ...counts, rows: [] };
-  const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report);
+  const pending = confirm && !dryRun ? { pending: 0 } : {};
+  const report: ImportReport = { ...file, dryRun, ...counts, ...pending, rows: [] };
+  const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report, confirm);
   try {
     for await (const window of windows) {
       await takeWindow(app, caller, window, { take, report, onBatch });
@@ -240,16 +257,4 @@ function withProgress(error: unknown, { dryRun, created, updated }: ImportReport
   if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
   if (!(error instanceof ValidationError)) return error;
   return new ValidationError(`${error.message}. ${done}; import the corrected file to do the rest`);
-}
-
-/** Imports over HTTP. The content type decides the kind of file. */
-export function importStream(
-  app: App,
-  caller: Caller,
-  stream: StreamedBody | undefined,
-  { dryRun = false, map }: ImportQuery,
-): Promise<ImportReport> {
-  if (!stream) throw new Error('An import without its file');
-  const as = stream.type === 'text/csv' ? 'csv' : 'ndjson';
-  return importContacts(app, caller, stream.chunks, { as, dryRun, map });
 }

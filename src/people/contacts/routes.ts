@@ -1,4 +1,5 @@
-// The HTTP operations on contacts (specification 4.5). Deletion is in src/outbound/messages/contact-routes.ts.
+// The HTTP operations on contacts (specification 4.5). Deletion is in src/outbound/messages/contact-routes.ts,
+// the import in src/outbound/opt-in/import-routes.ts.
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { ConflictError } from '../../platform/errors.ts';
@@ -11,15 +12,12 @@ import {
   updateContact,
 } from './contacts.ts';
 import { exportStream } from './export.ts';
-import { importStream } from './import.ts';
 import {
   contactNoun,
   contactOutput,
   contactPath,
   createContactInput,
   exportQuery,
-  importOutput,
-  importQuery,
   listContactsQuery,
   tagsInput,
   updateContactInput,
@@ -31,27 +29,10 @@ const at = area('contacts', {
 });
 const path = '/v1/contacts';
 
-const mostImportBytes = 512_000_000;
 const csv = 'text/csv';
 const ndjson = 'application/x-ndjson';
 
 export const contactRoutes = {
-  import: at.post(`${path}/import`, {
-    name: 'importContacts',
-    summary: 'Import contacts from a file',
-    description:
-      'Takes CSV with a header, or JSON Lines; the headers of exports of other services are ' +
-      'known. A row updates the contact with its address or `externalId`, or creates one; ' +
-      'empty fields stay unchanged, and tags are added. A row of somebody who gets no mail ' +
-      'adds a block, for which the key needs `blocks:write` too. A column that speaks of ' +
-      'consent without a known meaning is a 422 until `map` gives it one. Importing the same ' +
-      'file again changes nothing.',
-    status: 200,
-    query: importQuery,
-    takes: { types: [csv, ndjson], mostBytes: mostImportBytes },
-    output: importOutput,
-    run: (app, { caller, query, stream }) => importStream(app, caller, stream, query),
-  }),
   export: at.get(`${path}/export`, {
     name: 'exportContacts',
     summary: 'Export all contacts, the oldest first',

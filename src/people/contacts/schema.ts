@@ -164,6 +164,15 @@ export const importQuery = z.strictObject({
     .meta({
       description: 'Field for a column, as COLUMN=FIELD; several times for several columns',
     }),
+  requireConfirmation: z
+    .string()
+    .max(40)
+    .optional()
+    .meta({
+      description:
+        'Id of a double opt-in group: each contact of the file that can get mail is asked to ' +
+        'confirm it, unless it was asked before',
+    }),
 });
 
 export const exportQuery = z.strictObject({
@@ -182,6 +191,10 @@ export const importCounts = z
     id: z.string().meta({ description: 'Id of its entry in the audit' }),
     format: z.string(),
     ...counted,
+    pending: z
+      .number()
+      .optional()
+      .meta({ description: 'Contacts that now wait for a confirmation' }),
   })
   .meta({ id: 'ContactImport', description: 'Changes made by an import' });
 
@@ -194,6 +207,9 @@ export const importOutput = z
       .meta({ description: 'Field that each column fills; `custom` is a custom field' }),
     dryRun: z.boolean(),
     ...counted,
+    pending: z.number().optional().meta({
+      description: 'Contacts that now wait for a confirmation; with `requireConfirmation` only',
+    }),
     rows: z
       .array(z.object({ row: z.number(), line: z.number(), field: text, reason: z.string() }))
       .meta({

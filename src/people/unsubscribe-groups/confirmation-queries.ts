@@ -1,14 +1,18 @@
-// All SQL on `group_confirmations`: contacts that were asked to confirm a group. Rows only, no decisions.
+// All SQL on `group_confirmations`: contacts of double opt-in groups. Rows only, no decisions.
 // Writers lock the contacts first, so that a row changes in one transaction at a time.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { isOneOf } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+
+/** Statuses of members. A row with the status `removed` only keeps the number of its mails. */
+export const memberStatuses = ['pending', 'confirmed'] as const;
+export type MemberStatus = (typeof memberStatuses)[number];
 
 export class ConfirmationRow {
   group_id!: string;
   contact_id!: string;
   organization_id!: string;
-  status!: 'pending' | 'confirmed' | 'removed';
+  status!: MemberStatus | 'removed';
   /** Mails with a link so far. */
   mails!: number;
   /** Time of the last mail. */
@@ -17,6 +21,7 @@ export class ConfirmationRow {
   expires_at!: number | null;
   /** Time of the next mail; null for none. */
   due_at!: number | null;
+  /** Time of the last confirmation, also of one that a removal ended. */
   confirmed_at!: number | null;
   created_at!: number;
 }
@@ -44,3 +49,111 @@ export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawB
   return sql<SqlBool>`exists (select 1 from group_confirmations
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
+
+/** Finds the rows of these contacts in a group. */
+export const findConfirmations = own.all((db, groupId: string, contactIds: readonly string[]) =>
+  db
+    .selectFrom('group_confirmations')
+    .selectAll()
+    .where('group_id', '=', groupId)
+    .where('contact_id', ...isOneOf(db, contactIds)),
+);
+
+/** Inserts rows of contacts that have none in the group, sorted by contact. */
+export const insertConfirmations = own.bulkInsert('group_confirmations', ConfirmationRow);
+
+/** Writes status, mails and times of a row. */
+export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
+  db
+    .updateTable('group_confirmations')
+    .set({
+      status: row.status,
+      mails: row.mails,
+      mailed_at: row.mailed_at,
+      expires_at: row.expires_at,
+      due_at: row.due_at,
+      confirmed_at: row.confirmed_at,
+    })
+    .where('group_id', '=', row.group_id)
+    .where('contact_id', '=', row.contact_id),
+);
+
+/** Returns the next members of a group, the newest contact first. */
+export async function selectMembers(
+  db: Db,
+  groupId: string,
+  { status, before, limit }: { status?: MemberStatus; before?: string; limit: number },
+): Promise<ConfirmationRow[]> {
+  let query = tables<ConfirmationTables>(db)
+    .selectFrom('group_confirmations')
+    .selectAll()
+    .where('group_id', '=', groupId);
+  query =
+    status === undefined
+      ? query.where('status', '<>', 'removed')
+      : query.where('status', '=', status);
+  if (before !== undefined) query = query.where('contact_id', '<', before);
+  return query.orderBy('contact_id', 'desc').limit(limit).execute();
+}
+
+/** Takes members out of a group. Returns the number of those that were in it. */
+export const removeMembers = own.change((db, groupId: string, contactIds: readonly string[]) =>
+  db
+    .updateTable('group_confirmations')
+    .set({ status: 'removed', due_at: null })
+    .where('group_id', '=', groupId)
+    .where('contact_id', ...isOneOf(db, contactIds))
+    .where('status', '<>', 'removed'),
+);
+
+/** Deletes rows of a group that is being deleted, in the order of contacts. Returns their number. */
+export const deleteConfirmations = own.change((db, groupId: string, limit: number) =>
+  db
+    .deleteFrom('group_confirmations')
+    .where('group_id', '=', groupId)
+    .where('contact_id', 'in', (from) =>
+      from
+        .selectFrom('group_confirmations')
+        .select('contact_id')
+        .where('group_id', '=', groupId)
+        .orderBy('contact_id')
+        .limit(limit),
+    ),
+);
+
+export interface DueOrganization {
+  organization_id: string;
+  /** Time of its first mail. */
+  due_at: number;
+}
+
+/**
+ * Returns the organizations with confirmations to mail, at most `limit` by id after `after`. Takes two index
+ * reads for each, however many of its rows are due.
+ */
+export const findDueOrganizations = own.all((db, after: string, limit: number) => {
+  const next = (id: unknown) => sql`(select organization_id from group_confirmations
+    where due_at is not null and organization_id > ${id} order by organization_id limit 1)`;
+  const due = sql<DueOrganization>`
+    with recursive found (id, place) as (
+      select ${next(after)}, 1
+      union all
+      select ${next(sql`found.id`)}, place + 1 from found
+        where found.id is not null and place < ${limit})
+    select found.id as organization_id, (select min(due_at) from group_confirmations
+      where organization_id = found.id and due_at is not null) as due_at
+    from found where found.id is not null`;
+  return { compile: () => due.compile(db) };
+});
+
+/** Finds the due confirmations of an organization, the first ones first. */
+export const findDue = own.all((db, organizationId: string, now: number, limit: number) =>
+  db
+    .selectFrom('group_confirmations')
+    .select(['group_id', 'contact_id'])
+    .where('organization_id', '=', organizationId)
+    .where('due_at', '<=', now)
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(limit),
+);

@@ -115,8 +115,21 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/contacts/export': { format: 'ndjson' },
-  'POST /v1/contacts/import': { dryRun: 'true', map: 'email=email' },
+  'POST /v1/contacts/import': {
+    ...{ dryRun: 'true', map: 'email=email' },
+    requireConfirmation: ({ shared }) => shared.unsubscribeGroup,
+  },
   'GET /v1/contact-groups/{id}/members': page,
+  'GET /v1/unsubscribe-groups/{id}/members': {
+    status: 'pending',
+    limit: '1',
+    async cursor({ shared }, others) {
+      const { unsubscribeGroup, contact } = shared;
+      const status = new URLSearchParams(others).get('status') ?? undefined;
+      const scope = ['unsubscribe-group-members', unsubscribeGroup, status];
+      return cursorAfter(scope, { at: 0, id: contact });
+    },
+  },
   'GET /v1/mailbox-namespaces': page,
   'GET /v1/mailboxes/{id}/agent-activity': {
     after: '2026-01-05T10:30:00Z',

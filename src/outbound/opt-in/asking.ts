@@ -1,0 +1,125 @@
+// Whether contacts may be asked to confirm a group, and when their mail is due.
+//
+//   state of the contact       | it is added again                      | then
+//   ---------------------------+----------------------------------------+----------------------------------
+//   no member                  | its address gets mail                  | pending, a mail is due
+//   pending                    | an hour after its mail, below 3 mails  | a mail is due
+//   confirmed                  | always                                 | confirmed, no mail
+//   confirmed, and left since  | as for pending                         | a mail is due: its link lifts the
+//                              |                                        | block of the group
+//   any                        | its address is blocked for all mail    | no mail
+//
+// A mail in the queue moves `mails` on and ends `due_at` in its own transaction (loop.ts).
+import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import {
+  type UnsubscribeGroupRow,
+  unsubscribeGroups,
+} from '../../people/unsubscribe-groups/queries.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import { openAcceptChecks } from '../queue/send-checks.ts';
+import { toCheck } from '../sending/accept.ts';
+import { readSendContent } from '../sending/content.ts';
+import { mailEveryMs, mostMails } from './limits.ts';
+import type { AddResult } from './schema.ts';
+
+/**
+ * Returns a double opt-in group.
+ * @throws ResourceNotFoundError; ConflictError for a group without `confirm`
+ */
+export async function optInGroup(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<UnsubscribeGroupRow> {
+  const group = await unsubscribeGroups.get(db, organizationId, id);
+  if (group.confirm === 1) return group;
+  throw new ConflictError(
+    'unsubscribe-group',
+    `${id} has no members: its mail reaches every contact that did not unsubscribe. To ask contacts ` +
+      `to confirm, set confirm on the group (\`svc unsubscribe-groups update ${id} --confirm\`)`,
+  );
+}
+
+/**
+ * Refuses mail to these addresses as a send of the caller to them is refused, but for the quota.
+ * @throws ConflictError without a sender that may send; the error of a send for any other refusal
+ */
+export async function checkAsking(
+  app: App,
+  trx: Db,
+  allowances: Allowances,
+  { caller, groupId, addresses }: { caller: Caller; groupId: string; addresses: readonly string[] },
+): Promise<void> {
+  const to = addresses.map((email) => ({ email }));
+  const email = { subject: '', text: '', unsubscribeGroupId: groupId };
+  const payload: SendPayload = { channel: 'email', to, email };
+  const content = readSendContent(caller.organizationId, payload);
+  const send = toCheck({ caller, payload, content, isOfService: true });
+  const refusalOf = await openAcceptChecks(app, trx, allowances, [send]);
+  const refusal = refusalOf(send);
+  if (!refusal) return;
+  const { check, error } = refusal;
+  if (check !== 'sender') throw error;
+  throw new ConflictError(
+    'unsubscribe-group',
+    `${groupId} cannot ask for confirmation without a default sender that may send. ${error.message}`,
+  );
+}
+
+/** Checks before an import, whose addresses are not known yet. @throws as `checkAsking` and `optInGroup` */
+export function checkAskingAny(app: App, caller: Caller, groupId: string): Promise<void> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    const allowances = await openAllowances(app, trx, [organizationId]);
+    await optInGroup(trx, organizationId, groupId);
+    await checkAsking(app, trx, allowances, { caller, groupId, addresses: [] });
+  }, 'quiet');
+}
+
+/** Returns the row of a contact that was never asked. */
+export function unasked(
+  group: UnsubscribeGroupRow,
+  contactId: string,
+  now: number,
+): ConfirmationRow {
+  return {
+    group_id: group.id,
+    contact_id: contactId,
+    organization_id: group.organization_id,
+    status: 'pending',
+    mails: 0,
+    mailed_at: null,
+    expires_at: null,
+    due_at: null,
+    confirmed_at: null,
+    created_at: now,
+  };
+}
+
+/** Standing of the contact's address. */
+interface Standing {
+  isBlocked: boolean;
+  /** Whether it unsubscribed from this group. */
+  hasLeft: boolean;
+}
+
+/** Returns the row of a contact after it was added, and the result for the caller. */
+export function added(
+  row: ConfirmationRow,
+  { isBlocked, hasLeft }: Standing,
+  now: number,
+): { row: ConfirmationRow; result: AddResult } {
+  if (row.status === 'confirmed' && !hasLeft) return { row, result: 'confirmed' };
+  const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
+  if (isBlocked) return { row: { ...member, due_at: null }, result: 'blocked' };
+  if (row.mails >= mostMails) return { row: member, result: 'limit' };
+  // A clock that was set back must not keep the next mail for longer than that.
+  const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
+  if (isRecent) return { row: member, result: 'recent' };
+  return { row: { ...member, due_at: now }, result: 'asked' };
+}

@@ -1,0 +1,77 @@
+// The answer of a person to the mail that asked for confirmation.
+//
+//   link                                      | GET shows              | POST
+//   ------------------------------------------+------------------------+------------------------------------
+//   open: younger than 7 days, not used       | a button               | the contact is confirmed; a block of
+//                                             |                        | this group on its address is lifted
+//   used: the confirmation is as new as its   | day of the             | as GET
+//   mail                                      | confirmation           |
+//   expired: older than 7 days                | the way to a new one   | as GET
+//   void: the member was removed, the contact | the same               | as GET
+//   or group deleted, or the address changed  |                        |
+//
+// Blocks of all mail stay: the person answered about one group.
+import type { App } from '../../core/app.ts';
+import { byService, record } from '../../history/events/record.ts';
+import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
+import {
+  type ConfirmationRow,
+  findConfirmations,
+  updateConfirmation,
+} from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { comeBack, groupsLeft } from '../unsubscribe-links/leave.ts';
+import { linkLivesMs } from './limits.ts';
+import type { Asked } from './tokens.ts';
+
+/** State of a link. */
+export type LinkState =
+  | { is: 'open' }
+  | { is: 'used'; confirmedAt: number; hasLeft: boolean }
+  | { is: 'expired' | 'void' };
+
+/** Reads the state of a link at `now`, and its row. */
+async function readLink(
+  db: Db,
+  asked: Asked,
+  now: number,
+): Promise<{ state: LinkState; row: ConfirmationRow | null }> {
+  const { organizationId, groupId, contactId, mailedAt, address } = asked;
+  const [row = null] = await findConfirmations(db, groupId, [contactId]);
+  const [contact] = await findAddressed(db, organizationId, [contactId]);
+  const isOther = foldAddress(contact?.email ?? '') !== foldAddress(address);
+  if (!row || row.status === 'removed' || isOther) return { state: { is: 'void' }, row };
+  const { status, confirmed_at: confirmedAt } = row;
+  if (confirmedAt !== null && mailedAt <= confirmedAt) {
+    if (status !== 'confirmed') return { state: { is: 'void' }, row };
+    const hasLeft = (await groupsLeft(db, { organizationId, address }, [groupId])).size > 0;
+    return { state: { is: 'used', confirmedAt, hasLeft }, row };
+  }
+  return { state: { is: now - mailedAt > linkLivesMs ? 'expired' : 'open' }, row };
+}
+
+export async function linkState(app: App, asked: Asked): Promise<LinkState> {
+  return (await readLink(app.store.db, asked, app.clock.now())).state;
+}
+
+/** Confirms by an open link. Returns the state that the link had. */
+export function confirm(app: App, asked: Asked): Promise<LinkState> {
+  const { organizationId, groupId, contactId, address } = asked;
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    await lockContacts(trx, [contactId]);
+    const { state, row } = await readLink(trx, asked, now);
+    if (state.is !== 'open' || !row) return state;
+    const confirmed = { ...row, status: 'confirmed' as const, confirmed_at: now, due_at: null };
+    await updateConfirmation(trx, confirmed);
+    await record(app, trx, byService(organizationId), {
+      subject: groupId,
+      action: 'unsubscribe-group.confirmed',
+      details: { contactId, by: 'recipient' },
+    });
+    const leaver = { organizationId, groupId, address, messageId: null };
+    await comeBack(app, trx, { ...leaver, scope: 'group' });
+    return state;
+  });
+}

@@ -1,0 +1,69 @@
+// Imports contacts that have to confirm a group. Their mails are due one after the other, so that the mails of
+// single requests do not stand behind them.
+import type { Caller, StreamedBody } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { type ImportOptions, importContacts } from '../../people/contacts/import.ts';
+import type { ImportQuery, ImportReport } from '../../people/contacts/schema.ts';
+import {
+  findConfirmations,
+  insertConfirmations,
+  updateConfirmation,
+} from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { added, checkAskingAny, optInGroup, unasked } from './asking.ts';
+import { mailsPerSecond } from './limits.ts';
+
+/**
+ * Returns the function that asks the contacts of an import, by transaction.
+ * @throws ForbiddenError for a test key; else as `checkAskingAny`
+ */
+export async function askImported(
+  app: App,
+  caller: Caller,
+  groupId: string,
+): Promise<NonNullable<ImportOptions['confirm']>> {
+  if (caller.isTest) {
+    throw new ForbiddenError(
+      'A test key sends only to local mailboxes and @simulator.test: use a live key to import contacts ' +
+        'that have to confirm',
+    );
+  }
+  await checkAskingAny(app, caller, groupId);
+  const start = app.clock.now();
+  let asked = 0;
+  return async (trx: Db, contactIds: readonly string[]) => {
+    const now = app.clock.now();
+    const group = await optInGroup(trx, caller.organizationId, groupId);
+    const known = new Map(
+      (await findConfirmations(trx, groupId, contactIds)).map((row) => [row.contact_id, row]),
+    );
+    const left = contactIds.filter((id) => (known.get(id)?.status ?? 'removed') === 'removed');
+    const rows = left.map((id, at) => {
+      const standing = { isBlocked: false, hasLeft: false };
+      const { row } = added(known.get(id) ?? unasked(group, id, now), standing, now);
+      const place = start + Math.floor(((asked + at) * 1_000) / mailsPerSecond);
+      return row.due_at === null ? row : { ...row, due_at: Math.max(now, place) };
+    });
+    await insertConfirmations(
+      trx,
+      rows.filter((row) => !known.has(row.contact_id)),
+    );
+    for (const row of rows) if (known.has(row.contact_id)) await updateConfirmation(trx, row);
+    asked += rows.length;
+    return rows.length;
+  };
+}
+
+/** Imports over HTTP. The content type decides the kind of file. */
+export async function importStream(
+  app: App,
+  caller: Caller,
+  stream: StreamedBody | undefined,
+  { dryRun = false, map, requireConfirmation: groupId }: ImportQuery,
+): Promise<ImportReport> {
+  if (!stream) throw new Error('An import without its file');
+  const as = stream.type === 'text/csv' ? 'csv' : 'ndjson';
+  const confirm = groupId === undefined ? undefined : await askImported(app, caller, groupId);
+  return importContacts(app, caller, stream.chunks, { as, dryRun, map, confirm });
+}

@@ -1,0 +1,164 @@
+// Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts as consent:
+// only the button behind the link in its mail does (confirm.ts).
+import { openAllowances } from '../../access/admission/quota.ts';
+import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { record } from '../../history/events/record.ts';
+import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
+import { findBlocked } from '../../people/blocks/suppression.ts';
+import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
+import {
+  type ConfirmationRow,
+  findConfirmations,
+  insertConfirmations,
+  removeMembers as removeRows,
+  selectMembers,
+  updateConfirmation,
+} from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
+import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
+import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { added, checkAsking, optInGroup, unasked } from './asking.ts';
+import type { AddedMember, ListMembers, Member } from './schema.ts';
+
+const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
+
+function present(row: ConfirmationRow): Member {
+  const isConfirmed = row.status === 'confirmed';
+  return {
+    contactId: row.contact_id,
+    status: isConfirmed ? 'confirmed' : 'pending',
+    confirmedAt: isConfirmed ? timeOrNull(row.confirmed_at) : null,
+    mails: row.mails,
+    lastMailAt: timeOrNull(row.mailed_at),
+    linkExpiresAt: timeOrNull(row.expires_at),
+    nextMailAt: timeOrNull(row.due_at),
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/**
+ * Returns the addresses of locked contacts, in the order of `ids`.
+ * @throws ResourceNotFoundError for an unknown contact; ValidationError for one without an address. `places`
+ * is the list of the request.
+ */
+async function addressesOf(
+  trx: Db,
+  organizationId: string,
+  ids: readonly string[],
+  places: readonly string[],
+): Promise<string[]> {
+  const found = new Map(
+    (await findAddressed(trx, organizationId, ids)).map(({ id, email }) => [id, email]),
+  );
+  return ids.map((id) => {
+    const email = found.get(id);
+    if (email === undefined) throw new ResourceNotFoundError('contact', id);
+    if (email !== null) return email;
+    throw ValidationError.of(`contactIds.${places.indexOf(id)}`, `${id} has no email address`);
+  });
+}
+
+/**
+ * Adds contacts to a double opt-in group and returns the result for each, in the order of the request.
+ * @throws ResourceNotFoundError for an unknown group or contact, ValidationError for a contact without an
+ * address, ConflictError for a group without `confirm` or an organization without a sender; nothing is added
+ * then
+ */
+export function addMembers(
+  app: App,
+  caller: Caller,
+  groupId: string,
+  contactIds: readonly string[],
+): Promise<{ items: AddedMember[] }> {
+  const { organizationId } = caller;
+  const ids = [...new Set(contactIds)].sort();
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    const allowances = await openAllowances(app, trx, [organizationId]);
+    const group = await optInGroup(trx, organizationId, groupId);
+    await lockContacts(trx, ids);
+    const addresses = await addressesOf(trx, organizationId, ids, contactIds);
+    await checkAsking(app, trx, allowances, { caller, groupId, addresses });
+    const folded = addresses.map(foldAddress);
+    const blocked = await findBlocked(trx, organizationId, folded);
+    const ofGroup = folded.map((address) => [organizationId, address, groupId] as const);
+    const left = new Set(
+      (await findGroupBlocksAmong(trx, ofGroup)).map(({ folded_address }) => folded_address),
+    );
+    const known = new Map(
+      (await findConfirmations(trx, groupId, ids)).map((row) => [row.contact_id, row]),
+    );
+    const results = ids.map((id, at) => {
+      const address = folded[at] ?? '';
+      const standing = { isBlocked: blocked.has(address), hasLeft: left.has(address) };
+      return added(known.get(id) ?? unasked(group, id, now), standing, now);
+    });
+    const isNew = ({ contact_id }: ConfirmationRow) => !known.has(contact_id);
+    const rows = results.map(({ row }) => row);
+    const changed = rows.filter((row) => row !== known.get(row.contact_id));
+    await insertConfirmations(trx, changed.filter(isNew));
+    for (const row of changed) if (!isNew(row)) await updateConfirmation(trx, row);
+    if (changed.length > 0) {
+      const details = { members: { asked: changed.length } };
+      const action = unsubscribeGroupNoun.updated;
+      await record(app, trx, caller, { subject: groupId, action, details });
+    }
+    const items = new Map(
+      results.map(({ row, result }) => [row.contact_id, { ...present(row), result }]),
+    );
+    return { items: [...new Set(contactIds)].flatMap((id) => items.get(id) ?? []) };
+  });
+}
+
+/** Returns a page of members, the newest contact first. @throws ResourceNotFoundError, ValidationError (cursor) */
+export async function listMembers(
+  app: App,
+  { organizationId }: Caller,
+  groupId: string,
+  { status, limit, cursor }: ListMembers,
+): Promise<{ items: Member[]; nextCursor: string | null }> {
+  const { db } = app.store;
+  await unsubscribeGroups.get(db, organizationId, groupId);
+  const scope = ['unsubscribe-group-members', groupId, status];
+  const rows = await selectMembers(db, groupId, {
+    ...(status !== undefined && { status }),
+    ...(cursor !== undefined && { before: readCursor(scope, cursor).id }),
+    limit: limit + 1,
+  });
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    items: shown.map(present),
+    nextCursor: last ? cursorAfter(scope, { at: last.created_at, id: last.contact_id }) : null,
+  };
+}
+
+/**
+ * Takes contacts out of a group. They get no campaign of it until they confirm again. Ignores contacts outside
+ * of it. @throws ResourceNotFoundError
+ */
+export function removeMembers(
+  app: App,
+  caller: Caller,
+  groupId: string,
+  contactIds: readonly string[],
+): Promise<{ removed: number }> {
+  const { organizationId } = caller;
+  const ids = [...new Set(contactIds)].sort();
+  return app.store.write(async (trx) => {
+    await unsubscribeGroups.get(trx, organizationId, groupId);
+    await lockContacts(trx, ids);
+    const removed = await removeRows(trx, groupId, ids);
+    if (removed > 0) {
+      const details = { members: { removed } };
+      const action = unsubscribeGroupNoun.updated;
+      await record(app, trx, caller, { subject: groupId, action, details });
+    }
+    return { removed };
+  });
+}

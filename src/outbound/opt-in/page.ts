@@ -1,0 +1,80 @@
+// The page behind a link to confirm a group.
+import { escapeHtml } from '../../platform/net/escape-html.ts';
+import type { PageLook } from '../tracking/page-look.ts';
+import { recipientPage } from '../tracking/recipient-page.ts';
+import type { LinkState } from './confirm.ts';
+
+/** State that the page shows. `done`: this very request confirmed. */
+export type PageState = LinkState | { is: 'done' };
+
+export interface ConfirmPageNames {
+  group: string;
+  description: string | null;
+  sender: string;
+  address: string;
+}
+
+interface Words {
+  heading: string;
+  text: string;
+  note?: string;
+}
+
+const dayOf = (at: number) =>
+  new Date(at).toLocaleDateString('en-GB', {
+    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+  });
+
+function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames): Words {
+  const again = `To get “${group}”, sign up for it again: a new link comes by mail.`;
+  switch (state.is) {
+    case 'open':
+      return {
+        heading: `Confirm “${group}”`,
+        text: `Do you want “${group}” from ${sender} at ${address}?`,
+        note: `If you did not ask for it, close this page: you get no “${group}” then.`,
+      };
+    case 'done':
+      return {
+        heading: 'Thank you',
+        text: `${address} gets “${group}” from ${sender} from now on.`,
+        note: 'Each of its mails has a link to unsubscribe.',
+      };
+    case 'used':
+      return {
+        heading: 'This link was used',
+        text: `${address} confirmed “${group}” on ${dayOf(state.confirmedAt)}.`,
+        note: state.hasLeft
+          ? `It has unsubscribed since. ${again}`
+          : 'There is nothing more to do. Each of its mails has a link to unsubscribe.',
+      };
+    case 'expired':
+      return { heading: 'This link has expired', text: 'It worked for 7 days.', note: again };
+    case 'void':
+      return {
+        heading: 'This link does not work any more',
+        text: `${sender} has changed or removed the entry that it belongs to.`,
+        note: again,
+      };
+  }
+}
+
+const button =
+  '<form method="post"><input type="hidden" name="action" value="confirm">' +
+  '<button class="first">Yes, confirm</button></form>\n';
+
+/** Renders the page. */
+export function confirmPage(state: PageState, names: ConfirmPageNames, look: PageLook): string {
+  const { heading, text, note } = wordsOf(state, names);
+  const { sender, group, description } = names;
+  const about = state.is === 'open' && description !== null ? `${group}: ${description}` : '';
+  return recipientPage(
+    `${heading} – ${sender}`,
+    `<p class="sender">${escapeHtml(sender)}</p>\n<h1>${escapeHtml(heading)}</h1>\n` +
+      `<p>${escapeHtml(text)}</p>\n` +
+      (about && `<p class="note">${escapeHtml(about)}</p>\n`) +
+      (state.is === 'open' ? button : '') +
+      (note === undefined ? '' : `<p class="note after">${escapeHtml(note)}</p>\n`),
+    look,
+  );
+}

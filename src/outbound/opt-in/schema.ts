@@ -1,0 +1,77 @@
+// Shapes of the members of a double opt-in group, in and out.
+import { z } from 'zod';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
+import { contactNoun } from '../../people/contacts/schema.ts';
+import { memberStatuses } from '../../people/unsubscribe-groups/confirmation-queries.ts';
+
+const mostMembers = 1_000;
+
+export const membersInput = z
+  .strictObject({
+    contactIds: z
+      .array(idOf(contactNoun, 'is not a contact id'))
+      .min(1)
+      .max(mostMembers, `must be at most ${mostMembers} at a time`)
+      .meta({ description: 'Ids of contacts, at most 1,000' }),
+  })
+  .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
+
+export const listMembersQuery = z.strictObject({
+  status: z.enum(memberStatuses).optional().meta({ description: 'Only members in this state' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+const time = z.iso.datetime().nullable();
+
+const member = {
+  contactId: z.string(),
+  status: z
+    .enum(memberStatuses)
+    .meta({ description: 'A `pending` contact gets no campaign of the group' }),
+  confirmedAt: time,
+  mails: z.number().meta({ description: 'Mails with a link to confirm so far, at most 3' }),
+  lastMailAt: time,
+  linkExpiresAt: time.meta({ description: 'End of the link in the last mail' }),
+  nextMailAt: time.meta({ description: 'Time at which a mail is due' }),
+  createdAt: z.iso.datetime(),
+};
+
+export const memberOutput = z
+  .object(member)
+  .meta({ id: 'UnsubscribeGroupMember', description: 'A contact that was asked to confirm' });
+
+/** Results of adding a contact. */
+export const addResults = ['asked', 'recent', 'limit', 'confirmed', 'blocked'] as const;
+
+export const addedMemberOutput = z
+  .object({
+    ...member,
+    result: z.enum(addResults).meta({
+      description:
+        '`asked`: a mail is due now; `recent`: the last one is less than an hour old; `limit`: ' +
+        'there were three; `confirmed`: it is confirmed already; `blocked`: its address gets no mail',
+    }),
+  })
+  .meta({ id: 'AddedUnsubscribeGroupMember', description: 'A contact after the request' });
+
+export const membersOutput = z.object({
+  items: z.array(memberOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+export const addedOutput = z.object({ items: z.array(addedMemberOutput) });
+
+export const removedOutput = z.object({
+  removed: z.number().meta({ description: 'Contacts that were members' }),
+});
+
+export type ListMembers = z.output<typeof listMembersQuery>;
+export type Member = z.output<typeof memberOutput>;
+export type AddedMember = z.output<typeof addedMemberOutput>;
+export type AddResult = (typeof addResults)[number];

@@ -1,0 +1,36 @@
+// Tokens of links to confirm a group. A token has all data of its mail, encrypted. Its time tells a link that was
+// used, or whose mail is too old, from the link of a later mail.
+import type { App } from '../../core/app.ts';
+
+const purpose = 'confirm';
+
+/** Contact, group and mail of a link. */
+export interface Asked {
+  organizationId: string;
+  groupId: string;
+  contactId: string;
+  /** Time of the mail, ms since 1970. */
+  mailedAt: number;
+  /** Address of the mail, in the normal form of src/platform/net/address.ts. */
+  address: string;
+}
+
+export function confirmToken(app: App, asked: Asked): string {
+  const { organizationId, groupId, contactId, mailedAt, address } = asked;
+  return app.secrets.seal(
+    purpose,
+    [organizationId, groupId, contactId, mailedAt, address].join(' '),
+  );
+}
+
+/** Reads a token. Returns null for one that is foreign or was cut. */
+export function readConfirmToken(app: App, token: string): Asked | null {
+  const parts = app.secrets.unseal(purpose, token)?.split(' ') ?? [];
+  const [organizationId, groupId, contactId, mailedAt, ...address] = parts;
+  if (!organizationId || !groupId || !contactId || !mailedAt || address.length === 0) return null;
+  return {
+    ...{ organizationId, groupId, contactId },
+    mailedAt: Number(mailedAt),
+    address: address.join(' '),
+  };
+}

@@ -1,0 +1,47 @@
+// Facts of the pages that recipients open from their mail: the form that they sent, the name of the sender, and
+// the look.
+import { defaultOrganization } from '../../access/organizations/organizations.ts';
+import { findOrganization } from '../../access/organizations/queries.ts';
+import { findDefaultBrand } from '../../content/brands/queries.ts';
+import { findDefaultSender } from '../../identity/senders/queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { findMessageRow } from '../messages/queries.ts';
+import { type PageLook, pageLookOf, plainLook } from '../tracking/page-look.ts';
+import type { TrackedRequest } from '../tracking/serve.ts';
+import type { Leaver } from './tokens.ts';
+
+/** A request with the body that its face has read. */
+export interface LeaveRequest extends TrackedRequest {
+  body?: Buffer;
+}
+
+/** Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). */
+export async function formOf({ headers, body }: LeaveRequest): Promise<FormData | null> {
+  const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
+  const answer = new Response(body ? new Uint8Array(body) : '', {
+    headers: { 'content-type': type },
+  });
+  return answer.formData().catch(() => null);
+}
+
+/** Returns the look of the organization's pages: that of its default brand. */
+export async function lookOf(db: Db, organizationId: string): Promise<PageLook> {
+  const brand = await findDefaultBrand(db, organizationId);
+  return brand ? pageLookOf(brand) : plainLook;
+}
+
+/**
+ * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the default
+ * sender or the organization, but never the name of the first organization, which its owner did not choose.
+ */
+export async function senderNameOf(
+  db: Db,
+  { organizationId, messageId }: Pick<Leaver, 'organizationId' | 'messageId'>,
+): Promise<string> {
+  const message = messageId === null ? undefined : await findMessageRow(db, messageId);
+  if (message) return message.from_name ?? message.from_email;
+  const sender = await findDefaultSender(db, organizationId);
+  const organization = await findOrganization(db, organizationId);
+  const chosen = organization?.name === defaultOrganization ? null : organization?.name;
+  return sender?.name ?? chosen ?? sender?.email ?? 'this sender';
+}

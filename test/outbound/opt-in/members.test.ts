@@ -1,0 +1,322 @@
+// Members of double opt-in groups: who is asked, when, and how often.
+import { describe, expect, it } from 'vitest';
+import { startOfDay } from '../../../src/access/admission/plans.ts';
+import { addUsage, findUsage } from '../../../src/access/admission/queries.ts';
+import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
+import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
+import { stores } from '../../support/test-app.ts';
+import { hourMs, optInWorld } from './opt-in-world.ts';
+
+const unknownContact = 'contact_06dq2k0qz8h3v5m1r9t4w7xy';
+const unknownGroup = 'usg_06dq2k0qz8h3v5m1r9t4w7xy';
+
+describe.each(stores)('members of a double opt-in group on %s', (store) => {
+  const world = optInWorld({ store });
+  const { test, api, turn, group, contact, add, members, mails, press } = world;
+  const results = async (answer: ReturnType<typeof add>) =>
+    (await answer).body.items.map(({ status, result }) => [status, result]);
+
+  it('refuses lists of the wrong size and ids of another kind with 422', async () => {
+    const id = await group();
+    const tooMany = Array.from({ length: 1_001 }, () => unknownContact);
+    for (const contactIds of [[], [''], ['usg_x'], [null], 'all', tooMany, undefined]) {
+      const { status } = await api.post(`/v1/unsubscribe-groups/${id}/members`, { contactIds });
+      expect([contactIds?.length, status]).toEqual([contactIds?.length, 422]);
+    }
+  });
+
+  it('answers 404 that names an unknown group or contact', async () => {
+    const ada = await contact('ada@example.com');
+    const noGroup = await add(unknownGroup, ada);
+    expect([noGroup.status, JSON.stringify(noGroup.body)]).toEqual([
+      404,
+      expect.stringContaining(unknownGroup),
+    ]);
+    const id = await group();
+    const noContact = await add(id, ada, unknownContact);
+    expect([noContact.status, JSON.stringify(noContact.body)]).toEqual([
+      404,
+      expect.stringContaining(unknownContact),
+    ]);
+    expect((await members(id)).items).toEqual([]);
+  });
+
+  it('names a contact without an address in a 422', async () => {
+    const id = await group();
+    const { body: nobody } = await api.post<{ id: string }>('/v1/contacts', { identities: [] });
+    const answer = await add(id, await contact('ada@example.com'), nobody.id);
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.body)).toContain(`${nobody.id} has no email address`);
+    expect(JSON.stringify(answer.body)).toContain('contactIds.1');
+  });
+
+  it('answers 409 with advice for a group without confirm', async () => {
+    const id = await group({ confirm: false });
+    const { status, body } = await add(id, await contact('ada@example.com'));
+    expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining('--confirm')]);
+  });
+
+  it('answers 409 with advice without a default sender', async () => {
+    const { app, caller } = test;
+    const id = await group();
+    const { items } = await listSenders(app, caller, { page: 1, limit: 100 });
+    for (const sender of items) await updateSender(app, caller, sender.id, { isDefault: false });
+    const { status, body } = await add(id, await contact('ada@example.com'));
+    expect([status, JSON.stringify(body)]).toEqual([
+      409,
+      expect.stringContaining('svc senders create'),
+    ]);
+    expect((await members(id)).items).toEqual([]);
+  });
+
+  it('answers 409 with advice for a default sender that is not verified', async () => {
+    const id = await group();
+    await createSender(test.app, test.caller, { email: 'a@unproven.example', isDefault: true });
+    const { status, body } = await add(id, await contact('ada@example.com'));
+    expect([status, JSON.stringify(body)]).toEqual([
+      409,
+      expect.stringContaining('unproven.example'),
+    ]);
+  });
+
+  it('mails each added contact once', async () => {
+    const id = await group({ description: 'Once a month' });
+    const ids = [
+      await contact('ada@example.com', { name: 'Ada' }),
+      await contact('bob@example.com'),
+    ];
+    expect(await results(add(id, ...ids))).toEqual([
+      ['pending', 'asked'],
+      ['pending', 'asked'],
+    ]);
+    for (let i = 0; i < 5; i++) await turn();
+    const sent = await mails();
+    expect(new Set(sent.map(({ to }) => to))).toEqual(
+      new Set(['ada@example.com', 'bob@example.com']),
+    );
+    expect(sent[0]?.subject).toBe('Please confirm: News');
+    for (const part of [sent[0]?.text, sent[0]?.html]) {
+      expect(part).toContain('Once a month');
+      expect(part).toContain('/c/');
+    }
+    expect(await pendingAmong(test.app.store.db, id, ids)).toEqual(new Set(ids));
+  });
+
+  it('answers in the order of the request and takes a repeated id once', async () => {
+    const id = await group();
+    const [a, b] = [await contact('a@example.com'), await contact('b@example.com')];
+    const { items } = (await add(id, b, a, b)).body;
+    expect(items.map(({ contactId }) => contactId)).toEqual([b, a]);
+  });
+
+  it('mails at most once an hour and three times in all', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    const told: string[] = [];
+    const again = async () => {
+      told.push((await add(id, ada)).body.items[0]?.result ?? '');
+      await turn();
+      await turn();
+    };
+    await again();
+    await again();
+    await turn(hourMs - 10_000);
+    await again();
+    for (let i = 0; i < 4; i++) {
+      await turn(hourMs);
+      await again();
+    }
+    expect(told).toEqual(['asked', 'recent', 'recent', 'asked', 'asked', 'limit', 'limit']);
+    expect(await mails()).toHaveLength(3);
+  });
+
+  it('keeps the count of mails over a removal', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    for (let i = 0; i < 5; i++) {
+      await add(id, ada);
+      await turn();
+      await turn(hourMs);
+      await api.request('DELETE', `/v1/unsubscribe-groups/${id}/members`, {
+        body: { contactIds: [ada] },
+      });
+    }
+    expect(await results(add(id, ada))).toEqual([['pending', 'limit']]);
+    expect(await mails()).toHaveLength(3);
+  });
+
+  it('mails once for 20 concurrent requests', async () => {
+    const id = await group();
+    const ids = [await contact('ada@example.com'), await contact('bob@example.com')];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => add(id, ...(i % 2 ? ids : ids.toReversed()))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    for (let i = 0; i < 3; i++) await turn();
+    expect(await mails()).toHaveLength(2);
+  });
+
+  it('mails once with two daemons', async () => {
+    const id = await group();
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => contact(`c${i}@example.com`)),
+    );
+    const { createConfirmationLoop } = await import('../../../src/outbound/opt-in/loop.ts');
+    const other = createConfirmationLoop(await test.another());
+    other.start();
+    await add(id, ...ids);
+    for (let i = 0; i < 5; i++) {
+      await turn();
+      await other.idle();
+    }
+    await other.stop();
+    const sent = await mails();
+    expect(new Set(sent.map(({ to }) => to)).size).toBe(12);
+    expect(sent).toHaveLength(12);
+  });
+
+  it('mails five contacts of each organization in a second', async () => {
+    const id = await group();
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => contact(`c${i}@example.com`)),
+    );
+    await turn();
+    await add(id, ...ids);
+    const counts: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      await turn();
+      counts.push((await mails()).length);
+    }
+    expect(counts).toEqual([5, 10, 12, 12]);
+  });
+
+  it('keeps a confirmed contact confirmed', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await add(id, ada);
+    await turn();
+    await press((await mails())[0]?.link ?? '');
+    await turn(2 * hourMs);
+    expect(await results(add(id, ada))).toEqual([['confirmed', 'confirmed']]);
+    await turn();
+    expect(await mails()).toHaveLength(1);
+    expect(await pendingAmong(test.app.store.db, id, [ada])).toEqual(new Set());
+  });
+
+  it('sends no mail to a blocked address and says so', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await api.post('/v1/email/blocks', { address: 'ADA@example.com', reason: 'manual' });
+    expect(await results(add(id, ada))).toEqual([['pending', 'blocked']]);
+    await turn();
+    expect(await mails()).toEqual([]);
+  });
+
+  it('sends no mail to an address that was blocked after the request', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await turn();
+    await add(id, ada);
+    await api.post('/v1/email/blocks', { address: 'ada@example.com', reason: 'manual' });
+    await turn();
+    expect(await mails()).toEqual([]);
+    expect((await members(id)).items).toMatchObject([{ mails: 0, nextMailAt: null }]);
+  });
+
+  it('waits for an hour while the organization has no sender', async () => {
+    const { app, caller } = test;
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await turn();
+    await add(id, ada);
+    const { items } = await listSenders(app, caller, { page: 1, limit: 100 });
+    for (const sender of items) await updateSender(app, caller, sender.id, { isDefault: false });
+    await turn();
+    expect((await members(id)).items).toMatchObject([{ mails: 0 }]);
+    for (const sender of items) await updateSender(app, caller, sender.id, { isDefault: true });
+    await turn();
+    expect(await mails()).toEqual([]);
+    await turn(hourMs);
+    expect(await mails()).toHaveLength(1);
+  });
+
+  it('is outside of the daily quota', async () => {
+    const { app, caller } = test;
+    const { organizationId } = caller;
+    const day = startOfDay(app.clock.now());
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await updateOrganization(app, organizationId, { plan: 'free' });
+    const spent = { organization_id: organizationId, day, emails: 1_000, messages: 1_000 };
+    await app.store.write((trx) => addUsage(trx, [spent]));
+    await add(id, ada);
+    await turn();
+    await turn();
+    expect(await mails()).toHaveLength(1);
+    expect(await findUsage(app.store.db, [organizationId], day)).toMatchObject([{ emails: 1_000 }]);
+  });
+
+  it('lists members by cursor and state, the newest contact first', async () => {
+    const id = await group();
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push(await contact(`c${i}@example.com`));
+    await add(id, ...ids);
+    await turn();
+    await press((await mails())[0]?.link ?? '');
+    const first = await members(id, '?limit=3');
+    const rest = await members(id, `?limit=3&cursor=${first.nextCursor}`);
+    const listed = [...first.items, ...rest.items].map(({ contactId }) => contactId);
+    expect(listed).toEqual(ids.toReversed());
+    expect(rest.nextCursor).toBeNull();
+    const confirmed = await members(id, '?status=confirmed');
+    expect(confirmed.items).toMatchObject([
+      { status: 'confirmed', confirmedAt: expect.any(String) },
+    ]);
+    expect((await members(id, '?status=pending')).items).toHaveLength(4);
+    const foreign = await api.get(
+      `/v1/unsubscribe-groups/${id}/members?status=pending&cursor=${first.nextCursor}`,
+    );
+    expect(foreign.status).toBe(422);
+  });
+
+  it('judges a removed member as pending', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    await add(id, ada);
+    await turn();
+    await press((await mails())[0]?.link ?? '');
+    const path = `/v1/unsubscribe-groups/${id}/members`;
+    const remove = () => api.request('DELETE', path, { body: { contactIds: [ada] } });
+    expect((await remove()).body).toEqual({ removed: 1 });
+    expect((await remove()).body).toEqual({ removed: 0 });
+    expect((await members(id)).items).toEqual([]);
+    expect(await pendingAmong(test.app.store.db, id, [ada])).toEqual(new Set([ada]));
+  });
+
+  it('forgets the confirmation of a deleted contact and of a deleted group', async () => {
+    const [a, b] = [await group(), await group({ name: 'Offers' })];
+    const [ada, bob] = [await contact('ada@example.com'), await contact('bob@example.com')];
+    await add(a, ada, bob);
+    await add(b, bob);
+    await deleteContact(test.app, test.caller, ada);
+    expect((await members(a)).items).toMatchObject([{ contactId: bob }]);
+    await api.delete(`/v1/unsubscribe-groups/${a}`);
+    expect(await pendingAmong(test.app.store.db, a, [ada, bob])).toEqual(new Set());
+    await turn();
+    expect((await mails()).map(({ to }) => to)).toEqual(['bob@example.com']);
+  });
+
+  it('refuses a test key for an address beyond the local mailboxes', async () => {
+    const id = await group();
+    const ada = await contact('ada@example.com');
+    const { body } = await api.post<{ key: string }>('/v1/api-keys', {
+      ...{ name: 'test', role: 'developer', mode: 'test' },
+    });
+    const path = `/v1/unsubscribe-groups/${id}/members`;
+    expect((await api.as(body.key).post(path, { contactIds: [ada] })).status).toBe(403);
+    const local = await contact('inbox@sandbox.test');
+    expect((await api.as(body.key).post(path, { contactIds: [local] })).status).toBe(200);
+  });
+});
