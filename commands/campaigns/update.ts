@@ -15,7 +15,7 @@ export default updateCommand({
     'run keeps those that it began with.',
   examples: [
     ['Rename it', 'svc campaigns update @last --name "Spring sale, second wave"'],
-    ['Give it another audience', 'svc campaigns update @last --tag customer --exclude-tag vip'],
+    ['Change its audience', 'svc campaigns update @last --tag customer --exclude-tag vip'],
   ],
   args,
   body: updateCampaignInput,

@@ -47,6 +47,7 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
+    RUN_ID: 'the-run',
     FAMILY_ID: 'the-family',
     TEMPLATE_ID: 'the-template',
     SLUG: 'the-slug',

@@ -234,7 +234,8 @@ const makeCampaign = ({ app, operator, serial }: Maker) =>
 /** The run of each campaign that has one. */
 const runsFor = new Map<string, string>();
 
-const runOf = ({ shared }: Side, id: string | null) => ({
+/** Returns the run of the campaign in the path, or the organization's own running one. */
+export const runOf = ({ shared }: Side, id: string | null) => ({
   runId: runsFor.get(id ?? '') ?? runsFor.get(shared.runningCampaign) ?? '',
 });
 
@@ -263,7 +264,7 @@ export const resources = {
         PATCH: 'campaign.updated',
         DELETE: 'campaign.deleted',
       },
-      notListed: { email: 'without its body' },
+      notListed: { email: 'without its body', audience: 'without its contacts' },
     },
   },
   runningCampaign: campaignWith('running'),
@@ -1141,6 +1142,19 @@ export const rows: Readonly<Record<string, Row>> = {
     update: (_own, serial) => ({ name: `Renamed ${serial}` }),
   }),
   [`POST ${campaigns}/{id}/duplicate`]: { may: writesCampaigns, gives: 201, on: 'campaign' },
+  [`POST ${campaigns}/{id}/test`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: () => ({ to: ['delivered@simulator.test'] }),
+  },
+  [`POST ${campaigns}/{id}/render`]: {
+    may: readsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: ({ shared }) => ({ contactId: shared.contact }),
+    foreignBody: ({ shared }) => ({ contactId: shared.contact }),
+  },
   [`POST ${campaigns}/{id}/runs`]: { may: runsCampaigns, gives: 201, on: 'campaign' },
   [`GET ${campaigns}/{id}/runs`]: { may: readsCampaigns, gives: 200, on: 'campaign' },
   [`GET ${run}`]: { may: readsCampaigns, gives: 200, on: 'runningCampaign', params: runOf },

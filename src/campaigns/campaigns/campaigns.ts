@@ -1,5 +1,6 @@
 // Campaigns, the resource: content and audience of mail to many contacts. Runs send them (runs.ts). A run takes
 // snapshots when it starts, so later changes reach only later runs.
+import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -10,7 +11,7 @@ import { record } from '../../history/events/record.ts';
 import { findOpenRun } from '../../people/runs/list-queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
-import { assertSavable } from './checks.ts';
+import { checkCampaign } from './checks.ts';
 import {
   type CampaignFacts,
   contentColumns,
@@ -31,26 +32,23 @@ import {
 /** Ending of the name of a copy. */
 const copied = ' (copy)';
 
-function columnsOf(facts: CampaignFacts) {
+function columnsOf(facts: CampaignFacts, warnings: readonly TemplateWarning[]) {
   return {
     transactional: facts.transactional ? 1 : 0,
     conversation_id: facts.conversationId,
     sender: facts.from ? JSON.stringify(facts.from) : null,
-    audience: JSON.stringify(facts.audience),
     metadata: toJson(facts.metadata),
-    warnings: '[]',
-    ...contentColumns(facts.email),
+    warnings: JSON.stringify(warnings),
+    ...contentColumns(facts),
   };
 }
 
 /** Returns the settings of a campaign for the audit, without its content. */
-function settingsOf({ name, transactional, conversation_id, sender, audience }: CampaignRow) {
-  const { contactIds, ...lists } = JSON.parse(audience);
+function settingsOf(row: CampaignRow) {
+  const { transactional, conversationId, from, audience } = factsOf(row);
+  const { contactIds, ...lists } = audience;
   return {
-    name,
-    transactional: transactional === 1,
-    conversationId: conversation_id,
-    from: sender === null ? null : JSON.parse(sender).email,
+    ...{ name: row.name, transactional, conversationId, from: from?.email ?? null },
     audience: { ...lists, contacts: contactIds.length },
   };
 }
@@ -103,8 +101,8 @@ export async function createCampaign(
     metadata: input.metadata ?? null,
     transactional: input.transactional ?? false,
   };
-  await assertSavable(app, caller, facts);
-  return store(app, caller, { name, channel, ...columnsOf(facts) });
+  const warnings = await checkCampaign(app, caller, facts);
+  return store(app, caller, { name, channel, ...columnsOf(facts, warnings) });
 }
 
 /** Lists a page of the organization's campaigns, newest first, without HTML, text and files. */
@@ -153,10 +151,10 @@ export async function updateCampaign(
 ): Promise<Campaign> {
   const { organizationId } = caller;
   const found = await campaigns.get(app.store.db, organizationId, id);
-  await assertSavable(app, caller, changed(found, input));
+  const warnings = await checkCampaign(app, caller, changed(found, input));
   return app.store.write(async (trx) => {
     const row = await lockCampaign(trx, organizationId, id);
-    const change = { name: input.name, ...columnsOf(changed(row, input)) };
+    const change = { name: input.name, ...columnsOf(changed(row, input), warnings) };
     const updated_at = app.clock.now();
     const after = await campaigns.update(trx, organizationId, id, { ...change, updated_at });
     const details = {

@@ -1,6 +1,7 @@
 // Checks of a campaign: when it is saved, and when a run is asked for. Both are those of a send
 // (src/outbound/queue/send-checks.ts) for mail without recipients.
 import { openAllowances } from '../../access/admission/quota.ts';
+import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { namedCheck } from '../../outbound/messages/send-check.ts';
@@ -8,11 +9,15 @@ import { type AcceptingSend, openAcceptChecks } from '../../outbound/queue/send-
 import { nothingTracked } from '../../outbound/tracking/content.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { assertAudience } from '../audience/audience.ts';
+import { checkCampaignMail } from '../content/preview.ts';
 import {
   type CampaignFacts,
   lacksUnsubscribeGroup,
   unsubscribeRemedy,
 } from './present-campaign.ts';
+
+/** Limit of stored advice, so that a page of campaigns stays small. */
+const mostAdvice = 20;
 
 function toCheck(
   { organizationId, isTest, constraints }: Caller,
@@ -34,6 +39,7 @@ function toCheck(
     payload,
     from,
     scheduledFor,
+    isOfService: false,
     addresses: [],
     unsubscribeGroupId: email.unsubscribeGroupId ?? null,
     origins: [],
@@ -44,16 +50,23 @@ function toCheck(
 }
 
 /**
- * Refuses a campaign that names a missing resource, or whose audience has nobody.
- * @throws ResourceNotFoundError, ValidationError.
+ * Checks a campaign before it is saved, and returns advice about its content.
+ * @throws ResourceNotFoundError for a missing resource; ValidationError for an audience without contacts, or
+ * for content that cannot be filled; ConflictError for a template that is not published.
  */
-export async function assertSavable(app: App, caller: Caller, facts: CampaignFacts): Promise<void> {
+export async function checkCampaign(
+  app: App,
+  caller: Caller,
+  facts: CampaignFacts,
+): Promise<TemplateWarning[]> {
   const { db } = app.store;
   await assertAudience(db, caller.organizationId, facts.audience);
   const send = toCheck(caller, facts, undefined);
   const refuse = await namedCheck.prepare(app, db, [send]);
   const error = refuse(send);
   if (error) throw error;
+  const advice = await checkCampaignMail(app, caller.organizationId, facts);
+  return advice.slice(0, mostAdvice);
 }
 
 /**

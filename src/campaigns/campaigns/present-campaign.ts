@@ -5,46 +5,55 @@ import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { Audience } from '../audience/schema.ts';
 import type { CampaignEmail } from '../content/schema.ts';
+import type { CampaignMail } from '../content/snapshot.ts';
 import type { CampaignRow, ListedCampaign } from './queries.ts';
 import type { Campaign } from './schema.ts';
 
-type Sender = { email: string; name?: string | undefined };
+type Sender = NonNullable<CampaignMail['from']>;
 
 /** The parts of a campaign that a run depends on. */
-export interface CampaignFacts {
-  email: CampaignEmail;
-  from: Sender | undefined;
+export interface CampaignFacts extends CampaignMail {
   audience: Audience;
-  conversationId: string | null;
-  metadata: Campaign['metadata'];
   transactional: boolean;
 }
 
-const bodyFields = ['html', 'text', 'attachments'] as const;
+/** Parts of a campaign that can be large. */
+interface Body extends Pick<CampaignEmail, 'html' | 'text' | 'attachments' | 'templateData'> {
+  contactIds: string[];
+}
 
-/** Returns the columns of a content: its body apart, as lists do not read it. */
-export function contentColumns(email: CampaignEmail): Pick<CampaignRow, 'email' | 'body'> {
-  const { html, text, attachments, ...rest } = email;
-  const hasBody = bodyFields.some((field) => email[field] !== undefined);
+/** Returns the columns of a content and its audience: what can be large apart, as lists do not read it. */
+export function contentColumns({
+  email: { html, text, attachments, templateData, ...email },
+  audience: { contactIds, ...audience },
+}: Pick<CampaignFacts, 'email' | 'audience'>): Pick<CampaignRow, 'email' | 'audience' | 'body'> {
+  const body: Body = { html, text, attachments, templateData, contactIds };
   return {
-    email: JSON.stringify(rest),
-    body: hasBody ? JSON.stringify({ html, text, attachments }) : null,
+    email: JSON.stringify(email),
+    audience: JSON.stringify(audience),
+    body: JSON.stringify(body),
+  };
+}
+
+type Lists = Omit<Audience, 'contactIds'>;
+
+/** Returns the parts of a campaign that do not depend on its body. */
+function listedFacts(row: ListedCampaign) {
+  return {
+    email: fromJson<CampaignEmail>(row.email),
+    from: fromJson<Sender>(row.sender) ?? undefined,
+    audience: fromJson<Lists>(row.audience),
+    conversationId: row.conversation_id,
+    metadata: fromJson<NonNullable<CampaignMail['metadata']>>(row.metadata),
+    transactional: row.transactional === 1,
   };
 }
 
 /** Returns a stored campaign as its callers gave it. */
 export function factsOf(row: CampaignRow): CampaignFacts {
-  return {
-    email: {
-      ...fromJson<CampaignEmail>(row.email),
-      ...fromJson<Partial<CampaignEmail>>(row.body),
-    },
-    from: fromJson<Sender>(row.sender) ?? undefined,
-    audience: fromJson<Audience>(row.audience),
-    conversationId: row.conversation_id,
-    metadata: fromJson<NonNullable<Campaign['metadata']>>(row.metadata),
-    transactional: row.transactional === 1,
-  };
+  const { email, audience, ...facts } = listedFacts(row);
+  const { contactIds, ...content } = fromJson<Body>(row.body);
+  return { ...facts, email: { ...email, ...content }, audience: { ...audience, contactIds } };
 }
 
 /** Tells whether mail to tags or groups lacks a way to leave it. */
@@ -52,9 +61,7 @@ export function lacksUnsubscribeGroup({
   email,
   audience,
   transactional,
-}: Pick<CampaignFacts, 'audience' | 'transactional'> & {
-  email: { unsubscribeGroupId?: string | undefined };
-}): boolean {
+}: Pick<CampaignFacts, 'email' | 'transactional'> & { audience: Lists }): boolean {
   const isWide = audience.includeTags.length > 0 || audience.groupIds.length > 0;
   return isWide && email.unsubscribeGroupId === undefined && !transactional;
 }
@@ -73,18 +80,18 @@ const noUnsubscribeGroup: TemplateWarning = {
 
 /** Presents a campaign; a listed one has no body. */
 export function presentCampaign(row: CampaignRow | ListedCampaign): Campaign {
-  const { email, from, ...facts } = factsOf({ body: null, ...row });
+  const facts = 'body' in row ? factsOf(row) : listedFacts(row);
+  const { from, ...shown } = facts;
   const advice = fromJson<TemplateWarning[]>(row.warnings);
-  const isRefused = lacksUnsubscribeGroup({ email, ...facts });
   return {
     id: row.id,
     organizationId: row.organization_id,
     name: row.name,
     channel: row.channel,
-    email,
     from: from ? { email: from.email, name: from.name ?? null } : null,
-    ...facts,
-    warnings: isRefused ? [noUnsubscribeGroup, ...advice] : advice,
+    ...shown,
+    metadata: facts.metadata ?? null,
+    warnings: lacksUnsubscribeGroup(facts) ? [noUnsubscribeGroup, ...advice] : advice,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -9,7 +9,7 @@ export interface CampaignRow {
   channel: 'email';
   transactional: number;
   conversation_id: string | null;
-  /** JSON columns; the content without HTML, text and files. */
+  /** JSON columns; audience and content without their large parts, which are in `body`. */
   sender: string | null;
   audience: string;
   email: string;
@@ -18,8 +18,8 @@ export interface CampaignRow {
   warnings: string;
   created_at: number;
   updated_at: number;
-  /** JSON of HTML, text and files; null without them. */
-  body: string | null;
+  /** JSON of HTML, text, files, template data and ids of contacts. */
+  body: string;
 }
 
 /** A campaign in a list. */

@@ -1,7 +1,9 @@
 // The HTTP operations on campaigns and their runs (specification 4.8).
+import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import { idPath } from '../../core/api/resource-schema.ts';
+import { batchResult } from '../../outbound/messages/schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import {
   createCampaign,
@@ -11,6 +13,7 @@ import {
   listCampaigns,
   updateCampaign,
 } from './campaigns.ts';
+import { renderCampaign, testCampaign } from './previews.ts';
 import { listRecipients } from './recipients.ts';
 import {
   createRunInput,
@@ -31,7 +34,10 @@ import {
   createCampaignInput,
   duplicateCampaignInput,
   listCampaignsQuery,
+  previewOutput,
+  renderCampaignInput,
   runNoun,
+  testCampaignInput,
   updateCampaignInput,
 } from './schema.ts';
 
@@ -80,6 +86,31 @@ export const campaignRoutes = {
     bodyOptional: true,
     output: campaignOutput,
     run: (app, { caller, params: { id }, body }) => duplicateCampaign(app, caller, id, body),
+  }),
+  render: at.post(`${path}/{id}/render`, {
+    name: 'renderCampaign',
+    summary: 'Show the mail of a campaign as a contact would get it',
+    description: 'Without the links of its recipient. Stores nothing.',
+    permission: 'campaigns:read',
+    params,
+    body: renderCampaignInput,
+    output: previewOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => renderCampaign(app, caller, id, body),
+  }),
+  test: at.post(`${path}/{id}/test`, {
+    name: 'testCampaign',
+    summary: 'Send the mail of a campaign to a few addresses',
+    description:
+      'The subject begins with `[Test]`. The mails are ordinary messages: they draw on rate and ' +
+      'quota, and are in no run. One result for each address, in order.',
+    permission: 'campaigns:run',
+    drawsOnSendRate: 'batch',
+    params,
+    body: testCampaignInput,
+    output: z.array(batchResult),
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => testCampaign(app, caller, id, body),
   }),
 };
 

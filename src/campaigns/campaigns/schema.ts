@@ -7,6 +7,7 @@ import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { metadataValue } from '../../outbound/messages/schema.ts';
+import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { audienceInput } from '../audience/schema.ts';
 import { campaignEmailInput } from '../content/schema.ts';
@@ -74,6 +75,36 @@ export const duplicateCampaignInput = z
   })
   .meta({ examples: [{ name: 'Summer sale' }] });
 
+const mostTested = 10;
+
+export const testCampaignInput = z
+  .strictObject({
+    to: z
+      .array(emailAddress)
+      .min(1, 'needs at least one address')
+      .max(mostTested, `takes at most ${mostTested} addresses`)
+      .meta({ description: 'Address; one of a contact gets its values' }),
+  })
+  .meta({ examples: [{ to: ['inbox@sandbox.test'] }] });
+
+export const renderCampaignInput = z
+  .strictObject({
+    contactId: idOf(contactNoun, 'is not a contact id').meta({
+      description: 'Contact whose values fill the mail; needs contacts:read',
+    }),
+  })
+  .meta({ examples: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] });
+
+export const previewOutput = z
+  .object({
+    subject: z.string(),
+    preheader: z.string().nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    warnings: z.array(templateWarning),
+  })
+  .meta({ id: 'CampaignPreview', description: 'The mail of a campaign for one contact' });
+
 const email = z
   .object({
     subject: z.string().optional(),
@@ -101,7 +132,10 @@ const email = z
     inReplyToMessageId: z.string().optional(),
     priority: z.enum(['high', 'normal', 'low']).optional(),
   })
-  .meta({ description: 'Content as it was given. Lists leave out html, text and attachments' });
+  .meta({
+    description:
+      'Content as it was given. Lists leave out html, text, attachments and templateData',
+  });
 
 export const campaignOutput = z
   .object({
@@ -117,7 +151,7 @@ export const campaignOutput = z
     audience: z.object({
       includeTags: z.array(z.string()),
       excludeTags: z.array(z.string()),
-      contactIds: z.array(z.string()),
+      contactIds: z.array(z.string()).optional().meta({ description: 'Lists leave them out' }),
       groupIds: z.array(z.string()),
     }),
     conversationId: z.string().nullable(),
@@ -135,4 +169,6 @@ export type ListCampaigns = z.output<typeof listCampaignsQuery>;
 export type CreateCampaign = z.output<typeof createCampaignInput>;
 export type UpdateCampaign = z.output<typeof updateCampaignInput>;
 export type DuplicateCampaign = z.output<typeof duplicateCampaignInput>;
+export type TestCampaign = z.output<typeof testCampaignInput>;
+export type RenderCampaign = z.output<typeof renderCampaignInput>;
 export type Campaign = z.output<typeof campaignOutput>;

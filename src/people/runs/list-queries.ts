@@ -1,4 +1,4 @@
-// Lists of runs and of their ledgers, and what the lives of their campaigns need. Rows only, no decisions.
+// SQL on `campaign_runs` and `campaign_recipients` for lists and for the erasure of campaigns. Rows only.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -37,7 +37,7 @@ export const findRunByKey = own.first((db, organizationId: string, key: string) 
 
 const openStatuses: readonly RunStatus[] = ['scheduled', 'running', 'paused', 'held'];
 
-/** Finds a run of the campaign that has not ended, or whose queued mail is still being cancelled. */
+/** Finds a run of the campaign that has not ended, or that still has queued mail to cancel. */
 export const findOpenRun = own.first((db, organizationId: string, campaignId: string) =>
   db
     .selectFrom('campaign_runs')
@@ -74,11 +74,11 @@ export function selectRecipients(
   return query.orderBy('contact_id').limit(limit).execute();
 }
 
-/** Finds a run of a campaign that is being erased. */
+/** Finds a run of a campaign that is being erased, with the facts that its messages share. */
 export const findRunOf = own.first((db, organizationId: string, campaignId: string) =>
   db
     .selectFrom('campaign_runs')
-    .select('id')
+    .select(['id', 'shared'])
     .where('organization_id', '=', organizationId)
     .where('campaign_id', '=', campaignId)
     .orderBy('id')
@@ -102,7 +102,7 @@ export const deleteRecipients = own.change((db, runId: string, limit: number) =>
     .where('run_id', '=', runId),
 );
 
-/** Deletes a run whose ledger is empty. */
+/** Deletes a run, after its ledger. */
 export const deleteRun = own.run((db, id: string) =>
   db.deleteFrom('campaign_runs').where('id', '=', id),
 );

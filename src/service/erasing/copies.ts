@@ -1,5 +1,6 @@
 // The copies of each kind of deleted resource: one function per kind erases up to a batch of them in one
 // transaction and returns whether all are erased. Each is idempotent.
+import { type RunMailing, releaseRunContent } from '../../campaigns/content/snapshot.ts';
 import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
@@ -98,7 +99,10 @@ const eraseCampaign: Erase = async (trx, { id, organization_id: organizationId }
   const run = await findRunOf(trx, organizationId, id);
   if (!run) return { isDone: true };
   const rows = await deleteRecipients(trx, run.id, recipientsAtOnce);
-  if (rows < recipientsAtOnce) await deleteRun(trx, run.id);
+  if (rows === recipientsAtOnce) return { isDone: false };
+  await deleteRun(trx, run.id);
+  const mailing = fromJson<RunMailing>(run.shared);
+  if (mailing) await releaseRunContent(trx, mailing);
   return { isDone: false };
 };
 
