@@ -34,13 +34,13 @@ export async function textFrom(value: string | undefined): Promise<string | unde
   return (await readInput(value.slice(1))).toString('utf8');
 }
 
-/** Reads the JSON of `--data`. @throws ValidationError if it is not JSON. */
-export async function readJson(data: string): Promise<unknown> {
+/** Reads the JSON of `--data`, or of another flag. @throws ValidationError if it is not JSON. */
+export async function readJson(data: string, flag = '--data'): Promise<unknown> {
   const text = data === '-' ? (await readInput('-')).toString('utf8') : await textFrom(data);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ValidationError(`--data: not valid JSON: ${(error as Error).message}`);
+    throw new ValidationError(`${flag}: not valid JSON: ${(error as Error).message}`);
   }
 }
 

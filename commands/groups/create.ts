@@ -1,11 +1,33 @@
+import { Flags } from '@oclif/core';
 import { createContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
+import { readJson } from '../base/body.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
+export const queryFlag = {
+  query: Flags.string({
+    description: 'Conditions of a group by query, as JSON: inline, @FILE, or - for standard input',
+    helpValue: 'JSON',
+  }),
+};
+
+/** Returns the query of the flag. */
+export async function queryOf({ query }: Record<string, unknown>): Promise<object> {
+  return query === undefined ? {} : { query: await readJson(String(query), '--query') };
+}
+
 export default createCommand({
   summary: 'Create a group of contacts',
-  examples: [['Create an empty group', 'svc groups create --name Testers']],
+  examples: [
+    ['Create an empty group', 'svc groups create --name Testers'],
+    [
+      'Create a group of all active customers',
+      `svc groups create --name Customers --query '{"all":[{"tag":"customer"},{"status":"active"}]}'`,
+    ],
+  ],
   body: createContactGroupInput,
+  flags: queryFlag,
+  more: queryOf,
   route: async () =>
     (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.create,
   card,

@@ -11,5 +11,6 @@ export default listCommand({
   route: async () =>
     (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.members,
   columns: ['id', 'name', 'identities.0.identifier', 'status', 'tags'],
-  whenEmpty: 'This group has no members. Add one: svc groups add GROUP --contact ID',
+  whenEmpty:
+    'This group has no members. Without a query, add one: svc groups add GROUP --contact ID',
 });

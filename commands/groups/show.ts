@@ -1,6 +1,9 @@
 import { idArg, showCommand } from '../base/verbs.ts';
 
-export const card = ['id', 'name', 'description', 'memberCount', 'createdAt', 'updatedAt'];
+export const card = [
+  ...['id', 'name', 'description', 'query', 'memberCount'],
+  ...['createdAt', 'updatedAt'],
+];
 export const args = idArg('Id of the group (grp_…)');
 
 export default showCommand({

@@ -98,6 +98,13 @@ export interface ThreadHooks {
 /** Creates the initial rows of a new organization, in the transaction that creates it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
+/** Returns those of these ids that are campaigns of the organization. */
+export type FindKnownCampaigns = (
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+) => Promise<string[]>;
+
 /** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
 export interface Hooks {
   /** Receive each event that `events` records, in this order. */
@@ -110,6 +117,8 @@ export interface Hooks {
   readonly equipOrganization: EquipOrganization;
   /** For `messages`. */
   readonly threads: ThreadHooks;
+  /** For `contacts`. */
+  readonly findKnownCampaigns: FindKnownCampaigns;
 }
 
 export interface App {

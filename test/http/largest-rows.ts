@@ -9,6 +9,8 @@ const text = (bytes: number) => `hex(zeroblob(${bytes / 2}))`;
 const json = (bytes: number) => `json_object('key', ${text(bytes)})`;
 const links = (bytes: number) => `json_array(json_object('label', 'a', 'url', ${text(bytes)}))`;
 const list = (bytes: number) => `json_array(${text(bytes)})`;
+/** A condition of a group by query, within the bound of its value. */
+const condition = `json_object('field', 'profile.company', 'is', ${text(2_000)})`;
 
 /** SQL for the value with the number of its copy in its last characters. */
 const numbered = (column: string) =>
@@ -290,7 +292,10 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       table: 'contact_groups',
       where: `id = '${shared.contactGroup}'`,
       unique: { id: numbered('id'), name: "'group ' || n.i" },
-      wide: { description: text(3_000) },
+      wide: {
+        description: text(3_000),
+        query: `json_object('any', json_array(${Array(8).fill(condition)}))`,
+      },
     },
   ],
   '/v1/contact-groups/{id}/members': ({ shared }) => [

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { findActiveBlocks, findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
-import { matchesAmong } from '../../people/contacts/groups/condition-queries.ts';
+import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { membersAmong } from '../../people/contacts/groups/queries.ts';
 import { type ForRunRow, findForRun } from '../../people/contacts/queries.ts';
 import type { PreferencesInput, ProfileInput } from '../../people/contacts/schema.ts';

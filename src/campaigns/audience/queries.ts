@@ -1,16 +1,28 @@
 // SQL of audiences over the tables of people. Each select comes from the room of its table.
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
   type AskedQuery,
   type ContactRange,
+  contactId,
+  includingConditions,
   matchingIdsIn,
-} from '../../people/contacts/groups/condition-queries.ts';
-import { memberIdsIn } from '../../people/contacts/groups/queries.ts';
+} from '../../people/contacts/condition-queries.ts';
+import { countFatesOf, specialIdsIn } from '../../people/contacts/fate-queries.ts';
+import { isMember, memberIdsIn } from '../../people/contacts/groups/queries.ts';
 import { taggedIdsIn } from '../../people/contacts/queries.ts';
+import type { SkipReason } from '../../people/runs/schema.ts';
+import { isPending, pendingIdsIn } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
 import type { AudienceSnapshot } from './schema.ts';
 
 type Ids = RawBuilder<unknown>;
+
+/** The run for which contacts are counted. */
+export interface FatesQuestion {
+  organizationId: string;
+  audience: AudienceSnapshot;
+  unsubscribeGroupId: string | null;
+}
 
 function listed(db: Db, ids: readonly string[]): Ids {
   const packed = packedList(db, ids);
@@ -40,6 +52,68 @@ function waysInto(
     ...(named.length > 0 ? [listed(db, named)] : []),
     ...(asked.length > 0 ? [matchingIdsIn(db, asked, range)] : []),
   ];
+}
+
+/** Returns a select of all ids in the range that the audience includes, each once; null for none. */
+function includedIds(
+  db: Db,
+  organizationId: string,
+  audience: AudienceSnapshot,
+  range: ContactRange,
+): Ids | null {
+  const ways = waysInto(db, organizationId, audience, range);
+  return ways.length > 0 ? sql.join(ways, sql` union `) : null;
+}
+
+/** Returns the condition on a row of contacts that the audience includes it. */
+function isIncluded(
+  db: Db,
+  organizationId: string,
+  audience: AudienceSnapshot,
+): RawBuilder<SqlBool> {
+  const { includeTags, contactIds, groupIds } = audience;
+  const asked = askedOf(organizationId, audience);
+  const conditions = [
+    ...includingConditions(db, contactIds, includeTags, asked),
+    ...(groupIds.length > 0 ? [isMember(db, groupIds, contactId)] : []),
+  ];
+  return sql`(${sql.join(conditions, sql` or `)})`;
+}
+
+/**
+ * Counts the contacts of an audience in a range by fate; null is a message. Judges each of them up to `mostJudgedEach`,
+ * and of more those that an index gives a reason for.
+ */
+export async function countFatesIn(
+  db: Db,
+  { organizationId, unsubscribeGroupId: groupId, audience }: FatesQuestion,
+  range: ContactRange,
+  mostJudgedEach: number,
+): Promise<Map<SkipReason | null, number>> {
+  const ids = includedIds(db, organizationId, audience, range);
+  if (ids === null) return new Map();
+  const counted = sql<{ total: number }>`select count(*) as total from (${ids}) included`;
+  const total = (await counted.execute(db)).rows[0]?.total ?? 0;
+  const question = {
+    ...{ organizationId, unsubscribeGroupId: groupId, excludeTags: audience.excludeTags },
+    isPending: (id: RawBuilder<unknown>) => isPending(groupId ?? '', id),
+  };
+  const isSmall = total <= mostJudgedEach;
+  const special = [
+    ...specialIdsIn(question, range),
+    ...audience.excludeTags.map((tag) => taggedIdsIn(organizationId, tag, range)),
+    ...(groupId === null ? [] : [pendingIdsIn(groupId, range)]),
+  ];
+  const rows = await countFatesOf(
+    db,
+    question,
+    isSmall
+      ? { ids }
+      : { ids: sql.join(special, sql` union `), where: isIncluded(db, organizationId, audience) },
+  );
+  const fates = new Map(rows.map(({ fate, count }) => [fate, count]));
+  const skipped = rows.reduce((sum, { fate, count }) => sum + (fate === null ? 0 : count), 0);
+  return isSmall ? fates : fates.set(null, total - skipped);
 }
 
 /** Returns the first `limit` ids in the range that the audience includes, in their order. */

@@ -36,7 +36,7 @@ function htmlOf({ group: { name, description }, sender, url }: ConfirmMail): str
 <body style="margin: 0; padding: 24px; font: 16px/1.5 sans-serif">
 <p>Do you want “${group}” from ${from}?</p>
 ${about}<p><a href="${href}" style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: #14599e; color: #ffffff; font-weight: bold; text-decoration: none">Confirm “${group}”</a></p>
-<p>Or open this page: <a href="${href}">${href}</a></p>
+<p>Or open this page: <a href="${href}" style="word-break: break-all">${href}</a></p>
 <p>The link works for 7 days. If you did not ask for this, do nothing: without your answer you get no “${group}”.</p>
 </body></html>
 `;

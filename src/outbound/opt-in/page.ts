@@ -74,7 +74,7 @@ export function confirmPage(state: PageState, names: ConfirmPageNames, look: Pag
       `<p>${escapeHtml(text)}</p>\n` +
       (about && `<p class="note">${escapeHtml(about)}</p>\n`) +
       (state.is === 'open' ? button : '') +
-      (note === undefined ? '' : `<p class="note after">${escapeHtml(note)}</p>\n`),
+      (note === undefined ? '' : `<p class="note">${escapeHtml(note)}</p>\n`),
     look,
   );
 }

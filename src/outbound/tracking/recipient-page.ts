@@ -36,6 +36,7 @@ li button { padding: .5rem .875rem; font-size: .9375rem; }
 footer { margin: 1.75rem 0 0; color: var(--soft); font-size: .875rem; }
 address { font-style: normal; }
 form { margin: .75rem 0 0; }
+form + p { margin: 1rem 0 0; }
 button { width: 100%; padding: .75rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
   border: 1px solid var(--line); border-radius: .5rem; background: none; color: inherit;
   overflow-wrap: anywhere; }

@@ -1,6 +1,6 @@
 // All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that add or lift blocks
 // also count them.
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { mergedRanges } from '../../platform/store/merged-ranges.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -136,6 +136,32 @@ export function activeReasonOf(
   return sql<BlockReason | null>`(select case min(case reason ${toWeight} end) ${toReason} end
     from blocks where organization_id = ${organizationId}
     and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
+}
+
+/**
+ * For queries on other tables: whether an address has a block of all mail, or of a group, for its own wish to
+ * unsubscribe or for any other reason.
+ */
+export function hasBlock(
+  organizationId: string,
+  foldedAddress: RawBuilder<unknown>,
+  { groupId, isUnsubscribe }: { groupId: string | null; isUnsubscribe: boolean },
+): RawBuilder<SqlBool> {
+  const ofGroup = groupId === null ? sql`is null` : sql`= ${groupId}`;
+  const reason = isUnsubscribe ? sql`= 'unsubscribe'` : sql`<> 'unsubscribe'`;
+  return sql`exists (select 1 from blocks where blocks.organization_id = ${organizationId}
+    and blocks.folded_address = ${foldedAddress} and blocks.unsubscribe_group_id ${ofGroup}
+    and blocks.reason ${reason})`;
+}
+
+/** For queries on other tables: the addresses with a block of all mail, or of the group, for any reason. */
+export function blockedAddresses(
+  organizationId: string,
+  groupId: string | null,
+): RawBuilder<unknown> {
+  const ofGroup = groupId === null ? sql`is null` : sql`= ${groupId}`;
+  return sql`select distinct folded_address from blocks where organization_id = ${organizationId}
+    and unsubscribe_group_id ${ofGroup}`;
 }
 
 /** For queries on other tables: id and address of the blocks of all mail for this reason. */

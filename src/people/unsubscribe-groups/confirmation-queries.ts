@@ -50,6 +50,15 @@ export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawB
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
 
+/** For queries on other tables: the contacts of `pendingAmong` within a range of ids. */
+export function pendingIdsIn(
+  groupId: string,
+  { after, until }: { after: string; until: string },
+): RawBuilder<unknown> {
+  return sql`select contact_id as id from group_confirmations where group_id = ${groupId}
+    and status <> 'confirmed' and contact_id > ${after} and contact_id <= ${until}`;
+}
+
 /** Finds the rows of these contacts in a group. */
 export const findConfirmations = own.all((db, groupId: string, contactIds: readonly string[]) =>
   db

@@ -1,5 +1,8 @@
 // The page behind a link to confirm a group.
+import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { startTrackingListeners } from '../../../daemon/tracking/listeners.ts';
+import { serveLinks } from '../../../daemon/tracking/serve.ts';
 import { createBrand } from '../../../src/content/brands/brands.ts';
 import { serveConfirming } from '../../../src/outbound/opt-in/serve.ts';
 import { confirmToken, readConfirmToken } from '../../../src/outbound/opt-in/tokens.ts';
@@ -210,6 +213,42 @@ describe.each(stores)('the page to confirm a group on %s', (store) => {
       ...{ slug: 'acme', name: 'Acme', footer: { companyName: 'Acme Limited' } },
     });
     expect((await ask('GET', link)).page).toContain('Acme Limited');
+  });
+});
+
+describe('a listener of tracking hosts', () => {
+  const host = 'click.example.com';
+  const tracking = { publicUrl: `https://${host}`, http: { host: '127.0.0.1', port: 0 } };
+  const world = optInWorld({ config: { tracking } });
+
+  it('serves the page and accepts its form', async () => {
+    const { test, group, contact, add, turn, mails, members } = world;
+    const listeners = await startTrackingListeners(test.app, serveLinks);
+    try {
+      const id = await group();
+      await add(id, await contact(address));
+      await turn();
+      const [mail] = await mails();
+      expect(mail?.text).toContain(`https://${host}/c/`);
+      const ask = (method: string, body?: string) =>
+        new Promise<number>((resolve, reject) => {
+          const headers = { host, 'content-type': 'application/x-www-form-urlencoded' };
+          const port = listeners.httpPort ?? 0;
+          const asked = request(
+            { host: '127.0.0.1', port, method, path: mail?.link ?? '', headers },
+            (answer) => answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
+          );
+          asked.on('error', reject);
+          asked.end(body);
+        });
+      expect(await ask('GET')).toBe(200);
+      expect(await ask('POST', `action=confirm&more=${'x'.repeat(5_000)}`)).toBe(400);
+      expect((await members(id)).items).toMatchObject([{ status: 'pending' }]);
+      expect(await ask('POST', 'action=confirm')).toBe(200);
+      expect((await members(id)).items).toMatchObject([{ status: 'confirmed' }]);
+    } finally {
+      await listeners.close(0);
+    }
   });
 });
 

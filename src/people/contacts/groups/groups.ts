@@ -1,5 +1,6 @@
 // Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members change many
-// at once. A deleted contact leaves all of its groups.
+// at once. A deleted contact leaves all of its groups. A group by query has no list: each read finds the contacts
+// that match now.
 import { type Page, toPage } from '../../../core/api/pagination.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -7,12 +8,15 @@ import type { App } from '../../../core/app.ts';
 import { changesOf } from '../../../history/audit/audit.ts';
 import { plainNoun } from '../../../history/events/plain-noun.ts';
 import { record } from '../../../history/events/record.ts';
-import { ResourceNotFoundError } from '../../../platform/errors.ts';
+import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
+import { fromJson, toJson } from '../../../platform/store/db.ts';
 import { presentContacts } from '../present.ts';
 import { findContactRows } from '../queries.ts';
 import type { Contact } from '../schema.ts';
+import { countMembers, listQueryMembers } from './matches.ts';
 import * as queries from './queries.ts';
+import { type ContactQuery, campaignsIn } from './query-schema.ts';
 import {
   type ContactGroup,
   type CreateContactGroup,
@@ -24,20 +28,25 @@ import {
 /** Members removed per transaction while a group is deleted. */
 const membersPerTransaction = 5_000;
 
+const byQuery =
+  'The members of this group follow from its query: change the query, or create a group without one';
+const withoutQuery = 'This group has members by hand: create a group with the query';
+
 function present(row: queries.ContactGroupRow): ContactGroup {
   return {
     id: row.id,
     organizationId: row.organization_id,
     name: row.name,
     description: row.description,
-    memberCount: row.member_count,
+    query: fromJson<ContactQuery>(row.query),
+    memberCount: row.query === null ? row.member_count : null,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
 }
 
-function settingsOf({ name, description }: queries.ContactGroupRow) {
-  return { name, description };
+function settingsOf({ name, description, query }: queries.ContactGroupRow) {
+  return { name, description, ...(query !== null && { query: fromJson<ContactQuery>(query) }) };
 }
 
 const { create, list, get } = plainNoun({
@@ -47,18 +56,40 @@ const { create, list, get } = plainNoun({
   settingsOf,
 });
 
-/** Creates a group without members. */
-export function createContactGroup(
-  app: App,
-  caller: Caller,
-  { name, description = null }: CreateContactGroup,
-): Promise<ContactGroup> {
-  return create(app, caller, { name, description, member_count: 0, query: null });
+/** @throws ResourceNotFoundError for an unknown campaign. */
+async function assertCampaigns(app: App, organizationId: string, query: ContactQuery) {
+  const ids = campaignsIn(query);
+  if (ids.length === 0) return;
+  const known = new Set(await app.hooks.findKnownCampaigns(app.store.db, organizationId, ids));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) throw new ResourceNotFoundError('campaign', unknown);
 }
 
-export { get as getContactGroup, list as listContactGroups };
+/** Creates a group without members, or by query. @throws ResourceNotFoundError for an unknown campaign. */
+export async function createContactGroup(
+  app: App,
+  caller: Caller,
+  { name, description = null, query }: CreateContactGroup,
+): Promise<ContactGroup> {
+  if (query) await assertCampaigns(app, caller.organizationId, query);
+  return create(app, caller, { name, description, member_count: 0, query: toJson(query) });
+}
 
-/** Changes the given fields. @throws ResourceNotFoundError. */
+export { list as listContactGroups };
+
+/** Shows a group. Counts the members of a group by query. @throws ResourceNotFoundError. */
+export async function getContactGroup(app: App, caller: Caller, id: string): Promise<ContactGroup> {
+  const group = await get(app, caller, id);
+  if (group.query === null) return group;
+  const { organizationId } = caller;
+  const asked = { organizationId, query: group.query, at: app.clock.now() };
+  return { ...group, memberCount: await countMembers(app.store, asked) };
+}
+
+/**
+ * Changes the given fields. @throws ResourceNotFoundError; ConflictError for the query of a group with members by
+ * hand.
+ */
 export async function updateContactGroup(
   app: App,
   caller: Caller,
@@ -66,10 +97,14 @@ export async function updateContactGroup(
   input: UpdateContactGroup,
 ): Promise<ContactGroup> {
   const { organizationId } = caller;
+  const { query, ...others } = input;
+  if (query) await assertCampaigns(app, organizationId, query);
   return app.store.write(async (trx) => {
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
-    const change = { ...input, updated_at: app.clock.now() };
+    if (query && row.query === null) throw new ConflictError('contact-group', withoutQuery);
+    const json = query && { query: toJson(query) };
+    const change = { ...others, ...json, updated_at: app.clock.now() };
     const changed = await queries.contactGroups.update(trx, organizationId, id, change);
     const details = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(details).length > 0) {
@@ -113,9 +148,14 @@ export async function listMembers(
   query: ListContactGroups,
 ): Promise<Page<Contact>> {
   const { db } = app.store;
-  const { member_count: total } = await queries.contactGroups.get(db, organizationId, id);
   const { page, limit } = query;
-  const ids = await queries.selectMemberIds(db, id, { limit, offset: (page - 1) * limit });
+  const range = { limit, offset: (page - 1) * limit };
+  const row = await queries.contactGroups.get(db, organizationId, id);
+  const conditions = fromJson<ContactQuery>(row.query);
+  const asked = conditions && { organizationId, query: conditions, at: app.clock.now() };
+  const [ids, total] = asked
+    ? await Promise.all([listQueryMembers(app.store, asked, range), countMembers(app.store, asked)])
+    : [await queries.selectMemberIds(db, id, range), row.member_count];
   const rows = await findContactRows(db, organizationId, ids);
   const newestFirst = rows.sort((a, b) => (a.id < b.id ? 1 : -1));
   return toPage(await presentContacts(db, organizationId, newestFirst), total, query);
@@ -135,6 +175,7 @@ function changeMembers(
     const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
+    if (row.query !== null) throw new ConflictError('contact-group', byQuery);
     const missing = ids.find((one) => !known.has(one));
     if (missing !== undefined && way === 'added')
       throw new ResourceNotFoundError('contact', missing);
@@ -152,14 +193,17 @@ function changeMembers(
 }
 
 /**
- * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or contact.
- * Then nothing is added.
+ * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or contact;
+ * ConflictError for a group by query. Then nothing is added.
  */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');
 }
 
-/** Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError. */
+/**
+ * Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError; ConflictError for a group
+ * by query.
+ */
 export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'removed');
 }

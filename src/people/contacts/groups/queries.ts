@@ -1,7 +1,7 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
 // its number of members. Changes add to it at the very end of their transaction.
-import { type RawBuilder, sql } from 'kysely';
-import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../../platform/store/last-writes.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 
@@ -141,6 +141,16 @@ export function memberIdsIn(
 ): RawBuilder<unknown> {
   return sql`select contact_id as id from contact_group_members where group_id = ${groupId}
     and contact_id > ${after} and contact_id <= ${until}`;
+}
+
+/** For queries on other tables: whether a contact is a member of one of the groups by hand. */
+export function isMember(
+  db: Db,
+  groupIds: readonly string[],
+  contactId: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  return sql`exists (select 1 from contact_group_members one
+    where ${amongOf(db, 'one.group_id', groupIds)} and one.contact_id = ${contactId})`;
 }
 
 /** Finds groups by id, in no order. */

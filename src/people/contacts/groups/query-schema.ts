@@ -154,6 +154,9 @@ function sizeProblem(tree: unknown): string | null {
   return null;
 }
 
+/** A stored query in an answer. */
+export const contactQueryOutput = node;
+
 /** The query of a group: at most 50 conditions in 5 levels and 16 KB. */
 export const contactQuery = z
   .preprocess((tree, context) => {
@@ -166,12 +169,9 @@ export const contactQuery = z
     message: 'is longer than 16 KB of JSON',
   });
 
-/** Lists the conditions of a tree with their places, such as `all.1`. */
-export function conditionsIn(tree: ContactQuery, place = ''): [place: string, ContactQuery][] {
-  const at = (name: string) => (place === '' ? name : `${place}.${name}`);
-  const listed = (name: 'all' | 'any') =>
-    (tree[name] ?? []).flatMap((one, index) => conditionsIn(one, at(`${name}.${index}`)));
-  if (tree.all) return listed('all');
-  if (tree.any) return listed('any');
-  return tree.not ? conditionsIn(tree.not, at('not')) : [[place, tree]];
+/** Lists the campaigns that a query names. */
+export function campaignsIn({ all, any, not, ...one }: ContactQuery): string[] {
+  const inner = [all ?? [], any ?? [], not ?? []].flat();
+  const activity = one.opened ?? one.clicked ?? one.received;
+  return [...new Set([...inner.flatMap(campaignsIn), ...(activity ? [activity.campaignId] : [])])];
 }

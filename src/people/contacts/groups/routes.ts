@@ -3,6 +3,7 @@ import { area } from '../../../core/api/area.ts';
 import { nounRoutes } from '../../../core/api/noun-routes.ts';
 import { pageOf } from '../../../core/api/pagination.ts';
 import { idPath } from '../../../core/api/resource-schema.ts';
+import { ConflictError } from '../../../platform/errors.ts';
 import { contactOutput } from '../schema.ts';
 import {
   addGroupMembers,
@@ -24,7 +25,7 @@ import {
 } from './schema.ts';
 
 const at = area('contact-groups', {
-  about: 'Groups of contacts, with members added by hand',
+  about: 'Groups of contacts, with members added by hand or found by a query',
   resource: 'contacts',
   noun: contactGroupNoun,
 });
@@ -39,7 +40,7 @@ export const contactGroupRoutes = {
     list: { query: listContactGroupsQuery, run: listContactGroups },
     create: { body: createContactGroupInput, run: createContactGroup },
     get: { run: getContactGroup },
-    update: { body: updateContactGroupInput, run: updateContactGroup },
+    update: { body: updateContactGroupInput, run: updateContactGroup, throws: [ConflictError] },
     delete: {
       summary: 'Delete a contact group; its members stay contacts',
       run: deleteContactGroup,
@@ -58,9 +59,10 @@ export const contactGroupRoutes = {
     summary: 'Add contacts to a group',
     description:
       'Takes up to 10,000; existing members stay. If one of them does not exist, none is ' +
-      'added.',
+      'added. A group by query takes none (409).',
     params,
     body: membersInput,
+    throws: [ConflictError],
     output: contactGroupOutput,
     run: (app, { caller, params: { id }, body }) =>
       addGroupMembers(app, caller, id, body.contactIds),
@@ -71,6 +73,7 @@ export const contactGroupRoutes = {
     permission: 'contacts:write',
     params,
     body: membersInput,
+    throws: [ConflictError],
     output: contactGroupOutput,
     run: (app, { caller, params: { id }, body }) =>
       removeGroupMembers(app, caller, id, body.contactIds),

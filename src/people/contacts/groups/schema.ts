@@ -6,6 +6,7 @@ import { noun } from '../../../core/api/noun.ts';
 import { pageQuery } from '../../../core/api/pagination.ts';
 import { idOf } from '../../../core/api/resource-schema.ts';
 import { contactNoun } from '../schema.ts';
+import { contactQuery, contactQueryOutput } from './query-schema.ts';
 
 export const contactGroupNoun = noun('contact-group', 'grp');
 
@@ -17,11 +18,35 @@ const description = headerText(500).meta({ description: 'Description of its memb
 export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
 
 export const createContactGroupInput = z
-  .strictObject({ name, description: description.nullish() })
-  .meta({ examples: [{ name: 'Beta testers', description: 'First testers of new features' }] });
+  .strictObject({
+    name,
+    description: description.nullish(),
+    query: contactQuery
+      .optional()
+      .meta({ description: 'Conditions that make a contact a member; without them, add members' }),
+  })
+  .meta({
+    examples: [
+      { name: 'Beta testers', description: 'First testers of new features' },
+      {
+        name: 'Active customers in Paris',
+        query: {
+          all: [
+            { tag: 'customer' },
+            { status: 'active' },
+            { field: 'profile.location.city', is: 'Paris' },
+          ],
+        },
+      },
+    ],
+  });
 
 export const updateContactGroupInput = z
-  .strictObject({ name: name.optional(), description: description.nullable().optional() })
+  .strictObject({
+    name: name.optional(),
+    description: description.nullable().optional(),
+    query: contactQuery.optional().meta({ description: 'Conditions of a group by query' }),
+  })
   .meta({ examples: [{ name: 'Testers' }] });
 
 const contactId = idOf(contactNoun, 'is not a contact id');
@@ -42,7 +67,12 @@ export const contactGroupOutput = z
     organizationId: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    memberCount: z.number(),
+    query: contactQueryOutput
+      .nullable()
+      .meta({ description: 'Conditions of its members; null for members by hand' }),
+    memberCount: z.number().nullable().meta({
+      description: 'Null for a group by query in lists, or if counting takes too long',
+    }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

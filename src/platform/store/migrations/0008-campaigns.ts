@@ -129,6 +129,9 @@ create index deliveries_of_run on deliveries (campaign_run_id, id)
 
 -- Audiences are read in the order of ids.
 create index contacts_by_id on contacts (organization_id, id);
+-- Contacts that want no mail, in the words of src/people/contacts/fate-queries.ts.
+create index contacts_without_mail on contacts (organization_id, id)
+  where preferences like '%"email":false%';
 
 -- Groups by query: JSON of the conditions; null for a group with members by hand.
 alter table contact_groups add column query text;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseWith } from '../../../../src/core/api/validate.ts';
 import {
   type ContactQuery,
-  conditionsIn,
+  campaignsIn,
   contactQuery,
 } from '../../../../src/people/contacts/groups/query-schema.ts';
 import type { ValidationError } from '../../../../src/platform/errors.ts';
@@ -182,10 +182,13 @@ describe('the query of a group', () => {
     expect(problemsOf({ all })).toEqual([]);
   });
 
-  it('lists its conditions with their places', () => {
-    const query = { all: [vip, { any: [{ not: { status: 'archived' as const } }, vip] }] };
-    const places = conditionsIn(query).map(([place]) => place);
-    expect(places).toEqual(['all.0', 'all.1.any.0.not', 'all.1.any.1']);
-    expect(conditionsIn(vip)).toEqual([['', vip]]);
+  it('lists each campaign that it names once', () => {
+    const opened = (id: string) => ({ opened: { campaignId: id, withinDays: 1 } });
+    const received = { received: { campaignId: 'camp_c', withinDays: 1 } };
+    const query = {
+      all: [vip, opened('camp_a'), { any: [{ not: opened('camp_b') }, opened('camp_a')] }],
+    };
+    expect(campaignsIn(query)).toEqual(['camp_a', 'camp_b']);
+    expect(campaignsIn(received)).toEqual(['camp_c']);
   });
 });

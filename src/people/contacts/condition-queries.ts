@@ -2,11 +2,12 @@
 // and words of SQL are constants of this file, and everything of a caller is a parameter. A condition is true or
 // false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
-import { inTime } from '../../../platform/store/in-time.ts';
-import { activityOf } from '../../runs/queries.ts';
-import { hasStatus } from '../list-queries.ts';
-import type { Activity, ContactQuery } from './query-schema.ts';
+import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
+import { activityOf } from '../runs/queries.ts';
+import { countOfTag } from './count-queries.ts';
+import type { Activity, ContactQuery } from './groups/query-schema.ts';
+import { hasStatus } from './list-queries.ts';
 
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
@@ -31,9 +32,7 @@ const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toL
 
 /** Folds the letters A to Z, on both engines alike. */
 function lowered(db: Db, text: Expression): Expression {
-  return engineOf(db) === 'postgres'
-    ? sql`translate(${text}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
-    : sql`lower(${text})`;
+  return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
 }
 
 /** Tells whether a text has this part. No character of the part has a meaning of its own, as in `like`. */
@@ -94,7 +93,7 @@ function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
  * Tells whether a contact has a tag, by the JSON of its tags: a look-up in their index costs a tenth more than
  * all of the rest. A tag has no comma, so a comma is always between two tags.
  */
-function tagCondition(db: Db, tag: string): Condition {
+export function tagCondition(db: Db, tag: string): Condition {
   const listed = sql`(',' || substr(contacts.tags, 2))`;
   return sql`(${has(db, listed, `,${JSON.stringify(tag)}`)}) is true`;
 }
@@ -119,6 +118,23 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
   if (query.clicked) return did('clicked', query.clicked);
   if (query.received) return did('received', query.received);
   return fieldCondition(db, query.field ?? '', query);
+}
+
+/** For conditions on a row of `contacts`: its id. */
+export const contactId: Expression = sql`contacts.id`;
+
+/** For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one of the queries. */
+export function includingConditions(
+  db: Db,
+  ids: readonly string[],
+  tags: readonly string[],
+  queries: readonly AskedQuery[],
+): Condition[] {
+  return [
+    ...(ids.length > 0 ? [amongOf(db, 'contacts.id', ids)] : []),
+    ...tags.map((tag) => tagCondition(db, tag)),
+    ...queries.map((one) => conditionOf(db, one)),
+  ];
 }
 
 /** Selects the ids of all contacts that match one of the queries, and these conditions. */
@@ -152,4 +168,68 @@ export async function matchesAmong(
   const among = amongOf(db, 'contacts.id', ids);
   const { rows } = await sql<{ id: string }>`${matching(db, queries, among)}`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Lists the tags that every match has. */
+function requiredTags({ all, tag }: ContactQuery): string[] {
+  if (all) return all.flatMap(requiredTags);
+  return tag === undefined ? [] : [tag];
+}
+
+/** Returns the tag of a query that the fewest contacts have, among those that every match has. */
+async function rarestTag(db: Db, { organizationId, query }: AskedQuery): Promise<string | null> {
+  let rarest: { tag: string; count: number } | null = null;
+  for (const tag of new Set(requiredTags(query))) {
+    const count = await countOfTag(db, organizationId, tag);
+    if (rarest === null || count < rarest.count) rarest = { tag, count };
+  }
+  return rarest?.tag ?? null;
+}
+
+/** Returns a select of all matches in a range: of the contacts with the rarest tag, or else of all contacts. */
+async function matchesIn(
+  db: Db,
+  asked: AskedQuery,
+  range: ContactRange,
+): Promise<RawBuilder<unknown>> {
+  const tag = await rarestTag(db, asked);
+  if (tag === null) return matchingIdsIn(db, [asked], range);
+  const { organizationId, query } = asked;
+  const conditions = [
+    ...inTime(db),
+    sql`tagged.organization_id = ${organizationId} and tagged.tag = ${tag}`,
+    sql`tagged.contact_id > ${range.after} and tagged.contact_id <= ${range.until}`,
+  ];
+  if (query.tag === undefined) {
+    // One look-up for each id, whatever PostgreSQL knows about the sizes of the tables.
+    conditions.push(sql`(select ${conditionOf(db, asked)} from contacts
+      where contacts.id = tagged.contact_id)`);
+  }
+  return sql`select tagged.contact_id as id from contact_tags tagged
+    where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** Returns the ids of one page of matches in a range, newest first. */
+export async function listMatches(
+  db: Db,
+  asked: AskedQuery,
+  range: ContactRange,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
+  const matches = await matchesIn(db, asked, range);
+  const { rows } = await sql<{ id: string }>`${matches}
+    order by id desc limit ${limit} offset ${offset}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Counts the matches in a range. */
+export async function countMatches(
+  db: Db,
+  asked: AskedQuery,
+  range: ContactRange,
+): Promise<number> {
+  const matches = await matchesIn(db, asked, range);
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from (${matches}) found`.execute(db);
+  return rows[0]?.total ?? 0;
 }

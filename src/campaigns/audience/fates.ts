@@ -1,0 +1,45 @@
+// Counts the contacts of an audience by fate, for estimates and for the total of a run that starts.
+
+import { readSlices } from '../../people/contacts/slices.ts';
+import { type SkipReason, skipReasons } from '../../people/runs/schema.ts';
+import type { Store } from '../../platform/store/db.ts';
+import { countFatesIn, type FatesQuestion } from './queries.ts';
+
+/**
+ * Most contacts of a slice that are judged one by one. Of more, only those with a reason are: that reads the slice
+ * once more, and costs a third of judging each.
+ */
+const mostJudgedEach = 50_000;
+
+/** Number of contacts by fate; `total` is their sum. */
+export interface Fates {
+  total: number;
+  dispatch: number;
+  skipped: Record<SkipReason, number>;
+}
+
+/**
+ * Counts the contacts of an audience as they would be judged now. Duplicates are not known before the run: an
+ * address belongs to one contact. `sizes` is for tests.
+ * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ */
+export async function countFates(
+  store: Store,
+  question: FatesQuestion,
+  sizes: { slice?: number; judgedEach?: number } = {},
+): Promise<Fates> {
+  const slices = await readSlices(
+    store,
+    question.organizationId,
+    (db, range) => countFatesIn(db, question, range, sizes.judgedEach ?? mostJudgedEach),
+    sizes.slice,
+  );
+  const skipped = Object.fromEntries(skipReasons.map((reason) => [reason, 0]));
+  const fates: Fates = { total: 0, dispatch: 0, skipped: skipped as Fates['skipped'] };
+  for (const [fate, count] of slices.flatMap((one) => [...one])) {
+    fates.total += count;
+    if (fate === null) fates.dispatch += count;
+    else fates.skipped[fate] += count;
+  }
+  return fates;
+}

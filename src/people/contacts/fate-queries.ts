@@ -1,0 +1,96 @@
+// SQL that judges many contacts at once, for estimates: the fate of each with the same reasons in the same order as the
+// transaction of a run (src/campaigns/audience/judge.ts).
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
+import { blockedAddresses, hasBlock } from '../blocks/queries.ts';
+import type { SkipReason } from '../runs/schema.ts';
+import { type ContactRange, tagCondition } from './condition-queries.ts';
+
+type Condition = RawBuilder<SqlBool>;
+
+export interface FateQuestion {
+  organizationId: string;
+  excludeTags: readonly string[];
+  unsubscribeGroupId: string | null;
+  /** Whether the contact with this id has yet to confirm the group. */
+  isPending: (id: RawBuilder<unknown>) => Condition;
+}
+
+/** The contacts that are judged: a select of ids, and a condition on `contacts`. */
+interface Among {
+  ids: RawBuilder<unknown>;
+  where?: Condition;
+}
+
+// Only our own code writes this JSON, without spaces; a quote within a text has a backslash.
+const wantsNoMail = sql<SqlBool>`contacts.preferences like '%"email":false%'`;
+
+const address = sql`first.folded_identifier`;
+
+/** Lists the reasons, in their order, with the conditions on `contacts` and its first address. */
+function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
+  const { organizationId, excludeTags, unsubscribeGroupId: groupId } = question;
+  const ofAll = { groupId: null };
+  const has = (which: Parameters<typeof hasBlock>[2]) => hasBlock(organizationId, address, which);
+  const reasons: [SkipReason, Condition][] = [
+    ...excludeTags.map((tag): [SkipReason, Condition] => ['excluded', tagCondition(db, tag)]),
+    ['archived', sql`contacts.is_archived = 1`],
+    ['no-address', sql`${address} is null`],
+    ['blocked', has({ ...ofAll, isUnsubscribe: false })],
+  ];
+  if (groupId !== null) reasons.push(['blocked', has({ groupId, isUnsubscribe: false })]);
+  reasons.push(['unsubscribed', has({ ...ofAll, isUnsubscribe: true })]);
+  if (groupId !== null) {
+    reasons.push(['unsubscribed', has({ groupId, isUnsubscribe: true })]);
+    reasons.push(['pending', question.isPending(sql`contacts.id`)]);
+  }
+  reasons.push(['preference', wantsNoMail]);
+  return reasons;
+}
+
+/**
+ * Returns selects that together find all contacts in a range that are archived, have no address, have a block or
+ * want no mail. Few contacts are among them, and each select reads an index of its own.
+ */
+export function specialIdsIn(
+  { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,
+  { after, until }: ContactRange,
+): RawBuilder<unknown>[] {
+  const within = (id: RawBuilder<unknown>) => sql`${id} > ${after} and ${id} <= ${until}`;
+  const contacts = sql`select contacts.id as id from contacts
+    where contacts.organization_id = ${organizationId} and ${within(sql`contacts.id`)}`;
+  // `cross join` keeps SQLite from reading all addresses for a few blocks.
+  const blocked = (groupId: string | null) => sql`select first.contact_id as id
+    from (${blockedAddresses(organizationId, groupId)}) blocked cross join contact_identities first
+    where first.organization_id = ${organizationId} and first.position = 0
+    and first.folded_identifier = blocked.folded_address and ${within(sql`first.contact_id`)}`;
+  return [
+    sql`${contacts} and contacts.is_archived = 1`,
+    sql`${contacts} and ${wantsNoMail}`,
+    sql`${contacts} and not exists (select 1 from contact_identities first
+      where first.contact_id = contacts.id and first.position = 0)`,
+    blocked(null),
+    ...(unsubscribeGroupId === null ? [] : [blocked(unsubscribeGroupId)]),
+  ];
+}
+
+/** Counts contacts by their fate; null is a message. */
+export async function countFatesOf(
+  db: Db,
+  question: FateQuestion,
+  { ids, where }: Among,
+): Promise<{ fate: SkipReason | null; count: number }[]> {
+  const cases = reasonsOf(db, question).map(([fate, is]) => sql`when ${is} then ${sql.lit(fate)}`);
+  const conditions = [...inTime(db), ...(where ? [where] : [])];
+  const filter = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+  const { rows } = await sql<{ fate: SkipReason | null; count: number }>`
+    select fate, count(*) as count from (
+      select case ${sql.join(cases, sql` `)} end as fate
+      from (${ids}) included
+      join contacts on contacts.id = included.id
+      left join contact_identities first on first.contact_id = contacts.id and first.position = 0
+      ${filter}
+    ) judged group by fate`.execute(db);
+  return rows;
+}

@@ -1,0 +1,64 @@
+// Members of groups by query. A page reads the newest contacts until it is full; if too few of them match for the
+// deadline, all contacts are read in slices at once.
+import { ValidationError } from '../../../platform/errors.ts';
+import { OverdueError } from '../../../platform/store/aside.ts';
+import type { Store } from '../../../platform/store/db.ts';
+import { type AskedQuery, countMatches, listMatches } from '../condition-queries.ts';
+import { contactNoun } from '../schema.ts';
+import { readSlices } from '../slices.ts';
+
+/** Last row of a page that is still read in slices: each of them returns all rows before it. */
+const deepestRow = 10_000;
+
+/** The range of all ids. */
+const everything = { after: '', until: `${contactNoun.prefix}_~` };
+
+interface Range {
+  limit: number;
+  offset: number;
+}
+
+/** Returns null if a read is overdue. */
+async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof OverdueError) return null;
+    throw error;
+  }
+}
+
+/** Counts the members of a group by query. Returns null if it takes too long. */
+export async function countMembers(store: Store, asked: AskedQuery): Promise<number | null> {
+  const counted = readSlices(store, asked.organizationId, (db, range) =>
+    countMatches(db, asked, range),
+  );
+  return (await unlessOverdue(counted))?.reduce((sum, count) => sum + count, 0) ?? null;
+}
+
+/**
+ * Returns the ids of one page of members, newest first.
+ * @throws ValidationError if too few contacts match for the deadline; CapacityError as `Store.aside` does.
+ */
+export async function listQueryMembers(
+  store: Store,
+  asked: AskedQuery,
+  { limit, offset }: Range,
+): Promise<string[]> {
+  const { organizationId } = asked;
+  const newest = await unlessOverdue(
+    store.aside(organizationId, (db) => listMatches(db, asked, everything, { limit, offset })),
+  );
+  if (newest) return newest;
+  const rows = offset + limit;
+  const found =
+    rows <= deepestRow
+      ? await unlessOverdue(
+          readSlices(store, organizationId, (db, range) =>
+            listMatches(db, asked, range, { limit: rows, offset: 0 }),
+          ),
+        )
+      : null;
+  if (found) return found.reverse().flat().slice(offset, rows);
+  throw ValidationError.of('query', 'matches too slowly: use a more specific query');
+}

@@ -1,0 +1,50 @@
+// Reads of all contacts of an organization in slices of their ids: beside the event loop, some at once, each with the
+// deadline of the store. So the time of a read grows with the slice, not with the organization.
+import type { Db, Store } from '../../platform/store/db.ts';
+import type { ContactRange } from './condition-queries.ts';
+import { countOfTag } from './count-queries.ts';
+import { findIdFurther, findLastId } from './queries.ts';
+
+const contactsPerSlice = 250_000;
+/** Slices that are read at once. */
+const mostAtOnce = 3;
+
+/** Returns the ranges of slices, oldest first. They cover all contacts up to the last one. */
+async function slicesOf(db: Db, organizationId: string, size: number): Promise<ContactRange[]> {
+  const last = await findLastId(db, organizationId);
+  if (last === null) return [];
+  const slices: ContactRange[] = [];
+  let left = await countOfTag(db, organizationId);
+  let after = '';
+  for (; left > size; left -= size) {
+    const until = await findIdFurther(db, organizationId, after, last, size - 1);
+    if (until === undefined) break;
+    slices.push({ after, until });
+    after = until;
+  }
+  return after < last ? [...slices, { after, until: last }] : slices;
+}
+
+/** Reads each slice. @throws OverdueError; CapacityError as `Store.aside` does. */
+export async function readSlices<T>(
+  store: Store,
+  organizationId: string,
+  read: (db: Db, range: ContactRange) => Promise<T>,
+  size = contactsPerSlice,
+): Promise<T[]> {
+  const slices = await store.aside(organizationId, (db) => slicesOf(db, organizationId, size));
+  const results: T[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let index = next++; index < slices.length; index = next++) {
+      const range = slices[index] as ContactRange;
+      const reading = store.aside(organizationId, (db) => read(db, range));
+      reading.catch(() => {
+        next = slices.length;
+      });
+      results[index] = await reading;
+    }
+  };
+  await Promise.all(Array.from({ length: mostAtOnce }, work));
+  return results;
+}

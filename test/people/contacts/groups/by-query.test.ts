@@ -1,0 +1,263 @@
+// Groups by query, on both stores: their members as contacts change, and the refusals.
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { campaignNoun } from '../../../../src/campaigns/campaigns/schema.ts';
+import type { Page } from '../../../../src/core/api/pagination.ts';
+import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
+import type { Contact } from '../../../../src/people/contacts/schema.ts';
+import { eachApi } from '../../../support/each-app.ts';
+import { stores, testStart } from '../../../support/test-app.ts';
+
+const path = '/v1/contact-groups';
+const dayMs = 86_400_000;
+type Refusal = { message: string; resource: string; id: string; fields?: Record<string, string[]> };
+
+describe.each(stores)('a group by query on %s', (store) => {
+  const { test, api } = eachApi({ store });
+
+  async function makeGroup(query: object): Promise<string> {
+    const { status, body } = await api.post<ContactGroup>(path, { name: 'Found', query });
+    expect(status).toBe(201);
+    return body.id;
+  }
+  async function makeContact(fields: object = {}): Promise<string> {
+    const { status, body } = await api.post<Contact>('/v1/contacts', { identities: [], ...fields });
+    expect(status).toBe(201);
+    return body.id;
+  }
+  async function membersOf(id: string, query = '') {
+    const { body } = await api.get<Page<Contact>>(`${path}/${id}/members${query}`);
+    return { ids: body.items.map((contact) => contact.id), total: body.pagination.total };
+  }
+  const foundBy = async (query: object) => (await membersOf(await makeGroup(query))).ids;
+
+  it('has the contacts that match now, newest first', async () => {
+    const group = await makeGroup({
+      any: [{ tag: 'vip' }, { field: 'profile.company', is: 'Acme' }],
+    });
+    const a = await makeContact({ tags: ['vip'] });
+    const b = await makeContact({ profile: { company: 'Acme' } });
+    const c = await makeContact({ profile: { company: 'acme' } });
+    expect(await membersOf(group)).toEqual({ ids: [b, a], total: 2 });
+    await api.request('PATCH', `/v1/contacts/${c}`, { body: { tags: ['vip'] } });
+    await api.request('PATCH', `/v1/contacts/${a}`, { body: { tags: [] } });
+    expect(await membersOf(group, '?limit=1&page=1')).toEqual({ ids: [c], total: 2 });
+    expect(await membersOf(group, '?limit=1&page=2')).toEqual({ ids: [b], total: 2 });
+    await api.delete(`/v1/contacts/${b}`);
+    expect(await membersOf(group)).toEqual({ ids: [c], total: 1 });
+  });
+
+  it('shows its query, and counts its members when it is shown alone', async () => {
+    const query = { all: [{ tag: 'vip' }, { not: { status: 'archived' } }] };
+    const id = await makeGroup(query);
+    await makeContact({ tags: ['vip'] });
+    await makeContact({ tags: ['vip'], status: 'archived' });
+    const { body } = await api.get<ContactGroup>(`${path}/${id}`);
+    expect(body).toMatchObject({ query, memberCount: 1 });
+    const { body: listed } = await api.get<Page<ContactGroup>>(path);
+    expect(listed.items).toMatchObject([{ id, query, memberCount: null }]);
+  });
+
+  it('follows a change of its query', async () => {
+    const id = await makeGroup({ tag: 'a' });
+    const contact = await makeContact({ tags: ['b'] });
+    const { status, body } = await api.request<ContactGroup>('PATCH', `${path}/${id}`, {
+      body: {
+        query: { tag: 'b' },
+      },
+    });
+    expect([status, body.query]).toEqual([200, { tag: 'b' }]);
+    expect((await membersOf(id)).ids).toEqual([contact]);
+  });
+
+  it('takes and loses no members by hand', async () => {
+    const id = await makeGroup({ tag: 'a' });
+    const contactIds = [await makeContact()];
+    for (const method of ['POST', 'DELETE'] as const) {
+      const answer = await api.request<Refusal>(method, `${path}/${id}/members`, {
+        body: { contactIds },
+      });
+      expect([answer.status, answer.body.resource]).toEqual([409, 'contact-group']);
+      expect(answer.body.message).toContain('change the query');
+    }
+    expect((await membersOf(id)).ids).toEqual([]);
+  });
+
+  it('is not made of a group with members by hand', async () => {
+    const { body } = await api.post<ContactGroup>(path, { name: 'Testers' });
+    const answer = await api.request<Refusal>('PATCH', `${path}/${body.id}`, {
+      body: { query: { tag: 'a' } },
+    });
+    expect([answer.status, answer.body.message]).toEqual([
+      409,
+      'This group has members by hand: create a group with the query',
+    ]);
+    expect((await api.get<ContactGroup>(`${path}/${body.id}`)).body.query).toBeNull();
+  });
+
+  it('names the place of a problem', async () => {
+    const query = { all: [{ tag: 'a' }, { field: 'company', is: 'Acme' }] };
+    const answer = await api.post<Refusal>(path, { name: 'Found', query });
+    expect([answer.status, Object.keys(answer.body.fields ?? {})]).toEqual([
+      422,
+      ['query.all.1.field'],
+    ]);
+  });
+
+  it('names an unknown campaign with 404', async () => {
+    const campaignId = test.app.newId(campaignNoun);
+    const query = { not: { opened: { campaignId, withinDays: 3 } } };
+    const refusal = { resource: 'campaign', id: campaignId };
+    const made = await api.post<Refusal>(path, { name: 'Found', query });
+    expect([made.status, made.body]).toMatchObject([404, refusal]);
+    const id = await makeGroup({ tag: 'a' });
+    const changed = await api.request<Refusal>('PATCH', `${path}/${id}`, { body: { query } });
+    expect([changed.status, changed.body]).toMatchObject([404, refusal]);
+  });
+
+  it('knows no campaign of another organization', async () => {
+    const campaignId = await makeCampaign('org_other');
+    const query = { opened: { campaignId, withinDays: 3 } };
+    expect((await api.post(path, { name: 'Found', query })).status).toBe(404);
+  });
+
+  async function makeCampaign(organizationId = test.caller.organizationId): Promise<string> {
+    const id = test.app.newId(campaignNoun);
+    await test.app.store.write(async (trx) => {
+      if (organizationId !== test.caller.organizationId) {
+        const { rows } = await sql<Record<string, unknown>>`select * from organizations`.execute(
+          trx,
+        );
+        const other = Object.entries({ ...rows[0], id: organizationId, name: 'other' });
+        const columns = sql.join(other.map(([name]) => sql.ref(name)));
+        await sql`insert into organizations (${columns}) values (${sql.join(
+          other.map(([, value]) => value),
+        )})`.execute(trx);
+      }
+      await sql`insert into campaigns (id, organization_id, name, channel, transactional, audience, email,
+        created_at, updated_at) values (${id}, ${organizationId}, 'News', 'email', 0, '{}', '{}', 1, 1)`.execute(
+        trx,
+      );
+    });
+    return id;
+  }
+
+  it('finds contacts by their acts on the mail of a campaign', async () => {
+    const campaignId = await makeCampaign();
+    const [never, got, opened, clicked, failed, before] = [
+      ...[await makeContact(), await makeContact(), await makeContact()],
+      ...[await makeContact(), await makeContact(), await makeContact()],
+    ];
+    const [now, long] = [testStart - dayMs, testStart - 31 * dayMs];
+    const ledger = [
+      ['run_a', got, 'dispatched', now, null, null],
+      ['run_a', opened, 'dispatched', long, now, null],
+      ['run_b', clicked, 'dispatched', now, now, now],
+      ['run_b', failed, 'failed', now, null, null],
+      ['run_a', before, 'dispatched', long, long, long],
+      ['run_of_another', never, 'dispatched', now, now, now],
+    ] as const;
+    await test.app.store.write(async (trx) => {
+      for (const [run, campaign] of [
+        ['run_a', campaignId],
+        ['run_b', campaignId],
+        ['run_of_another', 'camp_0'],
+      ]) {
+        await sql`insert into campaign_runs (id, organization_id, campaign_id, status, fingerprint, only_new,
+            total_recipients, dispatched_count, failed_count, skipped_count, is_test, created_at, updated_at)
+          values (${run}, ${test.caller.organizationId}, ${campaign}, 'completed', '', 0, 0, 0, 0, 0, 0, 1, 1)`.execute(
+          trx,
+        );
+      }
+      for (const [run, contact, outcome, at, openedAt, clickedAt] of ledger) {
+        await sql`insert into campaign_recipients
+          (run_id, contact_id, outcome, created_at, opened_at, clicked_at)
+          values (${run}, ${contact}, ${outcome}, ${at}, ${openedAt}, ${clickedAt})`.execute(trx);
+      }
+    });
+    const act = (way: string, withinDays = 30) => ({ [way]: { campaignId, withinDays } });
+    expect(await foundBy(act('received'))).toEqual([clicked, got]);
+    expect(await foundBy(act('opened'))).toEqual([clicked, opened]);
+    expect(await foundBy(act('clicked'))).toEqual([clicked]);
+    expect(await foundBy(act('clicked', 31))).toEqual([before, clicked]);
+    expect(await foundBy({ all: [act('received'), { not: act('opened') }] })).toEqual([got]);
+  });
+
+  it('finds dates before and after a day', async () => {
+    const born = (day: string) => makeContact({ profile: { customFields: { born: day } } });
+    const [a, b, c] = [
+      await born('1999-12-31'),
+      await born('2000-01-01T10:00:00Z'),
+      await born('2000-01-02'),
+    ];
+    await born('unknown');
+    await born('');
+    await born('0-1-1');
+    await makeContact();
+    const field = 'profile.customFields.born';
+    expect(await foundBy({ field, before: '2000-01-01' })).toEqual([a]);
+    expect(await foundBy({ field, after: '2000-01-01' })).toEqual([c]);
+    expect(
+      await foundBy({
+        not: {
+          any: [
+            { field, after: '2000-01-01' },
+            { field, before: '2000-01-01' },
+          ],
+        },
+      }),
+    ).toContain(b);
+  });
+
+  it('finds any name and value of a custom field, and only these', async () => {
+    const texts = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+      .filter((text) => !text.includes('\0') && text.isWellFormed());
+    const odd = fc.constantFrom(
+      '%',
+      '_',
+      "'",
+      '"',
+      '\\',
+      '$',
+      '[0]',
+      '$.a',
+      'a.b',
+      "' or 1=1 --",
+      '*',
+      '\n',
+      'Ä',
+      'ÄB',
+      '{"a":"b"}',
+      '{a}',
+    );
+    const one = fc.oneof(texts, odd);
+    await fc.assert(
+      fc.asyncProperty(one, one, one, async (name, value, other) => {
+        const id = await makeContact({ profile: { customFields: { [name]: value } } });
+        const field = `profile.customFields.${name}`;
+        const isFound = async (query: object) => (await foundBy(query)).includes(id);
+        expect(await isFound({ field, is: value })).toBe(true);
+        expect(await isFound({ field, exists: true })).toBe(true);
+        expect(await isFound({ field, is: other })).toBe(value === other);
+        const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+        expect(await isFound({ field, contains: other })).toBe(lower(value).includes(lower(other)));
+        expect(await isFound({ field: `profile.customFields.${other}`, exists: true })).toBe(
+          name === other,
+        );
+        await api.delete(`/v1/contacts/${id}`);
+      }),
+      { numRuns: store === 'sqlite' ? 40 : 20 },
+    );
+  });
+
+  it('has no contact of another organization', async () => {
+    await makeCampaign('org_other');
+    await test.app.store.write((trx) =>
+      sql`insert into contacts (id, organization_id, is_archived, tags, created_at, updated_at)
+        values ('contact_other', 'org_other', 0, '["vip"]', 1, 1)`.execute(trx),
+    );
+    expect(await foundBy({ not: { tag: 'a' } })).toEqual([]);
+  });
+});
