@@ -4,11 +4,15 @@
 //   ------------+------------------------------------------------------------
 //   scheduled   | starts it (start.ts)
 //   running     | walks a page, or finds that it waits or is held (page.ts)
-//   held        | looks whether the cause has ended (held.ts)
+//   held        | looks whether the cause has ended (unwalked.ts)
+//   cancelled   | cancels some of its queued mail (unwalked.ts)
+//
+// The first turn of a daemon also frees mail that was queued before the run was resumed.
 //
 // A turn that throws puts its run off for a few seconds, so that the others go on.
 import type { App } from '../../core/app.ts';
 import { watchClock } from '../../outbound/queue/clock-jumps.ts';
+import { releaseRun } from '../../outbound/queue/desk/runs.ts';
 import {
   bringRunsToPresent,
   type DueRun,
@@ -17,11 +21,11 @@ import {
   selectDueRuns,
 } from '../../people/runs/walk-queries.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import { lookAtHeld } from './held.ts';
 import { endOldLeases, endOwnLeases, holdRun, momentOf } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { RunTurns } from './turns.ts';
+import { cancelSome, lookAtHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
@@ -48,12 +52,18 @@ export function campaignLoop(app: App): CampaignLoop {
     return app.store.write((trx) => putOffRun(trx, run.id, dueAt), 'quiet');
   };
 
+  const walk = async (run: DueRun) => {
+    if (run.worker !== worker) await releaseRun(app, run.id);
+    await walkPage(app, worker, run);
+  };
+
   const takeTurn = async (run: DueRun) => {
     try {
       if (!(await holdRun(app, worker, run))) return;
       if (run.status === 'scheduled') await startRun(app, worker, run);
-      else if (run.status === 'running') await walkPage(app, worker, run);
+      else if (run.status === 'running') await walk(run);
       else if (run.status === 'held') await lookAtHeld(app, worker, run);
+      else if (run.status === 'cancelled') await cancelSome(app, worker, run);
       else await putOff(run);
     } catch (error) {
       app.log.error({ err: error, runId: run.id }, 'a campaign run cannot go on: trying again');

@@ -11,7 +11,7 @@
 import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
-import { queuedOfRun } from '../../outbound/deliveries/run-queries.ts';
+import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
 import type { RunState } from '../../people/runs/queries.ts';
 import type { RunWaitReason } from '../../people/runs/schema.ts';
 

@@ -1,11 +1,16 @@
-// Runs that the service held: it looks again and again whether the cause has ended.
+// Turns of runs that are not walked: held ones, until their cause has ended, and cancelled ones, until all of their
+// queued mail is cancelled.
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
+import { cancelRun } from '../../outbound/queue/desk/runs.ts';
 import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import { endsByItself, findHold } from './holds.ts';
 import { lookAgainMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';
+
+/** Deliveries that one transaction cancels. */
+const cancelledAtOnce = 500;
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
@@ -23,5 +28,15 @@ export async function lookAtHeld(app: App, worker: string, leased: Leased): Prom
     }
     const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
     await updateRun(trx, id, { ...hold, due_at });
+  });
+}
+
+/** Cancels some of the mail of a cancelled run that has not left. */
+export async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'cancelled' || run.worker !== worker) return;
+    const isDone = (await cancelRun(app, trx, id, cancelledAtOnce)) < cancelledAtOnce;
+    if (isDone) await updateRun(trx, id, { due_at: null, worker: null, leased_until: null });
   });
 }
