@@ -67,10 +67,13 @@ export default class CampaignsRun extends BaseCommand {
       const { create } = (await import('../../src/campaigns/campaigns/routes.ts'))
         .campaignRunRoutes;
       const made = await runRoute(app, caller, create, { params: { id: args.id }, body });
-      const word = await wordOfNoDaemon(app, 'The run');
-      if (word) writeWarning(word);
       if (flags.wait) await follow(app, caller, made, flags, timeoutMs);
-      else await print(flags, made, () => runText(made, app.clock.now()));
+      else {
+        const word = (await wordOfNoDaemon(app, 'The run')) ?? '';
+        await print(flags, made, async () =>
+          [await runText(made, app.clock.now()), word].filter(Boolean).join('\n\n'),
+        );
+      }
     });
   }
 }
@@ -98,6 +101,8 @@ async function follow(
 ): Promise<void> {
   const { get } = (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes;
   const startedAt = app.clock.now();
+  const word = await wordOfNoDaemon(app, 'The run');
+  if (word) writeWarning(word);
   let last = '';
   const words = () =>
     `interrupted: ${runId} goes on without this command. Follow it: svc campaigns show ${runId}`;

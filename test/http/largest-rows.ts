@@ -329,7 +329,7 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: {
         failure_reason: text(2_000),
         hold_detail: text(2_000),
-        policy_snapshot: json(1_000),
+        policy_snapshot: `json_object('unsubscribeGroupId', null, 'pageSize', 500)`,
         audience_snapshot: json(300_000),
         content_snapshot: json(1_000_000),
       },

@@ -57,6 +57,11 @@ function urlOf(path: string, side: Side): string {
 
 /** Adds the resources that a world lacks. */
 async function addRest({ test, own }: PermissionWorld): Promise<void> {
+  const { runId } = runOf(own, null);
+  await test.app.store.write((trx) =>
+    sql`insert into campaign_recipients (run_id, contact_id, outcome, created_at)
+      values (${runId}, ${own.shared.contact}, 'failed', 0)`.execute(trx),
+  );
   const { contactGroup, unsubscribeGroup, contact, domain } = own.shared;
   await own.api.post(`/v1/contact-groups/${contactGroup}/members`, { contactIds: [contact] });
   await own.api.post(`/v1/unsubscribe-groups/${unsubscribeGroup}/members`, {

@@ -1,7 +1,7 @@
 // Input and output shapes of runs (specification 2.13, 4.8).
 import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
-import { cursorPageOf, cursorQuery } from '../../core/api/cursor.ts';
+import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
 import { runOutcomes, runStatuses, runWaitReasons } from '../../people/runs/schema.ts';

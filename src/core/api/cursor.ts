@@ -1,30 +1,8 @@
 // Cursor lists (specification 2.3): newest first; the next page begins after the last row of the
 // previous one. A cursor is opaque and belongs to one list with its filters; any other is refused.
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
-import { pageQuery } from './pagination.ts';
-
-const longestCursor = 200;
-
-/** `limit` and `cursor` of a list. */
-export const cursorQuery = {
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(longestCursor)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
-};
-
-/** The schema of a page of `item`. */
-export function cursorPageOf<T extends z.ZodType>(item: T) {
-  return z.object({
-    items: z.array(item),
-    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  });
-}
 
 /** A page of a cursor list. */
 export interface CursorPage<T> {
