@@ -123,6 +123,10 @@ export async function lockRun(trx: Db, id: string): Promise<RunState | undefined
     .executeTakeFirst();
 }
 
+export const findRunState = own.first((db, id: string) =>
+  db.selectFrom('campaign_runs').select(stateColumns).where('id', '=', id),
+);
+
 /** Changes a locked run, and returns it. */
 export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {
   return on(trx)
