@@ -167,7 +167,12 @@ function copyOf(
       sender_domain: domain,
       email,
       ...(state === 'ready'
-        ? { turn: turnsOf(app).next(organizationId, domain, null) }
+        ? {
+            turn: turnsOf(app).next(
+              { ...template.delivery, organization_id: organizationId, sender_domain: domain },
+              null,
+            ),
+          }
         : {
             turn: null,
             status: 'processing',

@@ -148,7 +148,14 @@ export async function countBefore(db: Db, turn: number, most: number): Promise<n
 /** The fields of an entry that turns and events need. */
 export type QueueRow = Pick<
   DeliveryRow,
-  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
+  | 'id'
+  | 'message_id'
+  | 'recipient_id'
+  | 'organization_id'
+  | 'sender_domain'
+  | 'email'
+  | 'status'
+  | 'campaign_run_id'
 >;
 
 /** An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows this order. */
@@ -196,7 +203,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
   const order = half === 'ready' ? 'turn' : 'due_at';
   const rows = await unclaimed(db, walk)
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
-    .select('status')
+    .select(['status', 'campaign_run_id'])
     .select(`${order} as at`)
     .where(order, '<=', until)
     .$if(after !== null, (q) =>

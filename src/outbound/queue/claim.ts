@@ -32,6 +32,7 @@ import { cutsOf } from '../tracking/merged-links.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
+import { endWithRun } from './run-mail.ts';
 import { takeScheduled } from './scheduled.ts';
 import { deferredByWarming, readStops, type Stops, stopOfShare } from './stops.ts';
 import { suppressBlocked } from './suppress.ts';
@@ -137,11 +138,11 @@ async function claimInTransaction(
     trx,
     candidates.map((row) => row.message_id),
   );
-  const stops = candidates.length === 0 ? null : await readStops(trx);
-  const suppressed = stops === null ? [] : await suppressBlocked(app, trx, candidates);
+  const stops = candidates.length === 0 ? null : await readStops(trx, candidates);
+  const ended = stops === null ? [] : await endSome(app, trx, stops, candidates);
   const deferral = candidates.length === 0 ? null : await openDeferral(app, trx, candidates);
   for (const row of candidates) {
-    if (suppressed.includes(row)) postponed++;
+    if (ended.includes(row)) postponed++;
     else if (await goesNow(trx, choice, { stops, deferral }, row, now)) {
       deferral?.take(row);
       claimed.push(begun(row, worker, now, now + leaseMs));
@@ -157,9 +158,21 @@ async function claimInTransaction(
     await tellProcessing(app, trx, claimed, now);
   }
   // Counts last: other transactions wait for the counters.
-  if (suppressed.length > 0) await countDropped(app, trx, suppressed);
+  if (ended.length > 0) await countDropped(app, trx, ended);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
+}
+
+/** Ends candidates that must not be sent any more, and returns them: blocked ones, and those of cancelled runs. */
+async function endSome(
+  app: App,
+  trx: Db,
+  stops: Stops,
+  candidates: readonly DeliveryRow[],
+): Promise<DeliveryRow[]> {
+  const suppressed = await suppressBlocked(app, trx, candidates);
+  const left = candidates.filter((row) => stops.isCancelled(row) && !suppressed.includes(row));
+  return left.length === 0 ? suppressed : [...suppressed, ...(await endWithRun(app, trx, left))];
 }
 
 /** Lanes and shares with waiting deliveries and free room when the claim began. */
@@ -219,7 +232,7 @@ async function giveTurns(
   const scheduled = due.filter(({ status }) => status === 'scheduled');
   for (const row of due) {
     if (row.status === 'scheduled') continue;
-    await makeReady(trx, row.id, turns.next(row.organization_id, row.sender_domain, first));
+    await makeReady(trx, row.id, turns.next(row, first));
   }
   return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }

@@ -49,8 +49,7 @@ export class Departures {
         ends.set(row, end);
         continue;
       }
-      const { organization_id, sender_domain } = row;
-      const turn = turnsOf(this.#app).next(organization_id, sender_domain, this.#firstTurn);
+      const turn = turnsOf(this.#app).next(row, this.#firstTurn);
       await enqueueScheduled(this.#trx, { id: row.id, turn, now: this.#now, expiresAt });
     }
     const status = await this.#restate(message, [...ends.keys()]);

@@ -4,7 +4,8 @@
 // | state     | event                                        | next                                     |
 // |-----------|----------------------------------------------|------------------------------------------|
 // | scheduled | a claim finds that its time has come         | reserved for `askingMs`, then asked      |
-// | asked     | a pause, or a held domain                    | waits in the lane of that stop (stops.ts) |
+// | asked     | a pause, a held domain, or a stopped run     | waits in the lane of that stop (stops.ts) |
+// | asked     | its campaign run was cancelled               | ends: cancelled                          |
 // | asked     | no token                                     | waits for the next unreserved token      |
 // | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
 // | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
@@ -34,8 +35,9 @@ import { findMessageRows, lockMessages, type MessageRow } from '../messages/quer
 import { Departures } from './departures.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 import { countDropped } from './outcome-counts.ts';
+import { endWithRun } from './run-mail.ts';
 import { type DueSend, openDueChecks } from './send-checks.ts';
-import { readPauses, stopOfQuota } from './stops.ts';
+import { readPauses, readRunStops, stopOfQuota } from './stops.ts';
 
 /**
  * Time during which other daemons skip a reserved message. A crash delays the message by as much.
@@ -54,6 +56,7 @@ export async function takeScheduled(
 ): Promise<DeliveryRow[]> {
   if (due.length === 0) return [];
   const pauses = await readPauses(trx);
+  const runs = await readRunStops(trx, due);
   const spent = await findSpent(
     app,
     trx,
@@ -61,7 +64,8 @@ export async function takeScheduled(
   );
   const taken: DeliveryRow[] = [];
   for (const row of due) {
-    const wait = pauses.on(row, now) ?? waitForQuota(row, spent.get(row.organization_id));
+    const wait =
+      pauses.on(row, now) ?? runs.on(row, now) ?? waitForQuota(row, spent.get(row.organization_id));
     await putOffScheduled(
       trx,
       wait ?? { id: row.id, lane: null, dueAt: now + askingMs, waitReason: row.wait_reason },
@@ -173,19 +177,26 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
     asked.map(({ messageId }) => messageId),
   );
   const sends = [...due.values()].map(({ send }) => send);
+  const runs = await readRunStops(
+    trx,
+    [...due.values()].flatMap(({ rows }) => rows),
+  );
   const refusalOf = await openDueChecks(app, trx, allowances, sends);
   const blocked = await findBlockedOf(trx, sends);
   const bookings = await openBookings(app, trx, organizationIds, now);
   const departures = new Departures(app, trx, now, await firstTurn(trx));
   const counted: MessageRow[] = [];
+  const cancelled: DeliveryRow[] = [];
   for (const { messageId, organizationId, waitMs } of asked) {
     const { message, rows = [], send } = due.get(messageId) ?? {};
     // Skips messages that were cancelled, deleted, or sent by another daemon meanwhile.
     if (!message || !send) continue;
     const refusal = refusalOf(send);
     const [first] = rows;
-    if (first && pauses.on(first, now)) {
-      await putOff(trx, rows, (row) => pauses.on(row, now));
+    if (first && runs.isCancelled(first)) {
+      cancelled.push(...(await endWithRun(app, trx, rows)));
+    } else if (first && (pauses.on(first, now) ?? runs.on(first, now))) {
+      await putOff(trx, rows, (row) => pauses.on(row, now) ?? runs.on(row, now));
     } else if (waitMs > 0) {
       const dueAt = bookings.next(organizationId, waitMs);
       await putOff(trx, rows, ({ id }) => ({ id, lane: null, dueAt, waitReason: 'rate' }));
@@ -212,7 +223,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       emails: delivery_count,
     })),
   );
-  await countDropped(app, trx, departures.ended);
+  await countDropped(app, trx, [...departures.ended, ...cancelled]);
   await countInWindows(app, trx, counted);
   return bookings;
 }

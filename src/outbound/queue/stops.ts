@@ -11,13 +11,17 @@
 //   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
 //   share       | share ORG           | places of its own to get free       | rate
 //   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
+//   run         | run RUN             | the resume of its campaign run      | campaign-paused
+//
+// Mail of a cancelled run ends when its turn comes (run-mail.ts). Only mail of runs reads runs.
 //
 // Several stops may apply to one delivery. They are checked in this order, and again at its next turn. Holds
-// and resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts; warming: deferred.ts. Reasons to pause an organization or hold
+// and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts; warming: deferred.ts. Reasons to pause an organization or hold
 // a domain: src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
 
 import { lockPausedOrganizations } from '../../access/organizations/queries.ts';
 import { lockHeldDomains } from '../../identity/reputation/domain-holds.ts';
+import { lockStoppedRuns } from '../../people/runs/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { Postponement } from '../deliveries/claim-queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -44,6 +48,10 @@ export function stopOfQuota(organizationId: string): string {
 
 export function stopOfShare(organizationId: string): string {
   return `share ${organizationId}`;
+}
+
+export function stopOfRun(runId: string): string {
+  return `run ${runId}`;
 }
 
 /** Returns the hold whose lane this is, or null. */
@@ -173,20 +181,53 @@ export async function readPauses(trx: Db): Promise<Pauses> {
   };
 }
 
-/** The holds and pauses of one moment. Claims check them before lane and share. */
-export interface Stops {
-  /** Returns the postponement of a stopped delivery, or null if it may go. */
-  on(row: Holdable & Pausable, now: number): Postponement | null;
+type OfRun = Pick<DeliveryRow, 'id' | 'campaign_run_id'>;
+
+/** The stopped campaign runs of one moment. */
+export interface RunStops {
+  /** Returns the postponement of mail of a paused or held run, or null for any other mail. */
+  on(row: OfRun, now: number): Postponement | null;
+  /** Tells whether the run of the mail is cancelled. */
+  isCancelled(row: OfRun): boolean;
 }
 
-/** Reads holds and pauses. They stay in force until the transaction ends. */
-export async function readStops(trx: Db): Promise<Stops> {
+/**
+ * Reads the stopped runs of these deliveries. They stay stopped until the transaction ends: a resume waits for
+ * it. Reads nothing for mail without a run.
+ */
+export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<RunStops> {
+  const ids = new Set(rows.flatMap(({ campaign_run_id }) => campaign_run_id ?? []));
+  const stopped = ids.size === 0 ? [] : await lockStoppedRuns(trx, [...ids]);
+  const statuses = new Map(stopped.map(({ id, status }) => [id, status]));
+  return {
+    on({ id, campaign_run_id: runId }, now) {
+      const status = statuses.get(runId ?? '');
+      if (runId === null || status === undefined || status === 'cancelled') return null;
+      const dueAt = now + lookAgainMs;
+      return { id, lane: stopOfRun(runId), dueAt, waitReason: 'campaign-paused' };
+    },
+    isCancelled: ({ campaign_run_id }) => statuses.get(campaign_run_id ?? '') === 'cancelled',
+  };
+}
+
+/** The holds, pauses and stopped runs of one moment. Claims check them before lane and share. */
+export interface Stops {
+  /** Returns the postponement of a stopped delivery, or null if it may go. */
+  on(row: Holdable & Pausable & OfRun, now: number): Postponement | null;
+  isCancelled: RunStops['isCancelled'];
+}
+
+/** Reads holds, pauses, and the runs of these deliveries. They stay in force until the transaction ends. */
+export async function readStops(trx: Db, rows: readonly OfRun[]): Promise<Stops> {
   const holds = await readHolds(trx);
   const pauses = await readPauses(trx);
+  const runs = await readRunStops(trx, rows);
   return {
     on(row, now) {
       const hold = holds.of(row);
-      return hold ? heldBy(hold, row.id, now) : pauses.on(row, now);
+      if (hold) return heldBy(hold, row.id, now);
+      return pauses.on(row, now) ?? runs.on(row, now);
     },
+    isCancelled: runs.isCancelled,
   };
 }

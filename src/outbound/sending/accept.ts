@@ -238,9 +238,7 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
   const first = await firstTurn(trx);
   return drafts.flatMap(({ deliveries }) =>
     deliveries.map((row) =>
-      row.status === 'pending'
-        ? { ...row, turn: turns.next(row.organization_id, row.sender_domain, first) }
-        : row,
+      row.status === 'pending' ? { ...row, turn: turns.next(row, first) } : row,
     ),
   );
 }

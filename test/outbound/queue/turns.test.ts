@@ -3,6 +3,12 @@ import type { App } from '../../../src/core/app.ts';
 import { turnsOf } from '../../../src/outbound/queue/turns.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 
+const flowOf = (organization_id: string, sender_domain: string, run: string | null = null) => ({
+  organization_id,
+  sender_domain,
+  campaign_run_id: run,
+});
+
 /** A queue as the store keeps one: claims take the earliest turn. */
 function queue() {
   const turns = turnsOf({} as App);
@@ -12,8 +18,14 @@ function queue() {
   return {
     send(organization: string, domain = 'a.test', count = 1) {
       for (let i = 0; i < count; i++) {
-        const turn = turns.next(organization, domain, first());
+        const turn = turns.next(flowOf(organization, domain), first());
         waiting.push({ who: `${organization} ${domain}`, turn });
+      }
+    },
+    run(organization: string, run: string, count: number) {
+      for (let i = 0; i < count; i++) {
+        const turn = turns.next(flowOf(organization, 'a.test', run), first());
+        waiting.push({ who: `${organization} ${run}`, turn });
       }
     },
     /** Returns the `count` organizations claimed next. */
@@ -32,7 +44,7 @@ function queue() {
 describe('turns', () => {
   it('serve one organization in the order of its sends', () => {
     const turns = turnsOf({} as App);
-    const given = Array.from({ length: 100 }, () => turns.next('a', 'a.test', null));
+    const given = Array.from({ length: 100 }, () => turns.next(flowOf('a', 'a.test'), null));
     expect(given).toEqual(given.toSorted((a, b) => a - b));
     expect(new Set(given).size).toBe(100);
   });
@@ -105,5 +117,63 @@ describe('turns', () => {
     }
     for (const name of q.serve(100_000)) served.set(name, (served.get(name) ?? 0) + 1);
     expect(served, `seed ${seed}`).toEqual(sent);
+  });
+
+  describe('of campaign runs', () => {
+    it('let a direct send of the organization pass the backlog of its runs', () => {
+      const q = queue();
+      q.run('a', 'run_1', 500);
+      q.run('a', 'run_2', 500);
+      q.serve(100);
+      q.send('a');
+      expect(q.serveFlows(5)).toContain('a a.test');
+    });
+
+    it('get a fifth of the turns of their organization beside a backlog of direct mail', () => {
+      const q = queue();
+      for (let i = 0; i < 400; i++) {
+        q.send('a');
+        q.run('a', 'run_1', 1);
+        q.run('a', 'run_2', 1);
+      }
+      const served = q.serveFlows(400);
+      const direct = served.filter((flow) => flow === 'a a.test').length;
+      expect(direct).toBeGreaterThanOrEqual(316);
+      expect(direct).toBeLessThanOrEqual(324);
+    });
+
+    it('share evenly between two runs, however large the first one is', () => {
+      const q = queue();
+      q.run('a', 'run_1', 2_000);
+      q.serve(100);
+      for (let page = 0; page < 10; page++) {
+        q.run('a', 'run_1', 20);
+        q.run('a', 'run_2', 20);
+      }
+      const served = q.serveFlows(300);
+      expect(served.filter((flow) => flow === 'a run_2').length).toBeGreaterThanOrEqual(98);
+    });
+
+    it('give an organization with runs and direct mail no more than one with direct mail', () => {
+      const q = queue();
+      for (let i = 0; i < 500; i++) {
+        q.send('both');
+        q.run('both', 'run_1', 1);
+        q.run('both', 'run_2', 1);
+        q.send('one');
+      }
+      const served = q.serve(400);
+      const ones = served.filter((who) => who === 'one').length;
+      expect(ones).toBeGreaterThanOrEqual(198);
+      expect(ones).toBeLessThanOrEqual(202);
+    });
+
+    it('let another organization’s single message pass a run of thousands', () => {
+      const q = queue();
+      q.run('big', 'run_1', 5_000);
+      q.serve(1_000);
+      q.send('small');
+      expect(q.serve(3)).toContain('small');
+    });
   });
 });

@@ -90,3 +90,10 @@ export async function giveToRun(
     }
   });
 }
+
+/** Moves a run without the rules of its moves. */
+export async function putRun(app: App, runId: string, status: RunRow['status']): Promise<void> {
+  await app.store.write((trx) =>
+    sql`update campaign_runs set status = ${status} where id = ${runId}`.execute(trx),
+  );
+}

@@ -85,10 +85,18 @@ export async function giveTurnsNow<Row extends QueueRow>(
       await askScheduledNow(trx, row.id, now);
       continue;
     }
-    const turn = turns.next(row.organization_id, row.sender_domain, first);
+    const turn = turns.next(row, first);
     if (await makeReadyNow(trx, { id: row.id, turn, now })) given.push(row);
   }
   return given;
+}
+
+/** Makes all deliveries of this lane ready. */
+export async function emptyLane(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
+  const options = { half: 'due', filter: { lane } } as const;
+  const giveTurns = async (trx: Db, rows: readonly WalkRow[]) =>
+    (await giveTurnsNow(app, trx, rows)).length;
+  await changeQueue(app, options, giveTurns, onProgress);
 }
 
 /** Author and kind of a change to the queue. */

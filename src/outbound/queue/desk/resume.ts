@@ -30,17 +30,8 @@ import {
 import { liftDomainHold } from '../../../identity/reputation/domain-holds.ts';
 import { forgive } from '../../../identity/reputation/health.ts';
 import { ConflictError } from '../../../platform/errors.ts';
-import type { Db } from '../../../platform/store/db.ts';
 import { stopOfPause } from '../stops.ts';
-import { changeQueue, giveTurnsNow, type OnProgress } from './queue-walk.ts';
-
-/** Makes all deliveries of this lane ready. */
-async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
-  const options = { half: 'due', filter: { lane } } as const;
-  const giveTurns = async (trx: Db, rows: Parameters<typeof giveTurnsNow>[2]) =>
-    (await giveTurnsNow(app, trx, rows)).length;
-  await changeQueue(app, options, giveTurns, onProgress);
-}
+import { emptyLane, type OnProgress } from './queue-walk.ts';
 
 /**
  * Lets a paused organization send again: waiting mail is ready at once, and its past results no longer count
@@ -59,7 +50,7 @@ export async function resumeSending(
   // were reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
-  await empty(app, stopOfPause(id), onProgress);
+  await emptyLane(app, stopOfPause(id), onProgress);
   return resumed;
 }
 
@@ -93,6 +84,6 @@ export async function resumeDomain(
     const event = told(workspaceResumed, organization, facts);
     await record(app, trx, caller, { subject: organizationId, event });
   });
-  await empty(app, stopOfPause(organizationId, domain), onProgress);
+  await emptyLane(app, stopOfPause(organizationId, domain), onProgress);
   return getDomain(app, caller, id);
 }

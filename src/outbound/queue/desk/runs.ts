@@ -1,0 +1,41 @@
+// Queued mail of campaign runs: freed when its run resumes, ended when its run is cancelled, counted for the walk
+// of the run (src/campaigns/walk). How a stopped run keeps its mail back is in ../stops.ts.
+//
+// On PostgreSQL a claim that finds a stopped run waits for the row of that run. So a transaction that holds the
+// row never waits for deliveries.
+import type { App } from '../../../core/app.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { countQueuedOfRun, lockQueuedOfRun } from '../../deliveries/run-queries.ts';
+import { lockMessages } from '../../messages/queries.ts';
+import { countDropped } from '../outcome-counts.ts';
+import { endWithRun } from '../run-mail.ts';
+import { stopOfRun } from '../stops.ts';
+import { emptyLane } from './queue-walk.ts';
+
+/** Limit of counted deliveries. */
+const mostCounted = 5_001;
+
+/** Makes mail ready that waited for the resume of its run. May be repeated, as after a crash. */
+export function releaseRun(app: App, runId: string): Promise<void> {
+  return emptyLane(app, stopOfRun(runId));
+}
+
+/**
+ * Ends up to `limit` deliveries of a cancelled run that have not left, and returns how many. Those that an
+ * attempt holds end after it: as sent, or cancelled before the next attempt.
+ */
+export async function cancelRun(app: App, trx: Db, runId: string, limit: number): Promise<number> {
+  const rows = await lockQueuedOfRun(trx, runId, limit);
+  await lockMessages(
+    trx,
+    rows.map((row) => row.message_id),
+  );
+  const ended = await endWithRun(app, trx, rows);
+  if (ended.length > 0) await countDropped(app, trx, ended);
+  return ended.length;
+}
+
+/** Counts the deliveries of a run in the queue, up to 5,001. */
+export function queuedOfRun(db: Db, runId: string): Promise<number> {
+  return countQueuedOfRun(db, runId, mostCounted);
+}
