@@ -25,7 +25,7 @@ export interface SendFlags {
 }
 
 /** Parses `Ada <ada@example.com>`, or an address alone. */
-function party(text: string): { email: string; name?: string } {
+export function party(text: string): { email: string; name?: string } {
   const match = /^\s*"?([^"<]*?)"?\s*<([^<>]*)>\s*$/.exec(text);
   if (!match) return { email: text.trim() };
   const [, name = '', email = ''] = match;

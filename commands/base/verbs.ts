@@ -168,8 +168,8 @@ interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer
   /** Body of the route; its flat fields are flags. */
   body: Body;
   names?: FlagNames<Body>;
-  /** Builds the parts of the body that no single flag expresses. */
-  more?: (flags: Record<string, unknown>) => object | Promise<object>;
+  /** Builds the parts of the body that no single flag expresses; `data` is the body of `--data`. */
+  more?: (flags: Record<string, unknown>, data: object) => object | Promise<object>;
   route: LoadRoute<Answer>;
 }
 
@@ -184,12 +184,15 @@ function bodyInput<Body extends z.ZodObject>(
     flags: { ...derived.flags, ...flags, ...dataFlag },
     fields: derived.fields,
     /** Lays arguments and flags over `--data`. */
-    read: async (typed: Typed): Promise<object> => ({
-      ...(await readData(typed.flags.data as string | undefined)),
-      ...valuesOf(typed.flags, derived.fields),
-      ...valuesOf(typed.args, argFields),
-      ...(await more?.(typed.flags)),
-    }),
+    read: async (typed: Typed): Promise<object> => {
+      const data = await readData(typed.flags.data as string | undefined);
+      return {
+        ...data,
+        ...valuesOf(typed.flags, derived.fields),
+        ...valuesOf(typed.args, argFields),
+        ...(await more?.(typed.flags, data)),
+      };
+    },
   };
 }
 

@@ -45,6 +45,8 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   tmpl: async () => (await import('../../src/content/templates/queries.ts')).templates.idsEnding,
   tfam: async () => (await import('../../src/content/families/queries.ts')).families.idsEnding,
   msg: async () => (await import('../../src/outbound/messages/queries.ts')).messageIdsEnding,
+  camp: async () => (await import('../../src/campaigns/campaigns/queries.ts')).campaigns.idsEnding,
+  run: async () => (await import('../../src/people/runs/queries.ts')).runs.idsEnding,
   dlv: async () => (await import('../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,
   hold: async () => (await import('../../src/outbound/queue/hold-queries.ts')).holdIdsEnding,
   thread: async () => (await import('../../src/inbox/threads/queries.ts')).threads.idsEnding,

@@ -3,6 +3,7 @@
 
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
+import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/campaigns/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
@@ -65,6 +66,8 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   conversationRoutes,
   forgetRoutes,
   contactGroupRoutes,
+  campaignRoutes,
+  campaignRunRoutes,
   eventRoutes,
   webhookRoutes,
   keyRoutes,

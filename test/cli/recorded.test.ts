@@ -39,6 +39,8 @@ const changesNothing = [
   ...['templates list', 'templates show', 'templates versions', 'templates render'],
   ...['templates lint', 'templates history', 'templates diff', 'templates pull'],
   ...['templates clone', 'families list', 'families show'],
+  ...['campaigns list', 'campaigns recipients', 'campaigns render', 'campaigns runs'],
+  'campaigns show',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
@@ -137,6 +139,24 @@ const changes: Readonly<Record<string, Change>> = {
   'unsubscribe-groups update': {
     args: (idOf) => [idOf('unsubscribe-groups create'), '--name', 'Monthly'],
   },
+  'campaigns create': {
+    args: (idOf) => [
+      ...['--name', 'News', '--subject', 'News', '--text', 'News', '--tag', 'made'],
+      ...['--unsubscribe-group', idOf('unsubscribe-groups create')],
+    ],
+  },
+  'campaigns update': { args: (idOf) => [idOf('campaigns create'), '--name', 'More news'] },
+  'campaigns duplicate': { args: (idOf) => [idOf('campaigns create')] },
+  'campaigns test': {
+    args: (idOf) => [idOf('campaigns create'), '--to', 'a@simulator.test'],
+    recordedIn: 'events',
+  },
+  'campaigns run': { args: (idOf) => [idOf('campaigns create')] },
+  'campaigns pause': { args: (idOf) => [moved(idOf('campaigns run'), 'running')] },
+  'campaigns resume': { args: (idOf) => [idOf('campaigns run')] },
+  'campaigns cancel': { args: (idOf) => [idOf('campaigns run')] },
+  'campaigns retry': { args: (idOf) => [moved(idOf('campaigns run'), 'completed')] },
+  'campaigns delete': { args: (idOf) => [idOf('campaigns duplicate'), '--yes'] },
   'unsubscribe-groups delete': {
     args: (idOf) => [idOf('unsubscribe-groups create'), '--yes'],
   },
@@ -307,6 +327,16 @@ function threadOf(slug: string): string {
 /** Defers all deliveries, like a server that answers 4xx. */
 function putOff(): void {
   inStore((db) => db.prepare('update deliveries set turn = null, due_at = 4e12').run());
+}
+
+/** Moves a run, as the walk of a daemon would; returns its id. */
+function moved(runId: string, status: 'running' | 'completed'): string {
+  inStore((db) =>
+    db
+      .prepare('update campaign_runs set status = ?, failed_count = 1 where id = ?')
+      .run(status, runId),
+  );
+  return runId;
 }
 
 /** Takes the default from all brands, as if it had been deleted. */

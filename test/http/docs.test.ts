@@ -47,6 +47,7 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
+    RUN_ID: 'the-run',
     FAMILY_ID: 'the-family',
     TEMPLATE_ID: 'the-template',
     SLUG: 'the-slug',
@@ -92,6 +93,7 @@ describe('the curl commands of the page', () => {
       .replace('{draftId}', 'the-draft')
       .replace('{threadId}', 'the-thread')
       .replace('{noteId}', 'the-note')
+      .replace('{runId}', 'the-run')
       .replace('{messageId}', 'the-message')
       .replace('{familyId}', 'the-family')
       .replace('{templateId}', 'the-template')

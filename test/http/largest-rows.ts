@@ -1,7 +1,7 @@
 // Rows of the largest size that can be stored, 100 for each list of the API, created by SQL on SQLite.
 import { sql } from 'kysely';
 import type { App } from '../../src/core/app.ts';
-import { inThread } from './permission-rows.ts';
+import { inThread, runOf } from './permission-rows.ts';
 import type { Side } from './permission-world.ts';
 
 /** SQL for a text of this many bytes. */
@@ -24,12 +24,16 @@ const metadata = `json_object(${Array.from(
   (_, key) => `'key ${key}', ${text(1_990)}`,
 ).join()})`;
 
-/** SQL for 100 pieces of advice, which a version keeps at most. */
-const warningsOfVersion = `json_array(${Array.from(
-  { length: 100 },
-  () =>
-    `json_object('code', 'foreign-link', 'message', ${text(600)}, 'path', ${text(600)}, 'line', 9)`,
-).join()})`;
+/** SQL for this many pieces of advice. */
+const warningsOf = (count: number) =>
+  `json_array(${Array.from(
+    { length: count },
+    () =>
+      `json_object('code', 'foreign-link', 'message', ${text(600)}, 'path', ${text(600)}, 'line', 9)`,
+  ).join()})`;
+
+/** A version keeps at most 100 pieces of advice. */
+const warningsOfVersion = warningsOf(100);
 
 const attempt = `'number', 1, 'at', '2026-01-05T12:00:00.000Z', 'durationMs', 1, 'host', 'mx.example',
   'address', null, 'tls', null, 'outcome', 'deferred', 'code', 451, 'enhancedCode', null,
@@ -299,6 +303,44 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       table: 'contact_group_members',
       where: `group_id = '${shared.contactGroup}' and contact_id = '${shared.contact}'`,
       unique: { contact_id: numbered('contact_id') },
+    },
+  ],
+  '/v1/campaigns': ({ shared }) => [
+    {
+      table: 'campaigns',
+      where: `id = '${shared.campaign}'`,
+      unique: { id: numbered('id') },
+      wide: {
+        name: text(800),
+        metadata,
+        warnings: warningsOf(20),
+        body: json(1_000_000),
+        email: `json_object('subject', ${text(3_992)}, 'replyTo', ${list(3_200)})`,
+        audience: `json_object('includeTags', ${list(20_000)}, 'excludeTags', ${list(20_000)},
+          'groupIds', ${list(3_000)})`,
+      },
+    },
+  ],
+  '/v1/campaigns/{id}/runs': (side) => [
+    {
+      table: 'campaign_runs',
+      where: `id = '${runOf(side, null).runId}'`,
+      unique: { id: numbered('id') },
+      wide: {
+        failure_reason: text(2_000),
+        hold_detail: text(2_000),
+        policy_snapshot: `json_object('unsubscribeGroupId', null, 'pageSize', 500)`,
+        audience_snapshot: json(300_000),
+        content_snapshot: json(1_000_000),
+      },
+    },
+  ],
+  '/v1/campaigns/{id}/runs/{runId}/recipients': (side) => [
+    {
+      table: 'campaign_recipients',
+      where: `run_id = '${runOf(side, null).runId}'`,
+      unique: { contact_id: numbered('contact_id') },
+      wide: { reason: text(600) },
     },
   ],
   '/v1/unsubscribe-groups/{id}/members': ({ shared }) => [

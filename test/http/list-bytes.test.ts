@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import { watchBytes } from '../support/watched-queries.ts';
 import { grow, growths } from './largest-rows.ts';
-import { inThread } from './permission-rows.ts';
+import { inThread, runOf } from './permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from './permission-world.ts';
 
 const mostBytes = 16 * 1024 * 1024;
@@ -36,6 +36,7 @@ let world: PermissionWorld;
 function urlOf(path: string, side: Side): string {
   const { shared } = side;
   const { threadId } = inThread(side, null);
+  const { runId } = runOf(side, null);
   const id = Object.entries({
     '/v1/messages': shared.message,
     '/v1/templates': shared.publishedTemplate,
@@ -46,12 +47,21 @@ function urlOf(path: string, side: Side): string {
     '/v1/contact-groups': shared.contactGroup,
     '/v1/unsubscribe-groups': shared.unsubscribeGroup,
     '/v1/webhooks': shared.webhook,
+    '/v1/campaigns': shared.runningCampaign,
   }).find(([prefix]) => path.startsWith(prefix))?.[1];
-  return path.replace('{id}', id ?? '').replace('{threadId}', threadId);
+  return path
+    .replace('{id}', id ?? '')
+    .replace('{threadId}', threadId)
+    .replace('{runId}', runId);
 }
 
 /** Adds the resources that a world lacks. */
 async function addRest({ test, own }: PermissionWorld): Promise<void> {
+  const { runId } = runOf(own, null);
+  await test.app.store.write((trx) =>
+    sql`insert into campaign_recipients (run_id, contact_id, outcome, created_at)
+      values (${runId}, ${own.shared.contact}, 'failed', 0)`.execute(trx),
+  );
   const { contactGroup, unsubscribeGroup, contact, domain } = own.shared;
   await own.api.post(`/v1/contact-groups/${contactGroup}/members`, { contactIds: [contact] });
   await own.api.post(`/v1/unsubscribe-groups/${unsubscribeGroup}/members`, {

@@ -3,6 +3,8 @@
 // their creation, and the traits that resources.test.ts needs to test their common behaviour.
 
 import { createKey } from '../../src/access/keys/keys.ts';
+import { createCampaign } from '../../src/campaigns/campaigns/campaigns.ts';
+import { campaignNoun, createCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
 import { createBrand } from '../../src/content/brands/brands.ts';
 import { brandNoun } from '../../src/content/brands/schema.ts';
 import { addMember, createFamily } from '../../src/content/families/families.ts';
@@ -31,10 +33,13 @@ import {
   moveConversation,
 } from '../../src/people/conversations/conversations.ts';
 import { conversationNoun } from '../../src/people/conversations/schema.ts';
+import type { RunRow } from '../../src/people/runs/queries.ts';
+import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
 import type { IdKind } from '../../src/platform/runtime/ids.ts';
 import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { templateBody } from '../content/templates/fixtures.ts';
 import { agentOf, propose } from '../inbox/approvals/fixtures.ts';
 import { arrive } from '../inbox/threads/mails.ts';
@@ -75,6 +80,8 @@ export interface Resource {
     answersOtherwise?: true;
     /** Fields that only the answer to its creation has. */
     shownOnce?: readonly string[];
+    /** Fields that are shorter in its list, with any value. */
+    notListed?: Readonly<Record<string, unknown>>;
     /** After its DELETE the resource still exists, in another state. */
     stays?: true;
   };
@@ -102,6 +109,8 @@ const brands = '/v1/brands';
 const templates = '/v1/templates';
 const workspace = `${templates}/{id}/workspace`;
 const families = '/v1/templates/families';
+const campaigns = '/v1/campaigns';
+const run = `${campaigns}/{id}/runs/{runId}`;
 const member = `${families}/{familyId}/members/{templateId}`;
 
 const unknownAction = 'act_0123456789abcdefghjk';
@@ -212,7 +221,55 @@ export function inThread({ shared }: Side, id: string | null): ThreadPath {
 }
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
+const campaignBody = (serial: number) => ({
+  name: `Campaign ${serial}`,
+  email: { subject: 'News', text: 'News' },
+  audience: { includeTags: ['made'] },
+  transactional: true,
+});
+
+const makeCampaign = ({ app, operator, serial }: Maker) =>
+  createCampaign(app, operator, createCampaignInput.parse(campaignBody(serial)));
+
+/** The run of each campaign that has one. */
+const runsFor = new Map<string, string>();
+
+/** Returns the run of the campaign in the path, or the organization's own running one. */
+export const runOf = ({ shared }: Side, id: string | null) => ({
+  runId: runsFor.get(id ?? '') ?? runsFor.get(shared.runningCampaign) ?? '',
+});
+
+/** A campaign with a run in this status. */
+const campaignWith = (status: RunStatus, columns: Partial<RunRow> = {}): Resource => ({
+  path: campaigns,
+  idKind: campaignNoun,
+  async make(maker) {
+    const campaign = await makeCampaign(maker);
+    const columnsOf = { ...columns, campaign_id: campaign.id };
+    const { id } = await storedRun(maker.app, maker.operator, status, columnsOf);
+    runsFor.set(campaign.id, id);
+    return campaign;
+  },
+});
+
 export const resources = {
+  campaign: {
+    path: campaigns,
+    idKind: campaignNoun,
+    make: makeCampaign,
+    conforms: {
+      topic: 'campaigns',
+      audits: {
+        POST: 'campaign.created',
+        PATCH: 'campaign.updated',
+        DELETE: 'campaign.deleted',
+      },
+      notListed: { email: 'without its body', audience: 'without its contacts' },
+    },
+  },
+  runningCampaign: campaignWith('running'),
+  pausedCampaign: campaignWith('paused'),
+  failedCampaign: campaignWith('completed', { failed_count: 1 }),
   message: {
     path: messages,
     idKind: 'message',
@@ -520,6 +577,10 @@ const deletesContacts: readonly CallerName[] = [...all, 'remover'];
 const readsTemplates: readonly CallerName[] = [...all, 'sender', 'viewer'];
 const writesTemplates: readonly CallerName[] = [...all, 'writer'];
 const deletesTemplates: readonly CallerName[] = [...all, 'remover'];
+const readsCampaigns: readonly CallerName[] = [...all, 'viewer'];
+const writesCampaigns: readonly CallerName[] = [...all, 'writer'];
+const deletesCampaigns: readonly CallerName[] = [...all, 'remover'];
+const runsCampaigns: readonly CallerName[] = all;
 const readsBrands: readonly CallerName[] = [...all, 'viewer'];
 const writesBrands: readonly CallerName[] = [...all, 'writer'];
 const deletesBrands: readonly CallerName[] = [...all, 'remover'];
@@ -566,6 +627,7 @@ type Admitted = readonly [
 const onDomains: Admitted = [readsDomains, writesDomains, deletesDomains];
 const onContacts: Admitted = [readsContacts, writesContacts, deletesContacts];
 const onTemplates: Admitted = [readsTemplates, writesTemplates, deletesTemplates];
+const onCampaigns: Admitted = [readsCampaigns, writesCampaigns, deletesCampaigns];
 const onBrands: Admitted = [readsBrands, writesBrands, deletesBrands];
 const onWebhooks: Admitted = [readsWebhooks, writesWebhooks, deletesWebhooks];
 
@@ -1074,6 +1136,61 @@ export const rows: Readonly<Record<string, Row>> = {
     same: ({ name }) => ({ name: `${name} 1` }),
     update: (_own, serial) => ({ name: `renamed ${serial}` }),
   }),
+  ...fiveRows(campaigns, 'campaign', onCampaigns, {
+    create: (_own, serial) => campaignBody(serial),
+    same: () => campaignBody(1),
+    update: (_own, serial) => ({ name: `Renamed ${serial}` }),
+  }),
+  [`POST ${campaigns}/{id}/duplicate`]: { may: writesCampaigns, gives: 201, on: 'campaign' },
+  [`POST ${campaigns}/{id}/test`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: () => ({ to: ['delivered@simulator.test'] }),
+  },
+  [`POST ${campaigns}/{id}/render`]: {
+    may: readsCampaigns,
+    gives: 200,
+    on: 'campaign',
+    body: ({ shared }) => ({ contactId: shared.contact }),
+    foreignBody: ({ shared }) => ({ contactId: shared.contact }),
+  },
+  [`POST ${campaigns}/{id}/runs`]: { may: runsCampaigns, gives: 201, on: 'campaign' },
+  [`GET ${campaigns}/{id}/runs`]: { may: readsCampaigns, gives: 200, on: 'campaign' },
+  [`GET ${run}`]: { may: readsCampaigns, gives: 200, on: 'runningCampaign', params: runOf },
+  [`GET ${run}/recipients`]: {
+    may: readsCampaigns,
+    gives: 200,
+    on: 'runningCampaign',
+    params: runOf,
+  },
+  [`POST ${run}/pause`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'runningCampaign',
+    spends: true,
+    params: runOf,
+  },
+  [`POST ${run}/resume`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'pausedCampaign',
+    spends: true,
+    params: runOf,
+  },
+  [`POST ${run}/cancel`]: {
+    may: runsCampaigns,
+    gives: 200,
+    on: 'runningCampaign',
+    spends: true,
+    params: runOf,
+  },
+  [`POST ${run}/retry`]: {
+    may: runsCampaigns,
+    gives: 201,
+    on: 'failedCampaign',
+    params: runOf,
+  },
   [`POST ${member}`]: {
     may: writesTemplates,
     gives: 200,

@@ -25,6 +25,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'DELETE /v1/unsubscribe-groups/{id}/members': null,
   // It stores nothing.
   'POST /v1/templates/{id}/render': null,
+  'POST /v1/campaigns/{id}/render': null,
   'POST /v1/messages': 'events',
   ...Object.fromEntries(
     [
@@ -33,6 +34,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
     ].map((path) => [`POST /v1/mailboxes/{id}/${path}`, 'resource_events' as const]),
   ),
   'POST /v1/messages/batch': 'events',
+  'POST /v1/campaigns/{id}/test': 'events',
   // 409 in permission-rows.ts; the messages that they make: test/outbound/sending/resend.test.ts.
   'POST /v1/messages/{id}/resend': null,
   'POST /v1/messages/{id}/release': null,

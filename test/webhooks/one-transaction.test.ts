@@ -7,10 +7,12 @@ import {
   pauseOrganization,
   resumeOrganization,
 } from '../../src/access/organizations/organizations.ts';
+import { moveRun } from '../../src/campaigns/campaigns/moves.ts';
 import { createTemplate } from '../../src/content/templates/create.ts';
 import { publishTemplate } from '../../src/content/templates/publish.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App, EventSink } from '../../src/core/app.ts';
+import { byService } from '../../src/history/events/record.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import {
@@ -38,6 +40,8 @@ import {
   createConversation,
   updateConversation,
 } from '../../src/people/conversations/conversations.ts';
+import { lockRun } from '../../src/people/runs/queries.ts';
+import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
 import { lastly } from '../../src/platform/store/last-writes.ts';
 import { hooks } from '../../src/service/service.ts';
@@ -45,6 +49,7 @@ import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../src/webhooks/disable.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
+import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { startOutcomes } from '../identity/reputation/fixtures.ts';
 import { takeMail } from '../inbox/threads/mails.ts';
 import { payloadFor, send, startPipeline } from '../support/delivery.ts';
@@ -146,6 +151,18 @@ const leaving = async ({ app, caller }: World) => {
   const leaver = { organizationId, groupId, address: 'ada@example.com', messageId };
   return () => app.store.write((trx) => leaveAll(app, trx, [{ ...leaver, scope: 'all' }]));
 };
+
+/** Moves a run, as the walk does. */
+const moving =
+  (from: RunStatus, to: RunStatus): Cause =>
+  async ({ app, caller }) => {
+    const { id } = await storedRun(app, caller, from);
+    return () =>
+      app.store.write(async (trx) => {
+        const run = await lockRun(trx, id);
+        if (run) await moveRun(app, trx, run, to, {}, byService(caller.organizationId));
+      });
+  };
 
 const causes: Record<string, Cause> = {
   'message.accepted': async ({ app, caller }) => {
@@ -295,6 +312,10 @@ const causes: Record<string, Cause> = {
     await world.clock.advance(dayMs);
     return () => moveWindows(world.app);
   },
+  'campaign.run.started': moving('scheduled', 'running'),
+  'campaign.run.completed': moving('running', 'completed'),
+  'campaign.run.held': moving('running', 'held'),
+  'campaign.run.failed': moving('running', 'failed'),
   'webhook.disabled': async (world) => {
     const other = await makeEndpoint(world, 'http://127.0.0.1:1/');
     const row = await endpointRow(world.app, other);

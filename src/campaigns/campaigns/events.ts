@@ -1,6 +1,6 @@
 // The kinds of events on runs of campaigns.
 import { eventKind } from '../../history/events/kinds.ts';
-import { runSummary } from './schema.ts';
+import { runSummary } from './run-schema.ts';
 
 const sample = {
   id: 'run_06dq2k0qz8h3v5m1r9t4w7xy',

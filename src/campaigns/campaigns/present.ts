@@ -4,7 +4,7 @@ import { findRunCounters, type RunCountersRow } from '../../people/runs/counter-
 import type { RunRow, RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import type { Run, RunSummary } from './schema.ts';
+import type { Run, RunSummary } from './run-schema.ts';
 
 type Stats = RunSummary['stats'];
 

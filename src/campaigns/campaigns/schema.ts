@@ -1,131 +1,174 @@
-// Input and output shapes of campaigns and their runs (specification 2.13, 4.8).
+// Input and output shapes of campaigns (specification 4.8). Those of runs are in run-schema.ts.
 import { z } from 'zod';
+import { templateWarning } from '../../content/rendering/schema.ts';
+import { emailAddress, headerText } from '../../core/api/address-schema.ts';
+import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
-import { runStatuses, runWaitReasons } from '../../people/runs/schema.ts';
+import { pageQuery } from '../../core/api/pagination.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
+import { metadataValue } from '../../outbound/messages/schema.ts';
+import { contactNoun } from '../../people/contacts/schema.ts';
+import { conversationNoun } from '../../people/conversations/schema.ts';
+import { audienceInput } from '../audience/schema.ts';
+import { campaignEmailInput } from '../content/schema.ts';
 
 export const campaignNoun = noun('campaign', 'camp');
 
 export const runNoun = noun('campaign-run', 'run');
 
-const time = z.string().nullable();
+export const longestName = 200;
+const mostMetadata = 50;
 
-const contentSnapshot = z.object({
-  channel: z.literal('email'),
-  email: z.object({
-    subject: z.string().nullable(),
+export const campaignId = idOf(campaignNoun, 'is not a campaign id');
+
+const name = headerText(longestName).min(1).meta({ description: 'Name, for people' });
+const from = z
+  .strictObject({ email: emailAddress, name: headerText(200).optional() })
+  .meta({ description: 'A verified sender, or any address of a verified domain' });
+const metadata = storedMap(z.record(z.string().min(1).max(100), metadataValue), mostMetadata).meta({
+  description: 'Kept with each message',
+});
+const conversationId = idOf(conversationNoun, 'is not a conversation id').meta({
+  description: 'Conversation that all messages join',
+});
+const transactional = z.boolean().meta({
+  description: 'Allow tags and groups without an unsubscribe group: mail that everybody must get',
+});
+
+const example = {
+  name: 'Spring sale',
+  channel: 'email',
+  email: { subject: 'Spring sale', html: '<p>Dear {{ contact.firstName }}, it is spring.</p>' },
+  audience: { includeTags: ['customer'], excludeTags: ['vip'] },
+};
+
+export const listCampaignsQuery = z.strictObject({ ...pageQuery });
+
+export const createCampaignInput = z
+  .strictObject({
+    name,
+    channel: z.literal('email').default('email'),
+    email: campaignEmailInput,
+    from: from.nullish(),
+    audience: audienceInput,
+    conversationId: conversationId.nullish(),
+    metadata: metadata.nullish(),
+    transactional: transactional.optional(),
+  })
+  .meta({ examples: [example] });
+
+export const updateCampaignInput = z
+  .strictObject({
+    name: name.optional(),
+    email: campaignEmailInput.optional().meta({ description: 'Replaces the whole content' }),
+    from: from.nullish(),
+    audience: audienceInput.optional().meta({ description: 'Replaces the whole audience' }),
+    conversationId: conversationId.nullish(),
+    metadata: metadata.nullish(),
+    transactional: transactional.optional(),
+  })
+  .meta({ examples: [{ name: 'Spring sale, second wave' }] });
+
+export const duplicateCampaignInput = z
+  .strictObject({
+    name: name.optional().meta({ description: 'Name of the copy (default: "NAME (copy)")' }),
+  })
+  .meta({ examples: [{ name: 'Summer sale' }] });
+
+const mostTested = 10;
+
+export const testCampaignInput = z
+  .strictObject({
+    to: z
+      .array(emailAddress)
+      .min(1, 'needs at least one address')
+      .max(mostTested, `takes at most ${mostTested} addresses`)
+      .meta({ description: 'Address; one of a contact gets its values' }),
+  })
+  .meta({ examples: [{ to: ['inbox@sandbox.test'] }] });
+
+export const renderCampaignInput = z
+  .strictObject({
+    contactId: idOf(contactNoun, 'is not a contact id').meta({
+      description: 'Contact whose values fill the mail; needs contacts:read',
+    }),
+  })
+  .meta({ examples: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] });
+
+export const previewOutput = z
+  .object({
+    subject: z.string(),
+    preheader: z.string().nullable(),
     html: z.string().nullable(),
     text: z.string().nullable(),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        content: z.string().nullable(),
-        mediaId: z.string().nullable(),
-        contentType: z.string(),
-        size: z.number(),
-      }),
-    ),
-    publicationId: z
-      .string()
-      .nullable()
-      .meta({ description: 'Id of the published version of the template' }),
-    inputContractId: z.string().nullable(),
-    templateId: z.string().nullable(),
-    templateSlug: z.string().nullable(),
-    templateData: z.record(z.string(), z.unknown()).nullable(),
-    inReplyToMessageId: z.string().nullable(),
-    replyTo: z.array(z.string()),
-    unsubscribeGroupId: z.string().nullable(),
-    tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
-    footer: z.object({ enabled: z.boolean() }),
-  }),
-  conversationId: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
-});
-
-const audienceSnapshot = z.object({
-  includeTags: z.array(z.string()),
-  excludeTags: z.array(z.string()),
-  contactIds: z.array(z.string()),
-  groupIds: z.array(z.string()),
-});
-
-const policySnapshot = z.object({
-  unsubscribeGroupId: z.string().nullable(),
-  pageSize: z.number().meta({ description: 'Contacts that one transaction judges' }),
-});
-
-const stats = z
-  .object({
-    sent: z.number(),
-    delivered: z.number(),
-    bounced: z.number(),
-    complained: z.number(),
-    opened: z.number(),
-    clicked: z.number(),
-    unsubscribed: z.number(),
-    failed: z.number(),
+    warnings: z.array(templateWarning),
   })
-  .meta({ id: 'RunStats', description: 'Messages of a run by their fate' });
+  .meta({ id: 'CampaignPreview', description: 'The mail of a campaign for one contact' });
 
-/** A run without its content and its audience, which can be large: in lists and in events. */
-export const runSummary = z
+const email = z
+  .object({
+    subject: z.string().optional(),
+    html: z.string().optional(),
+    text: z.string().optional(),
+    templateId: z.string().optional(),
+    templateSlug: z.string().optional(),
+    templateData: z.record(z.string(), z.unknown()).optional(),
+    replyTo: z.array(z.string()).optional(),
+    attachments: z
+      .array(
+        z.object({
+          filename: z.string(),
+          content: z.string(),
+          contentType: z.string().optional(),
+          contentId: z.string().optional(),
+        }),
+      )
+      .optional(),
+    unsubscribeGroupId: z.string().optional(),
+    tracking: z
+      .object({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
+      .optional(),
+    footer: z.object({ enabled: z.boolean() }).optional(),
+    inReplyToMessageId: z.string().optional(),
+    priority: z.enum(['high', 'normal', 'low']).optional(),
+  })
+  .meta({
+    description:
+      'Content as it was given. Lists leave out html, text, attachments and templateData',
+  });
+
+export const campaignOutput = z
   .object({
     id: z.string(),
     organizationId: z.string(),
-    campaignId: z.string(),
-    status: z.enum(runStatuses),
-    scheduledFor: time,
-    idempotencyKey: z.string().nullable(),
-    retryOf: z
-      .string()
+    name: z.string(),
+    channel: z.literal('email'),
+    email,
+    from: z
+      .object({ email: z.string(), name: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Run whose failed contacts this one repeats' }),
-    onlyNew: z.boolean().meta({ description: 'Leaves out contacts of earlier runs' }),
-    startedAt: time,
-    completedAt: time,
-    policySnapshot: policySnapshot.nullable(),
-    totalRecipients: z
-      .number()
-      .meta({ description: 'Judged contacts; until the run is completed, an estimate' }),
-    dispatchedCount: z.number().meta({ description: 'Contacts with a message' }),
-    failedCount: z.number().meta({ description: 'Contacts for whom no message could be made' }),
-    skippedCount: z.number().meta({ description: 'Contacts that were left out' }),
-    failureReason: z.string().nullable(),
-    holdReason: z.string().nullable(),
-    holdDomainId: z.string().nullable(),
-    holdDetail: z
-      .string()
-      .nullable()
-      .meta({ description: 'Rates that held the run, or the reply of a provider' }),
-    lastContactId: z.string().nullable().meta({ description: 'The last judged contact' }),
-    waitReason: z
-      .enum(runWaitReasons)
-      .nullable()
-      .meta({ description: 'Reason to wait while it is running' }),
-    nextDispatchAt: time.meta({ description: 'End of that wait, as far as it is known' }),
-    stats,
-    isTest: z.boolean().meta({ description: 'Whether a test key made it' }),
-    createdBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'Id of the key that made it; null for the operator' }),
-    actorEmail: z.string().nullable().meta({ description: 'Null: keys have no address' }),
-    memberRole: z.string().nullable().meta({ description: 'Role of that key' }),
+      .meta({ description: 'Null: the default sender' }),
+    audience: z.object({
+      includeTags: z.array(z.string()),
+      excludeTags: z.array(z.string()),
+      contactIds: z.array(z.string()).optional().meta({ description: 'Lists leave them out' }),
+      groupIds: z.array(z.string()),
+    }),
+    conversationId: z.string().nullable(),
+    metadata: z.record(z.string(), metadataValue).nullable(),
+    transactional: z.boolean(),
+    warnings: z.array(templateWarning).meta({
+      description: 'Advice as of the last change: on its content, and what a run is refused for',
+    }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .meta({ id: 'CampaignRunSummary', description: 'A run without its content and audience' });
+  .meta({ id: 'Campaign', description: 'Content and audience of mail to many contacts' });
 
-export const runOutput = runSummary
-  .extend({
-    contentSnapshot: contentSnapshot
-      .nullable()
-      .meta({ description: 'Content as it was at the start; null before' }),
-    audienceSnapshot: audienceSnapshot
-      .nullable()
-      .meta({ description: 'Audience as it was at the start; null before' }),
-  })
-  .meta({ id: 'CampaignRun', description: 'One sending of a campaign to its audience' });
-
-export type RunSummary = z.output<typeof runSummary>;
-export type Run = z.output<typeof runOutput>;
+export type ListCampaigns = z.output<typeof listCampaignsQuery>;
+export type CreateCampaign = z.output<typeof createCampaignInput>;
+export type UpdateCampaign = z.output<typeof updateCampaignInput>;
+export type DuplicateCampaign = z.output<typeof duplicateCampaignInput>;
+export type TestCampaign = z.output<typeof testCampaignInput>;
+export type RenderCampaign = z.output<typeof renderCampaignInput>;
+export type Campaign = z.output<typeof campaignOutput>;

@@ -4,6 +4,12 @@ import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
+/** A page of a cursor list. */
+export interface CursorPage<T> {
+  items: T[];
+  nextCursor: string | null;
+}
+
 /** Last row of a page. */
 export interface CursorPosition {
   /** Ms since 1970. */

@@ -1,5 +1,5 @@
-// Page-based lists (specification 2.3, 8.3): `page` from 1, `limit` default 20 and at most 100; a
-// value out of range is refused, never clamped.
+// Schemas of lists (specification 2.3, 8.3): page-based ones with `page` from 1, and lists by cursor (cursor.ts).
+// `limit` is 20 by default and at most 100; a value out of range is refused, never clamped.
 import { z } from 'zod';
 
 const defaultLimit = 20;
@@ -61,4 +61,24 @@ export function toPage<T>(items: T[], total: number | null, { page, limit }: Pag
   const known = (page - 1) * limit + items.length + Number(items.length === limit);
   const totalPages = Math.ceil(known / limit);
   return { items, pagination: { page, limit, total: known, totalPages, totalCapped: true } };
+}
+
+const longestCursor = 200;
+
+/** `limit` and `cursor` of a list. */
+export const cursorQuery = {
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+};
+
+/** The schema of a page of `item`. */
+export function cursorPageOf<T extends z.ZodType>(item: T) {
+  return z.object({
+    items: z.array(item),
+    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  });
 }

@@ -2,7 +2,7 @@
 // content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions.
 // Each statement that inserts or deletes messages, or changes their status, also records that for
 // the message counts.
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { countLost } from '../../people/conversations/queries.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -124,6 +124,20 @@ export const findMessageRows = own.all((db, ids: readonly string[]) =>
     .selectAll()
     .where('id', ...isOneOf(db, ids)),
 );
+
+/** Returns the statuses of those of these messages that exist. */
+export const findMessageStatuses = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('messages')
+    .select(['id', 'status'])
+    .where('id', ...isOneOf(db, ids)),
+);
+
+/** Checks that the message whose id is in `column` has this status. */
+export function isMessageIn(column: string, status: MessageStatus): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    select 1 from messages where messages.id = ${sql.ref(column)} and messages.status = ${status})`;
+}
 
 const listedColumns = [
   'id',

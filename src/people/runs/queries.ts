@@ -61,7 +61,7 @@ export class RecipientRow {
   unsubscribed_at!: number | null;
 }
 
-interface RunTables {
+export interface RunTables {
   campaign_runs: RunRow;
   campaign_recipients: RecipientRow;
 }
@@ -74,7 +74,7 @@ export const runs = own.rowsOf('campaign_runs', 'campaign-run');
 /** A run without its audience, its content and what its messages share, which can be large. */
 export type RunState = Omit<RunRow, 'audience_snapshot' | 'shared' | 'content_snapshot'>;
 
-const stateColumns = [
+export const stateColumns = [
   'id',
   'organization_id',
   'campaign_id',

@@ -1,5 +1,6 @@
 // The copies of each kind of deleted resource: one function per kind erases up to a batch of them in one
 // transaction and returns whether all are erased. Each is idempotent.
+import { type RunMailing, releaseRunContent } from '../../campaigns/content/snapshot.ts';
 import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
@@ -13,6 +14,7 @@ import {
   selectActionsOfThread,
 } from '../../inbox/approvals/copy-queries.ts';
 import { mergeWords } from '../../inbox/threads/search-queries.ts';
+import { deleteRecipients, deleteRun, findRunOf } from '../../people/runs/list-queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { clearAnswersOfMessage } from '../../webhooks/erase-queries.ts';
 import { eraseTold } from './actions.ts';
@@ -20,6 +22,8 @@ import { eraseEvent } from './events.ts';
 
 /** Number of rows of a table that one transaction erases. */
 const batch = 100;
+/** Number of contacts that one transaction removes from a ledger. */
+const recipientsAtOnce = 500;
 
 interface Erased {
   isDone: boolean;
@@ -90,6 +94,18 @@ const eraseMailbox: Erase = async (trx, row) => {
   return actions.length === batch ? { isDone: false } : eraseResource(trx, row);
 };
 
+/** Erases the runs of a campaign with their ledgers, which can have a row for each contact. */
+const eraseCampaign: Erase = async (trx, { id, organization_id: organizationId }) => {
+  const run = await findRunOf(trx, organizationId, id);
+  if (!run) return { isDone: true };
+  const rows = await deleteRecipients(trx, run.id, recipientsAtOnce);
+  if (rows === recipientsAtOnce) return { isDone: false };
+  await deleteRun(trx, run.id);
+  const mailing = fromJson<RunMailing>(run.shared);
+  if (mailing) await releaseRunContent(trx, mailing);
+  return { isDone: false };
+};
+
 /** Merges the index of words; `about` records whether the merge has begun. */
 const eraseWords: Erase = async (trx, { about }) => {
   const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
@@ -100,5 +116,6 @@ export const eraseCopies: Readonly<Record<ErasureRow['kind'], Erase>> = {
   message: eraseMessage,
   resource: eraseResource,
   mailbox: eraseMailbox,
+  campaign: eraseCampaign,
   words: eraseWords,
 };

@@ -2,7 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { startOfDay } from '../../../src/access/admission/plans.ts';
 import { addUsage, findUsage } from '../../../src/access/admission/queries.ts';
-import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
+import {
+  pauseOrganization,
+  resumeOrganization,
+  updateOrganization,
+} from '../../../src/access/organizations/organizations.ts';
 import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
@@ -225,6 +229,22 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     expect((await members(id)).items).toMatchObject([{ mails: 0, nextMailAt: null }]);
   });
 
+  it('refuses members while sending is paused, and keeps due mails back', async () => {
+    const { app } = test;
+    const { organizationId } = test.caller;
+    const id = await group();
+    const [ada, bob] = [await contact('ada@example.com'), await contact('bob@example.com')];
+    await turn();
+    await add(id, ada);
+    await pauseOrganization(app, organizationId, { note: 'review' });
+    expect((await add(id, bob)).status).toBe(403);
+    await turn();
+    expect(await mails()).toEqual([]);
+    await resumeOrganization(app, organizationId, {});
+    await turn(hourMs);
+    expect((await mails()).map(({ to }) => to)).toEqual(['ada@example.com']);
+  });
+
   it('waits for an hour while the organization has no sender', async () => {
     const { app, caller } = test;
     const id = await group();
@@ -318,5 +338,29 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     expect((await api.as(body.key).post(path, { contactIds: [ada] })).status).toBe(403);
     const local = await contact('inbox@sandbox.test');
     expect((await api.as(body.key).post(path, { contactIds: [local] })).status).toBe(200);
+  });
+});
+
+describe('members of a double opt-in group where mail leaves the machine', () => {
+  const world = optInWorld({ config: { delivery: { mode: 'direct' } } });
+
+  it('are a 422 without a public address for their links', async () => {
+    const { group, contact, add, members } = world;
+    const id = await group();
+    const { status, body } = await add(id, await contact('ada@example.com'));
+    expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('publicUrl')]);
+    expect((await members(id)).items).toEqual([]);
+  });
+
+  it('get no mail after an import without a public address', async () => {
+    const { api, group, turn, mails, members } = world;
+    const id = await group();
+    await api.request('POST', `/v1/contacts/import?requireConfirmation=${id}`, {
+      ...{ body: 'email\na@example.com\n', headers: { 'content-type': 'text/csv' } },
+    });
+    await turn();
+    await turn();
+    expect(await mails()).toEqual([]);
+    expect((await members(id)).items).toMatchObject([{ mails: 0, nextMailAt: expect.any(String) }]);
   });
 });

@@ -6,6 +6,7 @@ import { serveLinks } from '../../../daemon/tracking/serve.ts';
 import { createBrand } from '../../../src/content/brands/brands.ts';
 import { serveConfirming } from '../../../src/outbound/opt-in/serve.ts';
 import { confirmToken, readConfirmToken } from '../../../src/outbound/opt-in/tokens.ts';
+import { httpFace } from '../../support/http-face.ts';
 import { stores } from '../../support/test-app.ts';
 import { dayMs, hourMs, optInWorld } from './opt-in-world.ts';
 
@@ -249,6 +250,27 @@ describe('a listener of tracking hosts', () => {
     } finally {
       await listeners.close(0);
     }
+  });
+});
+
+describe('the main HTTP face', () => {
+  const world = optInWorld({});
+
+  it('serves the page without a key and accepts its form', async () => {
+    const { test, group, contact, add, turn, mails, members } = world;
+    const id = await group();
+    await add(id, await contact(address));
+    await turn();
+    const [mail] = await mails();
+    const url = mail?.link ?? '';
+    const server = httpFace(test.app);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const page = await server.inject({ method: 'GET', url });
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('Yes, confirm')]);
+    const done = await server.inject({ method: 'POST', url, headers, payload: 'action=confirm' });
+    expect([done.statusCode, server.faults]).toEqual([200, []]);
+    expect((await members(id)).items).toMatchObject([{ status: 'confirmed' }]);
+    await server.close();
   });
 });
 

@@ -22,6 +22,7 @@ import {
   type Row,
   resources,
   rows,
+  runOf,
 } from '../../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../../http/permission-world.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
@@ -179,6 +180,23 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   },
   'GET /v1/templates/{id}/workspace/diff': { from: headOfTemplate, to: headOfTemplate },
   'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
+  'GET /v1/campaigns/{id}/runs': {
+    limit: '1',
+    cursor: ({ shared: { campaign } }) =>
+      cursorAfter(['runs', campaign], { at: 2, id: 'run_0123456789abcdefghjk' }),
+  },
+  'GET /v1/campaigns/{id}/runs/{runId}/recipients': {
+    outcome: 'failed',
+    reason: 'contact-missing',
+    status: 'bounced',
+    limit: '1',
+    cursor(own, others) {
+      const filters = ['outcome', 'reason', 'status'].map((name) => others.get(name) ?? undefined);
+      const { runId } = runOf(own, null);
+      const place = { at: 0, id: 'contact_0123456789abcdefghjk' };
+      return cursorAfter(['recipients', runId, ...filters], place);
+    },
+  },
   'GET /v1/events': {
     type: 'message.accepted',
     subject: ({ shared }) => shared.message,

@@ -12,11 +12,13 @@ create table campaigns (
   -- Whether it may go to tags and groups without an unsubscribe group.
   transactional integer not null,
   conversation_id text,
-  -- JSON: the address it comes from, the audience, and the content without HTML, text and files.
+  -- JSON: the address it comes from, and audience and content without their large parts.
   sender text, audience text not null, email text not null, metadata text,
+  -- JSON: advice about the content, as of its last change.
+  warnings text not null,
   created_at bigint not null, updated_at bigint not null,
-  -- JSON: HTML, text and files. Last, as lists do not read it.
-  body text
+  -- JSON: HTML, text, files, template data and ids of contacts. Last, as lists do not read it.
+  body text not null
 ) ${clustered};
 create index campaigns_of_organization on campaigns (organization_id, id);
 
@@ -86,7 +88,8 @@ create index campaign_recipients_by_address on campaign_recipients (run_id, addr
 
 -- What became of the messages of a run.
 create table run_counters (
-  run_id text primary key references campaign_runs on delete cascade,
+  -- Named: reports can come after the run is deleted.
+  run_id text primary key,
   sent bigint not null, delivered bigint not null, bounced bigint not null,
   complained bigint not null, opened bigint not null, clicked bigint not null,
   unsubscribed bigint not null, failed bigint not null,

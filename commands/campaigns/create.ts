@@ -1,0 +1,22 @@
+import { createCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
+import { campaignCard, campaignFlags, campaignFrom, campaignWarning } from '../base/campaign.ts';
+import { createCommand } from '../base/verbs.ts';
+
+export default createCommand({
+  summary: 'Create a campaign',
+  description: 'Nothing is sent before svc campaigns run. Flags are laid over --data.',
+  examples: [
+    [
+      'Create a campaign to a tag',
+      'svc campaigns create --name "Spring sale" --subject "Hello {{ contact.firstName }}" --html @spring.html --tag customer --unsubscribe-group usg_06dq2k0qz8h3v5m1r9t4w7xy',
+    ],
+    ['Create it from a body of the API', 'svc campaigns create --data @campaign.json'],
+  ],
+  body: createCampaignInput,
+  flags: campaignFlags,
+  more: campaignFrom,
+  route: async () =>
+    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.create,
+  card: campaignCard,
+  warning: campaignWarning,
+});

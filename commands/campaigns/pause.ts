@@ -1,0 +1,16 @@
+import { decideRunInput } from '../../src/campaigns/campaigns/run-schema.ts';
+import { runArg as args, findRun as find } from '../base/campaign.ts';
+import { runView as view } from '../base/run-view.ts';
+import { updateCommand } from '../base/verbs.ts';
+
+export default updateCommand({
+  summary: 'Pause a running run',
+  description: 'What is queued waits too, until the run is resumed.',
+  examples: [['Pause a run', 'svc campaigns pause @last --note "Wrong prices"']],
+  args,
+  find,
+  body: decideRunInput,
+  route: async () =>
+    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes.pause,
+  view,
+});

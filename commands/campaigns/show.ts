@@ -1,0 +1,87 @@
+// `svc campaigns show`: a campaign with its newest run, or a run.
+
+import type { RunSummary } from '../../src/campaigns/campaigns/run-schema.ts';
+import type { Campaign } from '../../src/campaigns/campaigns/schema.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
+import { campaignCard, campaignWarning, runPlace } from '../base/campaign.ts';
+import { BaseCommand } from '../base/command.ts';
+import { jsonText } from '../base/json-text.ts';
+import { writeLine, writeWarning } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
+import { runText } from '../base/run-view.ts';
+import { liveScreen } from '../base/screen.ts';
+import { withCaller } from '../base/session.ts';
+import { idArg } from '../base/verbs.ts';
+
+const endedStatuses: readonly string[] = ['completed', 'failed', 'cancelled'];
+
+/** A campaign and a run of it, as they are shown. */
+interface Shown {
+  campaign: Campaign | null;
+  run: RunSummary | null;
+}
+
+export default class CampaignsShow extends BaseCommand {
+  static override summary = 'Show a campaign and its newest run, or a run';
+
+  static override description =
+    'Draws progress and pace of the run, what became of its messages, what it waits for and the ' +
+    'command that helps. On a terminal a run that has not ended is redrawn every second until q ' +
+    'or Ctrl-C; elsewhere it is printed once.';
+
+  static override examples = [
+    { description: 'Show the newest campaign', command: 'svc campaigns show @last' },
+    {
+      description: 'Print the counts of a run',
+      command: 'svc campaigns show run_06dq2k0qz8h3v5m1r9t4w7xy --json | jq .stats',
+    },
+  ];
+
+  static override args = idArg('Id of the campaign (camp_…) or of the run (run_…), or @last');
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(CampaignsShow);
+    await withCaller(flags, async (app, caller) => {
+      const read = await reader(app, caller, args.id);
+      const { campaign, run } = await read();
+      if (flags.json) return writeLine(jsonText(campaign ?? run));
+      const text = async (shown: Shown) => shownText(shown, app.clock.now());
+      const isOver = run === null || endedStatuses.includes(run.status);
+      if (isOver || !process.stdout.isTTY) {
+        writeLine(await text({ campaign, run }));
+        const warning = campaign && campaignWarning(campaign);
+        if (warning) writeWarning(warning);
+        return;
+      }
+      await liveScreen(async () => `${await text(await read())}\n\nq leaves`);
+    });
+  }
+}
+
+/** Returns a function that reads what was named. @throws ResourceNotFoundError. */
+async function reader(app: App, caller: Caller, named: string): Promise<() => Promise<Shown>> {
+  const routes = await import('../../src/campaigns/campaigns/routes.ts');
+  const get = { campaign: routes.campaignRoutes.get, run: routes.campaignRunRoutes.get };
+  if (named.startsWith('run_')) {
+    const params = await runPlace(app, caller, named);
+    return async () => ({ campaign: null, run: await runRoute(app, caller, get.run, { params }) });
+  }
+  const { id } = await runRoute(app, caller, get.campaign, { params: { id: named } });
+  return async () => {
+    const params = { id };
+    const campaign = await runRoute(app, caller, get.campaign, { params });
+    const query = { limit: 1 };
+    const { items } = await runRoute(app, caller, routes.campaignRunRoutes.list, { params, query });
+    return { campaign, run: items[0] ?? null };
+  };
+}
+
+async function shownText({ campaign, run }: Shown, now: number): Promise<string> {
+  const { card } = await import('../base/format.ts');
+  const parts = [
+    campaign && card(campaign, campaignCard),
+    run ? await runText(run, now) : `No runs yet. Make one: svc campaigns run ${campaign?.id}`,
+  ];
+  return parts.filter(Boolean).join('\n\n');
+}

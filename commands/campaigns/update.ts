@@ -1,0 +1,28 @@
+import { updateCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
+import {
+  campaignArg as args,
+  campaignCard,
+  campaignFlags,
+  campaignFrom,
+  campaignWarning,
+} from '../base/campaign.ts';
+import { updateCommand } from '../base/verbs.ts';
+
+export default updateCommand({
+  summary: 'Change a campaign',
+  description:
+    'Flags of the content replace the whole content, those of the audience the whole audience. A ' +
+    'run keeps those that it began with.',
+  examples: [
+    ['Rename it', 'svc campaigns update @last --name "Spring sale, second wave"'],
+    ['Change its audience', 'svc campaigns update @last --tag customer --exclude-tag vip'],
+  ],
+  args,
+  body: updateCampaignInput,
+  flags: campaignFlags,
+  more: campaignFrom,
+  route: async () =>
+    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.update,
+  card: campaignCard,
+  warning: campaignWarning,
+});

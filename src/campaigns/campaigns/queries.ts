@@ -1,0 +1,78 @@
+// All SQL on `campaigns`. Reads and writes rows, decides nothing.
+import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface CampaignRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  channel: 'email';
+  transactional: number;
+  conversation_id: string | null;
+  /** JSON columns; audience and content without their large parts, which are in `body`. */
+  sender: string | null;
+  audience: string;
+  email: string;
+  metadata: string | null;
+  /** JSON of TemplateWarning[]. */
+  warnings: string;
+  created_at: number;
+  updated_at: number;
+  /** JSON of HTML, text, files, template data and ids of contacts. */
+  body: string;
+}
+
+/** A campaign in a list. */
+export type ListedCampaign = Omit<CampaignRow, 'body'>;
+
+interface CampaignTables {
+  campaigns: CampaignRow;
+}
+
+const own = ownTables<CampaignTables>();
+
+export const campaigns = own.rowsOf('campaigns', 'campaign');
+
+const lockCampaigns = own.lockerOf('campaigns');
+
+/** Locks a campaign until the transaction ends, and returns it. @throws ResourceNotFoundError. */
+export async function lockCampaign(
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<CampaignRow> {
+  await lockCampaigns(trx, [id]);
+  return campaigns.get(trx, organizationId, id);
+}
+
+const listed = [
+  'id',
+  'organization_id',
+  'name',
+  'channel',
+  'transactional',
+  'conversation_id',
+  'sender',
+  'audience',
+  'email',
+  'metadata',
+  'warnings',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof ListedCampaign)[];
+
+/** Returns a page, newest first, without the bodies. */
+export function selectCampaigns(
+  db: Db,
+  organizationId: string,
+  { page, limit }: { page: number; limit: number },
+): Promise<ListedCampaign[]> {
+  return tables<CampaignTables>(db)
+    .selectFrom('campaigns')
+    .select(listed)
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset((page - 1) * limit)
+    .execute();
+}
