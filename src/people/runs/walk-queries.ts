@@ -107,7 +107,7 @@ export const putOffRun = own.run((db, id: string, dueAt: number) =>
 );
 
 /** A contact that may have failed: its message decides. */
-export type MayHaveFailed = Pick<RecipientRow, 'contact_id' | 'outcome' | 'message_id'>;
+type MayHaveFailed = Pick<RecipientRow, 'contact_id' | 'outcome' | 'message_id'>;
 
 /** Returns contacts of the ledger that were not skipped, in the order of ids. */
 export const selectNotSkipped = own.all(
