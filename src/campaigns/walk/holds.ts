@@ -144,7 +144,10 @@ async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | nu
     }
   }
   // Minutes are counted whole: that of an earlier hold does not count.
-  const since = Math.max(now - providerWindowMs, past.at === 0 ? 0 : Math.min(past.at, now) + minuteMs);
+  const since = Math.max(
+    now - providerWindowMs,
+    past.at === 0 ? 0 : Math.min(past.at, now) + minuteMs,
+  );
   const recent = await recentDeferrals(db, run.id, since);
   const isDeferred = recent.deferred / recent.attempted >= mostDeferred;
   return recent.attempted >= fewestAttempts && isDeferred
