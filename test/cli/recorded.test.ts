@@ -39,7 +39,7 @@ const changesNothing = [
   ...['templates list', 'templates show', 'templates versions', 'templates render'],
   ...['templates lint', 'templates history', 'templates diff', 'templates pull'],
   ...['templates clone', 'families list', 'families show'],
-  ...['campaigns list', 'campaigns recipients', 'campaigns render', 'campaigns runs'],
+  ...['campaigns estimate', 'campaigns list', 'campaigns recipients', 'campaigns render', 'campaigns runs'],
   'campaigns show',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
