@@ -46,7 +46,7 @@ const doorways = {
   undici: '^src/webhooks/post\\.ts$',
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
-    '(schema|schema-words|routes|kinds|pagination|validate|route|area)\\.ts$|^src/core/config/|' +
+    '(schema|schema-words|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|^src/core/config/|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$|^commands/base/(schema-flags|verbs)\\.ts$',
 };
 

@@ -15,7 +15,8 @@ export default class Restore extends BaseCommand {
     'another name. Owner and mode of the file stay. A secret.key in the backup is ' +
     'restored too. Stop the daemon before. The next daemon delivers the messages that ' +
     'were waiting at the time of the backup, even if they have been delivered since: ' +
-    'delete those that must not be sent twice. Asks for confirmation on a terminal; ' +
+    'delete those that must not be sent twice. Campaign runs that were scheduled or running ' +
+    'come up paused: "svc campaigns resume" continues one. Asks for confirmation on a terminal; ' +
     'elsewhere it needs --yes.';
 
   static override examples = [
@@ -42,7 +43,14 @@ export default class Restore extends BaseCommand {
     }
     await confirmed(`Replace the store ${location.file} by ${args.file}?`, flags.yes);
     const { dataDir } = config;
-    const target = { file: location.file, dataDir, clock: systemClock, random: systemRandom() };
+    const { pauseOfRestored } = await import('../src/people/runs/walk-queries.ts');
+    const target = {
+      file: location.file,
+      dataDir,
+      clock: systemClock,
+      random: systemRandom(),
+      changes: [pauseOfRestored],
+    };
     const { keptAs, secret } = restore(() => restoreBackup(resolve(args.file), target));
     const message = `Restored ${location.file} from ${resolve(args.file)}`;
     await print(flags, { success: true, message, file: location.file, keptAs, secret }, () =>

@@ -4,6 +4,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { sweepBuckets } from '../src/access/admission/shared-buckets.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
+import { campaignLoop } from '../src/campaigns/walk/loop.ts';
+import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
 import { sweepAnswers } from '../src/content/templates/workspace/retention.ts';
 import type { App } from '../src/core/app.ts';
 import type { Config } from '../src/core/config/config.ts';
@@ -118,6 +120,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
+    await startCampaigns(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
@@ -255,6 +258,14 @@ async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
 function pressingOf(app: App): () => boolean {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   return () => intakes.some((intake) => intake.isPressing());
+}
+
+/** Starts the walk of campaign runs, and its gauge. */
+async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
+  const campaigns = campaignLoop(app);
+  await campaigns.start();
+  onStop(() => campaigns.stop());
+  onStop(startStalledGauge(app));
 }
 
 /** Starts background work that yields to all other work. */

@@ -2,20 +2,10 @@
 // the configuration defines plans.
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { isTimezone } from '../../platform/runtime/calendar.ts';
 
 const longestName = 100;
 const longestNote = 500;
-
-function isTimezone(name: string): boolean {
-  // Node also accepts offsets such as +02:00; these have no daylight saving.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const plan = z
   .string('must name a plan: free, starter, growth, scale, self-hosted or one of the configuration')

@@ -2,6 +2,8 @@
 
 import { readSlices } from '../../people/contacts/slices.ts';
 import { type SkipReason, skipReasons } from '../../people/runs/schema.ts';
+import { CapacityError } from '../../platform/errors.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
 import type { Store } from '../../platform/store/db.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
@@ -9,7 +11,7 @@ import { countFatesIn, type FatesQuestion } from './queries.ts';
  * Most contacts of a slice that are judged one by one. Of more, only those with a reason are: that reads the slice
  * once more, and costs a third of judging each.
  */
-const mostJudgedEach = 50_000;
+const mostJudgedEach = 20_000;
 
 /** Number of contacts by fate; `total` is their sum. */
 export interface Fates {
@@ -21,7 +23,7 @@ export interface Fates {
 /**
  * Counts the contacts of an audience as they would be judged now. Duplicates are not known before the run: an
  * address belongs to one contact. `sizes` is for tests.
- * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ * @throws CapacityError if counting takes too long, or as `Store.aside` does.
  */
 export async function countFates(
   store: Store,
@@ -33,7 +35,12 @@ export async function countFates(
     question.organizationId,
     (db, range) => countFatesIn(db, question, range, sizes.judgedEach ?? mostJudgedEach),
     sizes.slice,
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof OverdueError)) throw error;
+    throw new CapacityError('Counting the audience takes too long', 5, {
+      reason: 'capacity-searches',
+    });
+  });
   const skipped = Object.fromEntries(skipReasons.map((reason) => [reason, 0]));
   const fates: Fates = { total: 0, dispatch: 0, skipped: skipped as Fates['skipped'] };
   for (const [fate, count] of slices.flatMap((one) => [...one])) {

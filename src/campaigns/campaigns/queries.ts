@@ -1,5 +1,5 @@
 // All SQL on `campaigns`. Reads and writes rows, decides nothing.
-import { type Db, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface CampaignRow {
@@ -32,6 +32,17 @@ interface CampaignTables {
 const own = ownTables<CampaignTables>();
 
 export const campaigns = own.rowsOf('campaigns', 'campaign');
+
+/** Finds the campaigns of an organization among these ids. */
+export const findKnownCampaigns = own.all(
+  (db, organizationId: string, ids: readonly string[]) =>
+    db
+      .selectFrom('campaigns')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => rows.map(({ id }) => id),
+);
 
 const lockCampaigns = own.lockerOf('campaigns');
 

@@ -1,5 +1,77 @@
-// The pace of a run: places in the window of its sending domain.
-import { lockRunPlaces, runPlaces, takeRunPlaces } from '../../identity/warming/run-places.ts';
+// The pace of a run. It waits, and does not fail, for any of these:
+//
+//   waitReason  | waits for                                     | looks again
+//   ------------+-----------------------------------------------+---------------------------------------
+//   rate        | tokens of the organization's bucket, half of  | at the next token, each half second
+//               | which stays for requests                      |
+//   daily-quota | room in the quota                             | each 15 s, for a change of plan
+//   warming     | places in a window of the sending domain      | each 15 s, for a change by a person
+//   queue       | its own mail to leave the queue: 5,000 at     | each second
+//               | most are in it                                |
+import { findSpent } from '../../access/admission/quota.ts';
+import type { App } from '../../core/app.ts';
+import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
+import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
+import type { RunState } from '../../people/runs/queries.ts';
+import type { RunWaitReason } from '../../people/runs/schema.ts';
 
-/** Places of a run, before its transaction and in it. */
-export const places = { look: runPlaces, lock: lockRunPlaces, take: takeRunPlaces };
+/** Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small backlog. */
+const mostQueued = 5_000;
+const tokenPauseMs = 500;
+const queuePauseMs = 1_000;
+/** Pause after which a run looks whether the cause of a wait or a hold has ended. */
+export const lookAgainMs = 15_000;
+
+/** A wait of a run. */
+export interface Wait {
+  reason: RunWaitReason;
+  /** Time of the next message, as far as it is known. */
+  until: number | null;
+}
+
+/** Returns the time of the next look at a run that waits. */
+export function nextLook({ reason, until }: Wait, now: number): number {
+  switch (reason) {
+    case 'rate':
+      return Math.max(until ?? now, now + tokenPauseMs);
+    case 'queue':
+      return now + queuePauseMs;
+    case 'daily-quota':
+    case 'warming':
+      return Math.min(until ?? Number.POSITIVE_INFINITY, now + lookAgainMs);
+  }
+}
+
+/** Wait for places in the next window. */
+export function waitForWarming({ opensAt }: Pick<RunPlaces, 'opensAt'>): Wait {
+  return { reason: 'warming', until: opensAt };
+}
+
+/** Room for a page, as far as it can be known before its transaction. */
+export interface Room {
+  /** Most messages of the page. */
+  most: number;
+  /** Free places in the queue. */
+  queue: number;
+  /** Set if there is room for none. */
+  wait: Wait | null;
+}
+
+/** Returns the room for a page of at most `pageSize` messages. */
+export async function roomFor(
+  app: App,
+  run: RunState,
+  { pageSize, domainId }: { pageSize: number; domainId: string | null },
+): Promise<Room> {
+  const { db } = app.store;
+  const queue = Math.max(0, mostQueued - (await queuedOfRun(db, run.id)));
+  const places = domainId === null ? null : await runPlaces(db, domainId);
+  const most = Math.min(pageSize, queue, places?.left ?? pageSize);
+  const spent = await findSpent(app, db, [run.organization_id]);
+  const clearsAt = spent.get(run.organization_id);
+  if (clearsAt !== undefined) {
+    return { most: 0, queue, wait: { reason: 'daily-quota', until: clearsAt } };
+  }
+  if (places?.left === 0) return { most: 0, queue, wait: waitForWarming(places) };
+  return { most, queue, wait: queue === 0 ? { reason: 'queue', until: null } : null };
+}

@@ -1,5 +1,5 @@
-// Deletes contacts. Recipients of messages lose the contact and keep the address. Blocks stay, so an opt-out
-// outlives the contact. The file lives here because contacts must not depend on messages.
+// Deletes contacts. Recipients of messages lose the contact and keep the address. Ledgers of campaign runs keep
+// only the id. Blocks stay, so an opt-out outlives the contact. The file lives here because contacts must not depend on messages.
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -9,6 +9,7 @@ import { record, told } from '../../history/events/record.ts';
 import { contactDeleted } from '../../people/contacts/events.ts';
 import { contacts, deleteContactRow, lockContacts } from '../../people/contacts/queries.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
+import { forgetInLedger } from '../../people/runs/queries.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/overwriting.ts';
 import { forgetRecipients } from './queries.ts';
@@ -34,7 +35,10 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
       const forgotten = await forgetRecipients(trx, id, recipientsPerTransaction);
       if (forgotten === recipientsPerTransaction) return false;
       const tags = fromJson<string[]>(row.tags) ?? [];
-      await overwriting(trx, () => deleteContactRow(trx, organizationId, id, tags));
+      await overwriting(trx, async () => {
+        await forgetInLedger(trx, organizationId, id);
+        await deleteContactRow(trx, organizationId, id, tags);
+      });
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
       const event = told(contactDeleted, deletedResource(id));
       await record(app, trx, caller, { subject: id, action: contactNoun.deleted, event });

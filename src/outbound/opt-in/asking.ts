@@ -13,6 +13,7 @@
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import {
   type UnsubscribeGroupRow,
@@ -79,6 +80,17 @@ export function checkAskingAny(app: App, caller: Caller, groupId: string): Promi
     await optInGroup(trx, organizationId, groupId);
     await checkAsking(app, trx, allowances, { caller, groupId, addresses: [] });
   }, 'quiet');
+}
+
+/** Returns the addresses, among these, that unsubscribed from a group. Each is by `foldAddress`. */
+export async function addressesLeft(
+  trx: Db,
+  { id, organization_id }: UnsubscribeGroupRow,
+  folded: readonly string[],
+): Promise<Set<string>> {
+  const asked = folded.map((address) => [organization_id, address, id] as const);
+  const blocks = await findGroupBlocksAmong(trx, asked);
+  return new Set(blocks.map(({ folded_address }) => folded_address));
 }
 
 /** Returns the row of a contact that was never asked. */

@@ -12,15 +12,14 @@
 //
 // Blocks of all mail stay: the person answered about one group.
 import type { App } from '../../core/app.ts';
-import { byService, record } from '../../history/events/record.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
 import {
   type ConfirmationRow,
   findConfirmations,
-  updateConfirmation,
 } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { confirmMember } from '../unsubscribe-links/confirm-member.ts';
 import { comeBack, groupsLeft } from '../unsubscribe-links/leave.ts';
 import { linkLivesMs } from './limits.ts';
 import type { Asked } from './tokens.ts';
@@ -63,13 +62,7 @@ export function confirm(app: App, asked: Asked): Promise<LinkState> {
     await lockContacts(trx, [contactId]);
     const { state, row } = await readLink(trx, asked, now);
     if (state.is !== 'open' || !row) return state;
-    const confirmed = { ...row, status: 'confirmed' as const, confirmed_at: now, due_at: null };
-    await updateConfirmation(trx, confirmed);
-    await record(app, trx, byService(organizationId), {
-      subject: groupId,
-      action: 'unsubscribe-group.confirmed',
-      details: { contactId, by: 'recipient' },
-    });
+    await confirmMember(app, trx, row);
     const leaver = { organizationId, groupId, address, messageId: null };
     await comeBack(app, trx, { ...leaver, scope: 'group' });
     return state;

@@ -3,6 +3,7 @@
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type ImportOptions, importContacts } from '../../people/contacts/import.ts';
+import { findAddressed } from '../../people/contacts/queries.ts';
 import type { ImportQuery, ImportReport } from '../../people/contacts/schema.ts';
 import {
   findConfirmations,
@@ -10,8 +11,9 @@ import {
   updateConfirmation,
 } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { added, checkAskingAny, optInGroup, unasked } from './asking.ts';
+import { added, addressesLeft, checkAskingAny, optInGroup, unasked } from './asking.ts';
 import { mailsPerSecond } from './limits.ts';
 
 /**
@@ -38,9 +40,14 @@ export async function askImported(
     const known = new Map(
       (await findConfirmations(trx, groupId, contactIds)).map((row) => [row.contact_id, row]),
     );
-    const left = contactIds.filter((id) => (known.get(id)?.status ?? 'removed') === 'removed');
-    const rows = left.map((id, at) => {
-      const standing = { isBlocked: false, hasLeft: false };
+    const ids = contactIds.filter((id) => (known.get(id)?.status ?? 'removed') === 'removed');
+    const found = await findAddressed(trx, caller.organizationId, ids);
+    const folded = new Map(found.map(({ id, email }) => [id, foldAddress(email ?? '')]));
+    const left = await addressesLeft(trx, group, [...folded.values()]);
+    const rows = ids.map((id, at) => {
+      // A file is no new wish of a person who unsubscribed from the group.
+      const hasLeft = left.has(folded.get(id) ?? '');
+      const standing = { isBlocked: hasLeft, hasLeft };
       const { row } = added(known.get(id) ?? unasked(group, id, now), standing, now);
       const place = start + Math.floor(((asked + at) * 1_000) / mailsPerSecond);
       return row.due_at === null ? row : { ...row, due_at: Math.max(now, place) };

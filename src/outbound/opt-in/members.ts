@@ -5,7 +5,6 @@ import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
-import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import { findBlocked } from '../../people/blocks/suppression.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
 import {
@@ -22,7 +21,7 @@ import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { added, checkAsking, optInGroup, unasked } from './asking.ts';
+import { added, addressesLeft, checkAsking, optInGroup, unasked } from './asking.ts';
 import type { AddedMember, ListMembers, Member } from './schema.ts';
 
 const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
@@ -86,10 +85,7 @@ export function addMembers(
     await checkAsking(app, trx, allowances, { caller, groupId, addresses });
     const folded = addresses.map(foldAddress);
     const blocked = await findBlocked(trx, organizationId, folded);
-    const ofGroup = folded.map((address) => [organizationId, address, groupId] as const);
-    const left = new Set(
-      (await findGroupBlocksAmong(trx, ofGroup)).map(({ folded_address }) => folded_address),
-    );
+    const left = await addressesLeft(trx, group, folded);
     const known = new Map(
       (await findConfirmations(trx, groupId, ids)).map((row) => [row.contact_id, row]),
     );

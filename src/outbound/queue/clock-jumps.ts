@@ -60,7 +60,7 @@ export function followClock(app: App): ClockFollower {
 }
 
 /** Creates a function that returns the ms by which the wall clock was set since its last call. */
-function watchClock(clock: Clock): () => number {
+export function watchClock(clock: Clock): () => number {
   let ahead = clock.now() - clock.elapsed();
   return () => {
     const before = ahead;

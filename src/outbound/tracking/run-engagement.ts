@@ -36,5 +36,7 @@ export async function noteFirstEngagements(
     if (contactId !== null)
       marks.push({ run_id: runId, contact_id: contactId, message_id, ...first });
   }
+  // A deletion of a contact locks its rows in the same order.
+  marks.sort((one, other) => (one.run_id < other.run_id ? -1 : 1));
   for (const mark of marks) await markEngaged(trx, mark);
 }

@@ -28,6 +28,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { findMessageRows, findRecipients, lockMessages } from '../messages/queries.ts';
+import { confirmMember, lockPending } from './confirm-member.ts';
 import type { Leaver } from './tokens.ts';
 
 /** Scope of a request: the group of the mail, or all mail of the organization. */
@@ -137,9 +138,14 @@ async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void>
   await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 
-/** Lifts the block that unsubscribing added. A block of all mail with another reason stays. */
+/**
+ * Lifts the block that unsubscribing added. A block of all mail with another reason stays. Returning to a
+ * double opt-in group confirms it: the person asked for its mail.
+ */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;
+  // Contacts are locked before blocks.
+  const pending = scope === 'group' ? await lockPending(trx, leaver) : null;
   const { group, all } = await standingOf(trx, leaver);
   const lifted = scope === 'group' ? group : all?.reason === 'unsubscribe' ? all : null;
   if (!lifted || !(await deleteBlockRow(trx, organizationId, lifted.id))) return;
@@ -149,4 +155,5 @@ export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving)
     action: 'block.deleted',
     details: { ...details, by: 'recipient' },
   });
+  if (pending) await confirmMember(app, trx, pending);
 }

@@ -98,6 +98,9 @@ export function tagCondition(db: Db, tag: string): Condition {
   return sql`(${has(db, listed, `,${JSON.stringify(tag)}`)}) is true`;
 }
 
+/** For conditions on a row of `contacts`: its id. */
+export const contactId: Expression = sql`contacts.id`;
+
 /** Returns the condition on a row of `contacts`. */
 function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Condition {
   const inner = (one: ContactQuery) => conditionOf(db, { organizationId, query: one, at });
@@ -105,23 +108,21 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
     sql`(${sql.join(list.map(inner), word)})`;
   const did = (way: 'opened' | 'clicked' | 'received', { campaignId, withinDays }: Activity) => {
     const since = at - withinDays * dayMs;
-    return activityOf(db, { organizationId, campaignId, way, since }, sql`contacts.id`);
+    return activityOf(db, { organizationId, campaignId, way, since }, contactId);
   };
   if (query.all) return joined(query.all, sql` and `);
   if (query.any) return joined(query.any, sql` or `);
   if (query.not) return sql`not ${inner(query.not)}`;
   if (query.tag !== undefined) return tagCondition(db, query.tag);
   if (query.status !== undefined) {
-    return sql`(${hasStatus(organizationId, query.status, sql`contacts.id`)}) is true`;
+    const isArchived = sql`contacts.is_archived`;
+    return sql`(${hasStatus(organizationId, query.status, contactId, isArchived)}) is true`;
   }
   if (query.opened) return did('opened', query.opened);
   if (query.clicked) return did('clicked', query.clicked);
   if (query.received) return did('received', query.received);
   return fieldCondition(db, query.field ?? '', query);
 }
-
-/** For conditions on a row of `contacts`: its id. */
-export const contactId: Expression = sql`contacts.id`;
 
 /** For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one of the queries. */
 export function includingConditions(

@@ -46,8 +46,8 @@ export function hasStatus(
   organizationId: string,
   status: ContactStatus,
   id: Expression,
+  isArchived: Expression = column('is_archived', id),
 ): Condition {
-  const isArchived = column('is_archived', id);
   if (status === 'archived') return sql`${isArchived} = 1`;
   const reason = sql`(select ${activeReasonOf(organizationId, sql`folded_identifier`)}
     from contact_identities one where one.contact_id = ${id} and position = 0)`;

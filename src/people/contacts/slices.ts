@@ -5,7 +5,7 @@ import type { ContactRange } from './condition-queries.ts';
 import { countOfTag } from './count-queries.ts';
 import { findIdFurther, findLastId } from './queries.ts';
 
-const contactsPerSlice = 250_000;
+const contactsPerSlice = 100_000;
 /** Slices that are read at once. */
 const mostAtOnce = 3;
 

@@ -123,6 +123,10 @@ export async function lockRun(trx: Db, id: string): Promise<RunState | undefined
     .executeTakeFirst();
 }
 
+export const findRunState = own.first((db, id: string) =>
+  db.selectFrom('campaign_runs').select(stateColumns).where('id', '=', id),
+);
+
 /** Changes a locked run, and returns it. */
 export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {
   return on(trx)
@@ -238,4 +242,41 @@ export const markUnsubscribed = own.change(
       .where('contact_id', '=', contactId)
       .where('unsubscribed_at', 'is', null),
   (count) => count > 0,
+);
+
+/**
+ * Removes the data of a deleted contact from the ledger: the hash of its address, and reasons of failures, which
+ * may quote it. Its id stays, so that the counts of the runs add up. The caller holds the contact.
+ */
+export async function forgetInLedger(
+  trx: Db,
+  organizationId: string,
+  contactId: string,
+): Promise<void> {
+  const runIds = (await selectRunsOf(trx, organizationId, contactId)).map(({ run_id }) => run_id);
+  for (const runId of runIds) await forgetIn(trx, runId, contactId);
+}
+
+/** Selects the runs of the organization with the contact in their ledger, and locks its rows in their order. */
+const selectRunsOf = own.all((db, organizationId: string, contactId: string) =>
+  db
+    .selectFrom('campaign_recipients')
+    .select('run_id')
+    .where('run_id', 'in', (runsOf) =>
+      runsOf.selectFrom('campaign_runs').select('id').where('organization_id', '=', organizationId),
+    )
+    .where('contact_id', '=', contactId)
+    .orderBy('run_id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+const forgetIn = own.run((db, runId: string, contactId: string) =>
+  db
+    .updateTable('campaign_recipients')
+    .set({
+      address_key: null,
+      reason: sql<string | null>`case when outcome = 'failed' then null else reason end`,
+    })
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId),
 );

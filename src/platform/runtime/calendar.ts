@@ -10,6 +10,17 @@ type Day = string;
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 600;
 
+/** Tells whether this is the name of an IANA time zone. Node also accepts offsets such as +02:00. */
+export function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function formatOf(timezone: string): Intl.DateTimeFormat {
   let format = formats.get(timezone);
   if (!format) {

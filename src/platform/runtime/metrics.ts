@@ -36,6 +36,8 @@ export interface Metrics {
   webhooksPending: Gauge;
   /** Time in seconds since the longest waiting webhook delivery became due. */
   webhookLag: Gauge;
+  /** Running campaign runs that made no message for 15 minutes and wait for nothing: a fault. */
+  campaignRunsStalled: Gauge;
 }
 
 /** Creates metrics with their own registry, so that two apps in one test do not share counters. */
@@ -124,6 +126,11 @@ export function createMetrics(): Metrics {
     webhookLag: new Gauge({
       name: 'svc_webhook_lag_seconds',
       help: 'Time since the longest waiting webhook delivery was due',
+      registers,
+    }),
+    campaignRunsStalled: new Gauge({
+      name: 'svc_campaign_runs_stalled',
+      help: 'Campaign runs that dispatched nothing for 15 minutes without a reason to wait',
       registers,
     }),
   };

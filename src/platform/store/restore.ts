@@ -153,12 +153,23 @@ function readSecretOf(database: Database.Database): Buffer | null {
   return database.prepare(`select key from ${secretTable}`).pluck().get() as Buffer;
 }
 
-/** Removes the secret from the copy: an installation keeps it in a separate file, never in the store. */
-function removeSecret(copy: string): void {
+/** SQL that changes a restored store, if it has the table. */
+export interface RestoredChange {
+  table: string;
+  sql: string;
+}
+
+/**
+ * Removes the secret from the copy, as an installation keeps it in a separate file, never in the store, and applies
+ * the changes.
+ */
+function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
   const database = new Database(copy, { fileMustExist: true });
   try {
     database.pragma('secure_delete = ON');
     database.exec(`drop table if exists ${secretTable}`);
+    const has = database.prepare('select 1 from sqlite_master where name = ?').pluck();
+    for (const { table, sql } of changes) if (has.get(table)) database.exec(sql);
   } finally {
     database.close();
   }
@@ -226,6 +237,8 @@ export interface RestoreTarget {
   dataDir: string;
   clock: Clock;
   random: Random;
+  /** Changes of the restored store before it is in place. */
+  changes: readonly RestoredChange[];
 }
 
 /**
@@ -235,7 +248,7 @@ export interface RestoreTarget {
  */
 export function restoreBackup(
   backup: string,
-  { file, dataDir, clock, random }: RestoreTarget,
+  { file, dataDir, clock, random, changes }: RestoreTarget,
 ): Restored {
   if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -249,7 +262,7 @@ export function restoreBackup(
     const owner = hadStore ? file : dirname(file);
     chmodSync(copy, 0o600);
     const { secret } = checkBackup(copy, backup, { readonly: false });
-    removeSecret(copy);
+    adaptCopy(copy, changes);
     if (hadStore) chmodSync(copy, statSync(file).mode & 0o777);
     keepOwner(owner, [copy, `${file}.daemon`]);
     syncPath(copy);

@@ -4,6 +4,8 @@ import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import { addMembers, listMembers } from '../../../src/outbound/opt-in/members.ts';
+import { newBlockRow } from '../../../src/people/blocks/blocks.ts';
+import { insertBlocks } from '../../../src/people/blocks/queries.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { stores } from '../../support/test-app.ts';
@@ -108,6 +110,19 @@ describe.each(stores)('an import that requires confirmation on %s', (store) => {
     await take('email,unsubscribed\na@example.com,yes\nb@example.com,no\n', id);
     for (let i = 0; i < 3; i++) await turn();
     expect((await mails()).map(({ to }) => to)).toEqual(['b@example.com']);
+  });
+
+  it('sends no mail to an address that left the group', async () => {
+    const { app, caller } = test;
+    const id = await group();
+    const { organizationId } = caller;
+    const block = { address: 'a@example.com', reason: 'unsubscribe' as const, messageId: null };
+    const row = { ...newBlockRow(app, organizationId, block), unsubscribe_group_id: id };
+    await app.store.write((trx) => insertBlocks(trx, [row]));
+    await take('email\nA@example.com\nb@example.com\n', id);
+    for (let i = 0; i < 3; i++) await turn();
+    expect((await mails()).map(({ to }) => to)).toEqual(['b@example.com']);
+    expect((await members(id)).items).toHaveLength(2);
   });
 
   it('mails at its pace, and a single request before the rest', async () => {

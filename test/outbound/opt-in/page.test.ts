@@ -6,6 +6,9 @@ import { serveLinks } from '../../../daemon/tracking/serve.ts';
 import { createBrand } from '../../../src/content/brands/brands.ts';
 import { serveConfirming } from '../../../src/outbound/opt-in/serve.ts';
 import { confirmToken, readConfirmToken } from '../../../src/outbound/opt-in/tokens.ts';
+import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
+import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
 import { httpFace } from '../../support/http-face.ts';
 import { stores } from '../../support/test-app.ts';
 import { dayMs, hourMs, optInWorld } from './opt-in-world.ts';
@@ -156,6 +159,27 @@ describe.each(stores)('the page to confirm a group on %s', (store) => {
     const second = (await mails()).at(-1)?.link ?? '';
     expect((await press(second)).heading).toBe('Thank you');
     expect(await blocks()).toEqual([]);
+  });
+
+  it('counts subscribing again on the unsubscribe page as the confirmation', async () => {
+    const { groupId, contactId } = await asked();
+    const { organizationId } = test.caller;
+    const messageId = (await mails())[0]?.id ?? '';
+    const token = linkToken(test.app, { organizationId, groupId, messageId, address });
+    const go = (action: string) =>
+      serveLeaving(test.app, {
+        ...{ method: 'POST', path: `/u/${token}`, remoteAddress: null },
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.from(`action=${action}`),
+      });
+    await go('return');
+    expect(await statusOf(groupId)).toBe('pending');
+    await go('leave');
+    await go('return-all');
+    expect(await statusOf(groupId)).toBe('pending');
+    await go('return');
+    expect(await statusOf(groupId)).toBe('confirmed');
+    expect(await pendingAmong(test.app.store.db, groupId, [contactId])).toEqual(new Set());
   });
 
   it('does not confirm for a contact with another address, or that was removed', async () => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { campaigns } from '../../../../src/campaigns/campaigns/queries.ts';
 import { campaignNoun } from '../../../../src/campaigns/campaigns/schema.ts';
 import type { Page } from '../../../../src/core/api/pagination.ts';
 import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
@@ -135,10 +136,12 @@ describe.each(stores)('a group by query on %s', (store) => {
           other.map(([, value]) => value),
         )})`.execute(trx);
       }
-      await sql`insert into campaigns (id, organization_id, name, channel, transactional, audience, email,
-        created_at, updated_at) values (${id}, ${organizationId}, 'News', 'email', 0, '{}', '{}', 1, 1)`.execute(
-        trx,
-      );
+      await campaigns.insert(trx, {
+        ...{ id, organization_id: organizationId, name: 'News', channel: 'email' },
+        ...{ transactional: 0, conversation_id: null, sender: null, metadata: null },
+        ...{ audience: '{}', email: '{}', body: '{}', warnings: '[]' },
+        ...{ created_at: 1, updated_at: 1 },
+      });
     });
     return id;
   }

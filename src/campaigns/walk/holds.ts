@@ -1,0 +1,155 @@
+// Reasons to hold a run. They are checked before each page, in the page's transaction, in this order.
+//
+//   holdReason       | cause                                        | ends
+//   -----------------+----------------------------------------------+----------------------------------
+//   workspace-paused | sending of the organization is paused        | with the pause
+//   key              | the key that made the run is revoked         | by a person: cancel it
+//   sender           | the From may not send any more; its domain   | when it may
+//                    | is `holdDomainId`                            |
+//   domain-held      | the sending domain is held                   | with that hold
+//   warming-held     | the warming plan of the domain is held       | with that hold
+//   run-health       | of 500 attempted messages of the run 5 %     | by a person, with a note
+//                    | bounced for dead addresses, or 0.3 % were    |
+//                    | reported as spam                             |
+//   provider         | providers deferred 30 % of 200 attempts in   | by a person, with a note
+//                    | 15 minutes for policy or rate                |
+//   restored         | the store was restored from a backup         | (paused) by a person
+//
+// Results before a hold for health do not count after it: the person has judged them.
+import { findOrganization } from '../../access/organizations/queries.ts';
+import type { App } from '../../core/app.ts';
+import { findSendingDomain } from '../../identity/domains/queries.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
+import { findDomainHolds } from '../../identity/reputation/domain-holds.ts';
+import { type ResolvedSender, resolveSenders } from '../../identity/senders/resolve.ts';
+import { runPlaces } from '../../identity/warming/run-places.ts';
+import { findRunCounts, recentDeferrals } from '../../people/runs/counters.ts';
+import type { RunState } from '../../people/runs/queries.ts';
+import type { RunHoldReason } from '../../people/runs/schema.ts';
+import { ServiceError } from '../../platform/errors.ts';
+import { domainOf } from '../../platform/net/address.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { callerOfRun, type Snapshots } from './walked-run.ts';
+
+const fewestAttempted = 500;
+const mostBounced = 0.05;
+const mostComplained = 0.003;
+
+const providerWindowMs = 15 * 60_000;
+const fewestAttempts = 200;
+const mostDeferred = 0.3;
+const minuteMs = 60_000;
+
+/** A hold of a run, as columns of its row. */
+export interface Hold {
+  hold_reason: RunHoldReason;
+  hold_domain_id: string | null;
+  hold_detail: string | null;
+  /** Set for a hold for health. */
+  forgiven?: string;
+}
+
+/** Holds that end by themselves. */
+const endsItself: readonly string[] = [
+  'workspace-paused',
+  'sender',
+  'domain-held',
+  'warming-held',
+] satisfies RunHoldReason[];
+
+/** Tells whether the service resumes a run with this reason once its cause has ended. */
+export function endsByItself(reason: string | null): boolean {
+  return reason !== null && endsItself.includes(reason);
+}
+
+/** Health of a run up to a hold. */
+interface Forgiven {
+  attempted: number;
+  hardBounced: number;
+  complaints: number;
+  /** Time of the hold. */
+  at: number;
+}
+
+const nothingForgiven: Forgiven = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
+
+/** The answer for a run that may go on has the domain that sends its mail. */
+export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender };
+
+function held(
+  reason: RunHoldReason,
+  detail: string | null = null,
+  domainId: string | null = null,
+): { hold: Hold } {
+  return { hold: { hold_reason: reason, hold_domain_id: domainId, hold_detail: detail } };
+}
+
+/** Finds the first reason to hold a run. */
+export async function findHold(
+  app: App,
+  db: Db,
+  run: RunState,
+  { mailing }: Pick<Snapshots, 'mailing'>,
+): Promise<MayGo> {
+  const { organization_id: organizationId } = run;
+  const organization = await findOrganization(db, organizationId);
+  if (organization?.sending_status === 'paused') {
+    return held('workspace-paused', organization.pause_reason);
+  }
+  if ((await callerOfRun(db, run)) === null) {
+    return held('key', `The API key ${run.created_by} is revoked`);
+  }
+  const domain = domainOf(mailing.from.email);
+  const asked = [{ organizationId, from: mailing.from }];
+  const [sender] = await resolveSenders(db, asked, findHostedSender);
+  if (sender === undefined || sender instanceof ServiceError) {
+    const known = await findSendingDomain(db, organizationId, domain);
+    return held('sender', sender?.message ?? null, known?.id ?? null);
+  }
+  const domainHold = (await findDomainHolds(db, organizationId)).get(domain);
+  if (domainHold) return held('domain-held', domainHold.reason, sender.domainId);
+  if (sender.domainId !== null && (await runPlaces(db, sender.domainId)).isHeld) {
+    return held('warming-held', null, sender.domainId);
+  }
+  const hold = await findUnhealthy(app, db, run);
+  return hold ? { hold } : { hold: null, sender };
+}
+
+async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | null> {
+  const now = app.clock.now();
+  const past = fromJson<Forgiven>(run.forgiven) ?? nothingForgiven;
+  const counts = (await findRunCounts(db, [run.id])).get(run.id);
+  const { attempted = 0, hard_bounced: hardBounced = 0, complaints = 0 } = counts ?? {};
+  const forgiven: Forgiven = { attempted, hardBounced, complaints, at: now };
+  const hold = (hold_reason: RunHoldReason, hold_detail: string): Hold => ({
+    hold_reason,
+    hold_domain_id: null,
+    hold_detail,
+    forgiven: toJson(forgiven) ?? '',
+  });
+  const sent = attempted - past.attempted;
+  if (sent >= fewestAttempted) {
+    const bounced = hardBounced - past.hardBounced;
+    if (bounced / sent >= mostBounced) {
+      return hold('run-health', rateInWords('bounced', bounced / sent, sent, mostBounced));
+    }
+    const complained = complaints - past.complaints;
+    if (complained / sent >= mostComplained) {
+      const words = 'were reported as spam';
+      return hold('run-health', rateInWords(words, complained / sent, sent, mostComplained));
+    }
+  }
+  // Minutes are counted whole: that of an earlier hold does not count.
+  const since = Math.max(now - providerWindowMs, past.at + (past.at > 0 ? minuteMs : 0));
+  const recent = await recentDeferrals(db, run.id, since);
+  const isDeferred = recent.deferred / recent.attempted >= mostDeferred;
+  return recent.attempted >= fewestAttempts && isDeferred
+    ? hold('provider', recent.reply ?? '')
+    : null;
+}
+
+function rateInWords(fate: string, rate: number, sent: number, limit: number): string {
+  const percent = (of: number) => `${Number((of * 100).toFixed(2))}%`;
+  const messages = `${sent.toLocaleString('en')} messages`;
+  return `${percent(rate)} of ${messages} ${fate} (limit ${percent(limit)})`;
+}

@@ -1,0 +1,104 @@
+// The loop of one daemon over due runs: each step takes the turn of one run.
+//
+//   status      | a turn
+//   ------------+------------------------------------------------------------
+//   scheduled   | starts it (start.ts)
+//   running     | walks a page, or finds that it waits or is held (page.ts)
+//   held        | looks whether the cause has ended (unwalked.ts)
+//   cancelled   | cancels some of its queued mail (unwalked.ts)
+//
+// The first turn of a daemon also frees mail that was queued before the run was resumed.
+//
+// A turn that throws puts its run off for a few seconds, so that the others go on.
+import type { App } from '../../core/app.ts';
+import { watchClock } from '../../outbound/queue/clock-jumps.ts';
+import { releaseRun } from '../../outbound/queue/desk/runs.ts';
+import {
+  bringRunsToPresent,
+  type DueRun,
+  findNextDueRun,
+  putOffRun,
+  selectDueRuns,
+} from '../../people/runs/walk-queries.ts';
+import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { endOldLeases, endOwnLeases, holdRun, momentOf } from './lease.ts';
+import { walkPage } from './page.ts';
+import { startRun } from './start.ts';
+import { RunTurns } from './turns.ts';
+import { cancelSome, lookAtHeld } from './unwalked.ts';
+
+/** Due runs among which a step chooses. */
+const mostRead = 100;
+const troublePauseMs = 5_000;
+/** Waits are shorter. A later time means that the clock was set back. */
+const longestWaitMs = 60_000;
+
+export interface CampaignLoop {
+  start(): Promise<void>;
+  /** Resolves when no run can go on before its time. */
+  idle(): Promise<void>;
+  /** Ends after the running turn, and leaves the runs to other daemons. */
+  stop(): Promise<void>;
+}
+
+/** Creates the loop of one daemon. */
+export function campaignLoop(app: App): CampaignLoop {
+  const worker = app.newId('worker');
+  const turns = new RunTurns();
+  const wasSet = watchClock(app.clock);
+
+  const putOff = (run: DueRun) => {
+    const dueAt = app.clock.now() + troublePauseMs;
+    return app.store.write((trx) => putOffRun(trx, run.id, dueAt), 'quiet');
+  };
+
+  const walk = async (run: DueRun) => {
+    if (run.worker !== worker) await releaseRun(app, run.id);
+    await walkPage(app, worker, run);
+  };
+
+  const takeTurn = async (run: DueRun) => {
+    try {
+      if (!(await holdRun(app, worker, run))) return;
+      if (run.status === 'scheduled') await startRun(app, worker, run);
+      else if (run.status === 'running') await walk(run);
+      else if (run.status === 'held') await lookAtHeld(app, worker, run);
+      else if (run.status === 'cancelled') await cancelSome(app, worker, run);
+      else await putOff(run);
+    } catch (error) {
+      app.log.error({ err: error, runId: run.id }, 'a campaign run cannot go on: trying again');
+      await putOff(run);
+    }
+  };
+
+  const comeToPresent = async () => {
+    const now = app.clock.now();
+    await app.store.write((trx) => bringRunsToPresent(trx, now, now + longestWaitMs), 'quiet');
+  };
+
+  const loop = createDueLoop(app, {
+    async step() {
+      if (wasSet() < 0) await comeToPresent();
+      const { db } = app.store;
+      const moment = momentOf(app, worker);
+      const next = turns.next(await selectDueRuns(db, moment, mostRead));
+      if (!next) return (await findNextDueRun(db, moment.now)) ?? Number.POSITIVE_INFINITY;
+      await takeTurn(next);
+      return 0;
+    },
+    trouble: 'campaign runs cannot be walked now: trying again',
+  });
+
+  return {
+    async start() {
+      await endOldLeases(app);
+      await comeToPresent();
+      loop.start();
+    },
+    idle: () => loop.idle(),
+    async stop() {
+      await loop.stop();
+      await endOwnLeases(app, worker);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// Reads the contacts of a page and prepares their messages, outside of any transaction: it takes workers and
+// time. The tokens of messages that go at once are drawn here too.
+import { drawTokens } from '../../access/admission/draw-tokens.ts';
+import { findOrganization } from '../../access/organizations/queries.ts';
+import type { App } from '../../core/app.ts';
+import type { RunState } from '../../people/runs/queries.ts';
+import { findOtherRuns } from '../../people/runs/walk-queries.ts';
+import { isTimezone } from '../../platform/runtime/calendar.ts';
+import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
+import { readCandidates } from '../audience/read-ahead.ts';
+import { type Prepared, prepareDispatch } from '../content/dispatch.ts';
+import type { Room } from './pace.ts';
+import { endOfQuietHours } from './quiet-hours.ts';
+import { readFailed } from './retried.ts';
+import { dispatchedRun, type Snapshots } from './walked-run.ts';
+
+/** A message that was prepared for a contact as it was then. */
+export interface PreparedFor {
+  updatedAt: number;
+  email: string;
+  prepared: Prepared;
+}
+
+/** A page before its transaction. */
+export interface Page {
+  /** The run as it was read; its place tells whether another daemon went on. */
+  run: RunState;
+  snapshots: Snapshots;
+  question: Question;
+  /** Candidates by id. */
+  ids: readonly string[];
+  /** All candidates up to this contact are in `ids`; null for an organization without contacts. */
+  reached: string | null;
+  prepared: ReadonlyMap<string, PreparedFor>;
+  room: Room;
+  /** Drawn tokens, and the ms until the next one. */
+  tokens: { drawn: number; waitMs: number };
+  /** Zone of contacts without their own. */
+  timezone: string;
+}
+
+/** Prepares the next page of a run with room for messages. */
+export async function preparePage(
+  app: App,
+  run: RunState,
+  snapshots: Snapshots,
+  room: Room,
+): Promise<Page> {
+  const { db } = app.store;
+  const { organization_id: organizationId } = run;
+  const { audience, policy } = snapshots;
+  const question: Question = {
+    organizationId,
+    runId: run.id,
+    audience,
+    unsubscribeGroupId: policy.unsubscribeGroupId,
+    omitRunIds: run.only_new === 1 ? await findOtherRuns(db, run) : [],
+  };
+  const { ids, reached } = await readPage(app, run, snapshots);
+  const judged = ids.length > 0 ? await judgeContacts(db, question, ids) : [];
+  const recipients = judged.filter((one) => one.skip === null).slice(0, room.most);
+  const prepared =
+    recipients.length > 0
+      ? await prepareDispatch(app, await dispatchedRun(app, run, snapshots), recipients)
+      : [];
+  const timezone = (await findOrganization(db, organizationId))?.timezone ?? 'UTC';
+  const now = app.clock.now();
+  const goNow = recipients.filter(
+    (one, index) => isRequest(prepared[index]) && quietUntil(one, timezone, now) === null,
+  );
+  const drawer = { organizationId, keyId: null };
+  const tokens = await drawTokens(app, drawer, goNow.length, { leavesHalf: true });
+  const parts = recipients.flatMap(({ contactId, updatedAt, email }, index) => {
+    const one = prepared[index];
+    return one ? [[contactId, { updatedAt, email, prepared: one }] as const] : [];
+  });
+  return {
+    ...{ run, snapshots, question, ids, reached, room, tokens, timezone },
+    prepared: new Map(parts),
+  };
+}
+
+function readPage(
+  app: App,
+  run: RunState,
+  { audience, policy }: Snapshots,
+): Promise<{ ids: string[]; reached: string | null }> {
+  const { last_contact_id: after, last_of_audience: until, retry_of } = run;
+  if (until === null) return Promise.resolve({ ids: [], reached: null });
+  const asked = { after, until, limit: policy.pageSize };
+  if (retry_of !== null) return readFailed(app.store.db, retry_of, asked);
+  if (!audience) throw new Error(`the run ${run.id} has no audience`);
+  return readCandidates(app.store, run.organization_id, audience, asked);
+}
+
+/** Tells whether a message could be made. */
+export function isRequest(
+  one: Prepared | undefined,
+): one is Extract<Prepared, { request: unknown }> {
+  return one !== undefined && 'request' in one;
+}
+
+/** Returns the end of the quiet hours of a contact; null outside of them. */
+export function quietUntil(
+  { quietHours, timezone }: Pick<Recipient, 'quietHours' | 'timezone'>,
+  timezoneOfOrganization: string,
+  now: number,
+): number | null {
+  if (!quietHours) return null;
+  const known = timezone !== null && isTimezone(timezone);
+  return endOfQuietHours(quietHours, known ? timezone : timezoneOfOrganization, now);
+}

@@ -1,0 +1,33 @@
+// The contacts of a run that repeats another: those that failed there, for whom no message could be made or whose
+// message failed. Bounced and complained messages did not fail.
+import { findMessageRows } from '../../outbound/messages/queries.ts';
+import { selectNotSkipped } from '../../people/runs/walk-queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+interface Asked {
+  after: string | null;
+  until: string;
+  limit: number;
+}
+
+/**
+ * Reads a page of the ledger of the repeated run. All failed contacts up to `reached` are in `ids`; it is `until`
+ * at the end.
+ */
+export async function readFailed(
+  db: Db,
+  runId: string,
+  { after, until, limit }: Asked,
+): Promise<{ ids: string[]; reached: string }> {
+  const rows = await selectNotSkipped(db, runId, { after: after ?? '', until, limit });
+  const messageIds = rows.flatMap(({ message_id }) => message_id ?? []);
+  const messages = messageIds.length > 0 ? await findMessageRows(db, messageIds) : [];
+  const failed = new Set(messages.flatMap(({ id, status }) => (status === 'failed' ? id : [])));
+  const found = rows.filter(
+    ({ outcome, message_id }) => outcome === 'failed' || failed.has(message_id ?? ''),
+  );
+  return {
+    ids: found.map(({ contact_id }) => contact_id),
+    reached: rows.length < limit ? until : (rows.at(-1)?.contact_id ?? until),
+  };
+}

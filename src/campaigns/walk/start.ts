@@ -1,0 +1,105 @@
+// The start of a scheduled run when its time has come. Content and audience are read before the transaction that
+// moves the run; a campaign that was changed meanwhile is read again.
+//
+//   the campaign                                | the run
+//   --------------------------------------------+-----------------------------------------------
+//   can be sent                                 | `running`, with its snapshots
+//   is gone, or its content cannot be sent:     | `failed`, with the reason
+//   sender not verified, template gone          |
+//   cannot be read now (store or workers busy)  | tried again
+
+import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
+import { countRun } from '../../people/runs/counters.ts';
+import { lockRun, type RunState, runs } from '../../people/runs/queries.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  ResourceNotFoundError,
+  type ServiceError,
+  ValidationError,
+} from '../../platform/errors.ts';
+import { type Db, toJson } from '../../platform/store/db.ts';
+import { lastContact, snapshotAudience } from '../audience/audience.ts';
+import { moveRun } from '../campaigns/moves.ts';
+import { factsOf } from '../campaigns/present-campaign.ts';
+import { type CampaignRow, campaigns } from '../campaigns/queries.ts';
+import { draftRunContent, storeRun } from '../content/snapshot.ts';
+import type { RunPolicy } from './walked-run.ts';
+
+/** Contacts that one transaction judges. */
+const pageSize = 500;
+
+/** Starts a due run, or fails it. Does nothing if another daemon, or a person, has moved it. */
+export async function startRun(
+  app: App,
+  worker: string,
+  { id, organization_id }: Pick<RunState, 'id' | 'organization_id'>,
+): Promise<void> {
+  const { db } = app.store;
+  const run = await runs.get(db, organization_id, id);
+  const campaign = await campaigns.find(db, organization_id, run.campaign_id);
+  try {
+    if (!campaign) throw new ResourceNotFoundError('campaign', run.campaign_id);
+    const snapshots = await readSnapshots(app, run, campaign);
+    await inScheduled(app, worker, run, async (trx, locked) => {
+      if (!(await isUnchanged(trx, campaign))) return;
+      const { drafted, ...columns } = snapshots;
+      const mailing = await storeRun(app, trx, organization_id, drafted);
+      countRun(trx, id, {});
+      const change = { ...columns, shared: toJson(mailing) };
+      await moveRun(app, trx, locked, 'running', change, byService(organization_id));
+    });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const failure_reason = error.message;
+    await inScheduled(app, worker, run, async (trx, locked) => {
+      await moveRun(app, trx, locked, 'failed', { failure_reason }, byService(organization_id));
+    });
+  }
+}
+
+/** Runs a change of a run that is still scheduled and leased by this worker. */
+async function inScheduled(
+  app: App,
+  worker: string,
+  { id }: Pick<RunState, 'id'>,
+  change: (trx: Db, locked: RunState) => Promise<void>,
+): Promise<void> {
+  await app.store.write(async (trx) => {
+    const locked = await lockRun(trx, id);
+    if (locked?.status === 'scheduled' && locked.worker === worker) await change(trx, locked);
+  });
+}
+
+async function readSnapshots(app: App, run: RunState, campaign: CampaignRow) {
+  const { organization_id: organizationId } = run;
+  const { db } = app.store;
+  const facts = factsOf(campaign);
+  const drafted = await draftRunContent(app, organizationId, facts);
+  const at = app.clock.now();
+  const audience = await snapshotAudience(db, organizationId, facts.audience, at);
+  const policy: RunPolicy = {
+    unsubscribeGroupId: drafted.mailing.unsubscribeGroupId,
+    pageSize,
+  };
+  return {
+    drafted,
+    audience_snapshot: toJson(audience),
+    policy_snapshot: toJson(policy),
+    content_snapshot: toJson(drafted.snapshot),
+    last_of_audience: await lastContact(db, organizationId),
+  };
+}
+
+async function isUnchanged(trx: Db, read: CampaignRow): Promise<boolean> {
+  const now = await campaigns.find(trx, read.organization_id, read.id);
+  return now?.updated_at === read.updated_at && now.body === read.body && now.email === read.email;
+}
+
+/** Tells whether an error is about the campaign, so that trying again would not help. */
+function isRefusal(error: unknown): error is ServiceError {
+  return [ConflictError, ForbiddenError, ResourceNotFoundError, ValidationError].some(
+    (refusal) => error instanceof refusal,
+  );
+}

@@ -1,0 +1,258 @@
+// The transaction of a page. It judges the contacts as they are now, makes messages, writes the ledger and moves
+// the run's place. The page ends early, before a contact
+//
+//   that has changed since its message was prepared   | and is prepared again at once
+//   without a token, a place, or room in the quota    | and the run waits (pace.ts)
+//
+// Order of locks: the counters of the quota, the run, the warming plan, contacts, then those of an accepted send.
+import { openAllowances } from '../../access/admission/quota.ts';
+import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
+import { lockRunPlaces, type RunPlaces, takeRunPlaces } from '../../identity/warming/run-places.ts';
+import {
+  insertRecipients,
+  lockRun,
+  type RecipientRow,
+  type RunRow,
+  type RunState,
+  updateRun,
+} from '../../people/runs/queries.ts';
+import { findFailure } from '../../people/runs/walk-queries.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts';
+import { moveRun } from '../campaigns/moves.ts';
+import { dispatch, type Prepared } from '../content/dispatch.ts';
+import { endsByItself, findHold, type Hold } from './holds.ts';
+import { leaseMs } from './lease.ts';
+import { lookAgainMs, nextLook, type Wait, waitForWarming } from './pace.ts';
+import { isRequest, type Page, quietUntil } from './prepare-page.ts';
+import { callerOfRun, type Snapshots } from './walked-run.ts';
+
+/** Longest reason of a failed contact in the ledger. */
+const longestReason = 300;
+
+type Request = Extract<Prepared, { request: unknown }>;
+
+/** A contact that gets a message: at once, or at the end of its quiet hours. */
+interface Going {
+  recipient: Recipient;
+  prepared: Request;
+}
+
+/** Judgement of a page in its transaction. */
+interface Outcome {
+  going: Going[];
+  skipped: Judged[];
+  /** Contacts without a message, with the reason. */
+  failed: { contactId: string; reason: string }[];
+  /** The last judged contact; null before the first. */
+  last: string | null;
+  /** Set for a page that ended early: the wait of the run, or null to go on at once. */
+  cut: { wait: Wait | null } | null;
+  usedTokens: number;
+}
+
+/** Locks a run, and returns it if it is as this worker read it. */
+async function lockStill(trx: Db, worker: string, read: RunState): Promise<RunState | null> {
+  const run = await lockRun(trx, read.id);
+  const isSame =
+    run?.status === read.status &&
+    run.worker === worker &&
+    run.last_contact_id === read.last_contact_id;
+  return isSame ? run : null;
+}
+
+/** Holds a run if there is a reason, or else stores its wait. Without a wait it is due at once. */
+export async function holdOrWait(
+  app: App,
+  worker: string,
+  read: RunState,
+  snapshots: Snapshots,
+  wait: Wait | null,
+): Promise<void> {
+  await app.store.write(async (trx) => {
+    const run = await lockStill(trx, worker, read);
+    if (!run) return;
+    const { hold } = await findHold(app, trx, run, snapshots);
+    if (hold) await holdRun(app, trx, run, hold);
+    else await updateRun(trx, run.id, waiting(app, wait));
+  }, 'soon');
+}
+
+/** Moves a running run to `held`. */
+async function holdRun(app: App, trx: Db, run: RunState, hold: Hold): Promise<void> {
+  const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
+  await moveRun(app, trx, run, 'held', { ...hold, due_at }, byService(run.organization_id));
+}
+
+/** Returns the columns of a run that waits, or goes on. */
+function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
+  const now = clock.now();
+  return {
+    wait_reason: wait?.reason ?? null,
+    next_dispatch_at: wait?.until ?? null,
+    due_at: wait ? nextLook(wait, now) : now,
+    leased_until: now + leaseMs,
+  };
+}
+
+/** Stores a page, or nothing of it. Returns the number of tokens that its messages took. */
+export async function storePage(app: App, trx: Db, worker: string, page: Page): Promise<number> {
+  const { organization_id: organizationId } = page.run;
+  const allowances = await openAllowances(app, trx, [organizationId]);
+  const run = await lockStill(trx, worker, page.run);
+  if (!run) return 0;
+  const going = await findHold(app, trx, run, page.snapshots);
+  const caller = going.hold ? null : await callerOfRun(trx, run);
+  if (going.hold || !caller) {
+    if (going.hold) await holdRun(app, trx, run, going.hold);
+    return 0;
+  }
+  const { domainId } = going.sender;
+  const places = domainId === null ? null : await lockRunPlaces(trx, domainId);
+  const outcome = await judgePage(app, trx, page, places, () => {
+    const refusal = allowances.take(organizationId, 1);
+    return refusal && { reason: 'daily-quota', until: allowances.clearsAt(organizationId) };
+  });
+  const prepared = outcome.going.map((one) => one.prepared);
+  const results =
+    prepared.length > 0 ? await dispatch(app, trx, caller, page.snapshots, prepared) : [];
+  const now = app.clock.now();
+  const rows: RecipientRow[] = [
+    ...outcome.skipped.map(({ contactId, skip }) =>
+      ledgerRow(run, contactId, now, { outcome: 'skipped', reason: skip }),
+    ),
+    ...outcome.failed.map(({ contactId, reason }) =>
+      ledgerRow(run, contactId, now, { outcome: 'failed', reason }),
+    ),
+    ...results.map((result, index) => {
+      const { contactId } = result;
+      if ('error' in result) {
+        const reason = result.error.message.slice(0, longestReason);
+        return ledgerRow(run, contactId, now, { outcome: 'failed', reason });
+      }
+      const address_key = outcome.going[index]?.recipient.addressKey ?? null;
+      const { messageId: message_id } = result;
+      return ledgerRow(run, contactId, now, { outcome: 'dispatched', message_id, address_key });
+    }),
+  ];
+  await insertRecipients(trx, rows);
+  const made = rows.filter((row) => row.outcome === 'dispatched').length;
+  if (domainId !== null && places?.left !== Number.POSITIVE_INFINITY) {
+    takeRunPlaces(trx, domainId, made);
+  }
+  await moveOn(app, trx, run, page, outcome, rows);
+  return outcome.usedTokens;
+}
+
+function ledgerRow(
+  run: RunState,
+  contact_id: string,
+  created_at: number,
+  more: Pick<RecipientRow, 'outcome'> &
+    Partial<Pick<RecipientRow, 'reason' | 'message_id' | 'address_key'>>,
+): RecipientRow {
+  return {
+    ...{ run_id: run.id, contact_id, created_at },
+    ...{ reason: null, message_id: null, address_key: null },
+    ...{ opened_at: null, clicked_at: null, unsubscribed_at: null },
+    ...more,
+  };
+}
+
+/** Judges the candidates of a page in their order, up to the first that cannot be ended now. */
+async function judgePage(
+  app: App,
+  trx: Db,
+  page: Page,
+  places: RunPlaces | null,
+  takeQuota: () => Wait | null,
+): Promise<Outcome> {
+  const { ids, question, room, tokens, timezone } = page;
+  const found = ids.length > 0 ? await judgeContacts(trx, question, ids) : [];
+  const judged = new Map(found.map((one) => [one.contactId, one]));
+  const now = app.clock.now();
+  const outcome: Outcome = {
+    ...{ going: [], skipped: [], failed: [] },
+    ...{ last: null, cut: null, usedTokens: 0 },
+  };
+  const { going, skipped, failed } = outcome;
+  /** Returns the cut before a recipient; null if it is ended. */
+  const end = (recipient: Recipient): Outcome['cut'] => {
+    if (going.length >= room.queue) return { wait: { reason: 'queue', until: null } };
+    if (places && going.length >= places.left) return { wait: waitForWarming(places) };
+    const { contactId, updatedAt, email } = recipient;
+    const known = page.prepared.get(contactId);
+    if (known?.updatedAt !== updatedAt || known.email !== email) return { wait: null };
+    const { prepared } = known;
+    if (!isRequest(prepared)) {
+      failed.push({ contactId, reason: 'failure' in prepared ? prepared.failure : '' });
+      return null;
+    }
+    const scheduledFor = quietUntil(recipient, timezone, now);
+    if (scheduledFor !== null) {
+      const request = { ...prepared.request, scheduledFor };
+      going.push({ recipient, prepared: { ...prepared, request } });
+      return null;
+    }
+    if (outcome.usedTokens >= tokens.drawn) {
+      const until = now + tokens.waitMs;
+      return { wait: tokens.waitMs > 0 ? { reason: 'rate', until } : null };
+    }
+    const wait = takeQuota();
+    if (wait) return { wait };
+    outcome.usedTokens++;
+    going.push({ recipient, prepared });
+    return null;
+  };
+  for (const id of ids) {
+    const one = judged.get(id);
+    if (one?.skip) skipped.push(one);
+    else if (one) outcome.cut = end(one as Recipient);
+    if (outcome.cut) return outcome;
+    outcome.last = id;
+  }
+  return outcome;
+}
+
+/** Moves the place and the counters of a run; ends the run behind its last contact. */
+async function moveOn(
+  app: App,
+  trx: Db,
+  run: RunState,
+  page: Page,
+  { cut, last }: Outcome,
+  rows: readonly RecipientRow[],
+): Promise<void> {
+  const now = app.clock.now();
+  const count = (outcome: RecipientRow['outcome']) =>
+    rows.filter((row) => row.outcome === outcome).length;
+  const made = count('dispatched');
+  const counters = {
+    dispatched_count: run.dispatched_count + made,
+    failed_count: run.failed_count + count('failed'),
+    skipped_count: run.skipped_count + count('skipped'),
+  };
+  const { dispatched_count, failed_count, skipped_count } = counters;
+  const judged = dispatched_count + failed_count + skipped_count;
+  const place = {
+    ...counters,
+    last_contact_id: (cut ? last : page.reached) ?? run.last_contact_id,
+    ...(made > 0 && { dispatched_at: now }),
+    total_recipients: Math.max(run.total_recipients, judged),
+  };
+  if (cut || page.reached !== run.last_of_audience) {
+    const updated_at = rows.length > 0 ? now : run.updated_at;
+    await updateRun(trx, run.id, { ...place, ...waiting(app, cut?.wait ?? null), updated_at });
+    return;
+  }
+  const end = { ...place, total_recipients: judged };
+  const by = byService(run.organization_id);
+  if (dispatched_count > 0 || failed_count === 0) {
+    await moveRun(app, trx, run, 'completed', end, by);
+    return;
+  }
+  const reason = await findFailure(trx, run.id);
+  const failure_reason = `No message could be made, for the first contact: ${reason}`;
+  await moveRun(app, trx, run, 'failed', { ...end, failure_reason }, by);
+}

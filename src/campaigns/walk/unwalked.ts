@@ -1,0 +1,42 @@
+// Turns of runs that are not walked: held ones, until their cause has ended, and cancelled ones, until all of their
+// queued mail is cancelled.
+import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
+import { cancelRun } from '../../outbound/queue/desk/runs.ts';
+import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
+import { moveRun } from '../campaigns/moves.ts';
+import { endsByItself, findHold } from './holds.ts';
+import { lookAgainMs } from './pace.ts';
+import { snapshotsOf } from './walked-run.ts';
+
+/** Deliveries that one transaction cancels. */
+const cancelledAtOnce = 500;
+
+type Leased = Pick<RunState, 'id' | 'organization_id'>;
+
+/** Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of an ended one. */
+export async function lookAtHeld(app: App, worker: string, leased: Leased): Promise<void> {
+  const { id } = leased;
+  const snapshots = await snapshotsOf(app, leased);
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'held' || run.worker !== worker) return;
+    const { hold } = await findHold(app, trx, run, snapshots);
+    if (!hold) {
+      await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
+      return;
+    }
+    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
+    await updateRun(trx, id, { ...hold, due_at });
+  });
+}
+
+/** Cancels some of the mail of a cancelled run that has not left. */
+export async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'cancelled' || run.worker !== worker) return;
+    const isDone = (await cancelRun(app, trx, id, cancelledAtOnce)) < cancelledAtOnce;
+    if (isDone) await updateRun(trx, id, { due_at: null, worker: null, leased_until: null });
+  });
+}

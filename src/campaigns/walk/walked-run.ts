@@ -1,0 +1,77 @@
+// A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each is read and
+// parsed once while the run is walked.
+
+import { callerOf } from '../../access/keys/keys.ts';
+import { findHeir } from '../../access/keys/queries.ts';
+import { operatorOf } from '../../access/keys/roles.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { sharedMergeOf } from '../../outbound/messages/merge.ts';
+import { type RunRow, type RunState, runs } from '../../people/runs/queries.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { AudienceSnapshot } from '../audience/schema.ts';
+import type { DispatchedRun } from '../content/dispatch.ts';
+import type { RunMailing } from '../content/snapshot.ts';
+
+/** Runs whose snapshots stay in memory. An audience can name 10,000 contacts. */
+const mostKept = 50;
+
+/** `policySnapshot` of a run (specification 2.13). */
+export interface RunPolicy {
+  unsubscribeGroupId: string | null;
+  /** Contacts that one transaction judges. */
+  pageSize: number;
+}
+
+/** Snapshots of a run. */
+export interface Snapshots {
+  /** Null for a run that repeats failed contacts of another. */
+  audience: AudienceSnapshot | null;
+  policy: RunPolicy;
+  mailing: RunMailing;
+}
+
+const keptSnapshots = perApp((_app: App) => recentlyUsed<Snapshots>(mostKept));
+
+function snapshotsIn(row: RunRow): Snapshots {
+  const policy = fromJson<RunPolicy>(row.policy_snapshot);
+  const mailing = fromJson<RunMailing>(row.shared);
+  if (!policy || !mailing) throw new Error(`the run ${row.id} has no snapshots`);
+  const audience = fromJson<AudienceSnapshot>(row.audience_snapshot);
+  return { audience: row.retry_of === null ? audience : null, policy, mailing };
+}
+
+/** Returns the snapshots of a run that has started. */
+export async function snapshotsOf(
+  app: App,
+  { id, organization_id }: Pick<RunState, 'id' | 'organization_id'>,
+): Promise<Snapshots> {
+  const kept = keptSnapshots(app);
+  const known = kept.get(id);
+  if (known) return known;
+  const read = snapshotsIn(await runs.get(app.store.db, organization_id, id));
+  kept.set(id, read);
+  return read;
+}
+
+/** Returns a run for the content room. */
+export async function dispatchedRun(
+  app: App,
+  { id, organization_id: organizationId }: Pick<RunState, 'id' | 'organization_id'>,
+  { mailing }: Snapshots,
+): Promise<DispatchedRun> {
+  const merge = await sharedMergeOf(app, mailing.contentId);
+  return { id, organizationId, mailing, merge };
+}
+
+/** Returns the caller whose rights a run has: its key, or the operator. Null once that key is revoked. */
+export async function callerOfRun(
+  db: Db,
+  { created_by, organization_id }: Pick<RunState, 'created_by' | 'organization_id'>,
+): Promise<Caller | null> {
+  if (created_by === null) return operatorOf(organization_id);
+  const key = await findHeir(db, created_by);
+  return key ? callerOf(key) : null;
+}

@@ -1,0 +1,36 @@
+// Confirming a member of a double opt-in group on behalf of its person: by the link to confirm
+// (src/outbound/opt-in/confirm.ts), or by subscribing again (leave.ts).
+import type { App } from '../../core/app.ts';
+import { byService, record } from '../../history/events/record.ts';
+import { findIdentitiesNamed, lockContacts } from '../../people/contacts/queries.ts';
+import {
+  type ConfirmationRow,
+  findConfirmations,
+  updateConfirmation,
+} from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { Leaver } from './tokens.ts';
+
+/** Confirms a row whose contact the transaction has locked. */
+export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Promise<void> {
+  const now = app.clock.now();
+  await updateConfirmation(trx, { ...row, status: 'confirmed', confirmed_at: now, due_at: null });
+  await record(app, trx, byService(row.organization_id), {
+    subject: row.group_id,
+    action: 'unsubscribe-group.confirmed',
+    details: { contactId: row.contact_id, by: 'recipient' },
+  });
+}
+
+/** Locks the pending member with this first address and returns its row, or null. */
+export async function lockPending(
+  trx: Db,
+  { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,
+): Promise<ConfirmationRow | null> {
+  const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);
+  if (identity?.position !== 0) return null;
+  await lockContacts(trx, [identity.contact_id]);
+  const [row] = await findConfirmations(trx, groupId, [identity.contact_id]);
+  return row?.status === 'pending' ? row : null;
+}
