@@ -7,10 +7,7 @@ export default showCommand({
   description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
   examples: [
     ['Estimate a run that starts now', 'svc campaigns estimate @last'],
-    [
-      'Estimate a run in February',
-      'svc campaigns estimate @last --at 2026-02-01T09:00:00Z',
-    ],
+    ['Estimate a run in February', 'svc campaigns estimate @last --at 2026-02-01T09:00:00Z'],
   ],
   args,
   query: estimateQuery,

@@ -26,13 +26,13 @@ export async function estimateCampaign(
   app: App,
   { organizationId }: Caller,
   id: string,
-  { scheduledFor = null }: EstimateCampaign,
+  { scheduledFor }: EstimateCampaign,
 ): Promise<Estimate> {
   const { db } = app.store;
   const facts = factsOf(await campaigns.get(db, organizationId, id));
   const estimate = await estimateRun(app, {
     organizationId,
-    scheduledFor,
+    scheduledFor: scheduledFor ?? null,
     audience: facts.audience,
     unsubscribeGroupId: facts.email.unsubscribeGroupId ?? null,
     domainId: await domainOfSender(db, organizationId, facts),

@@ -56,7 +56,9 @@ export const estimateOutput = z
       .object(Object.fromEntries(skipReasons.map((reason) => [reason, z.number()])))
       .meta({ description: 'Contacts that would be left out, by reason' }),
     firstAt: time.meta({ description: 'Time of the first message; null for none' }),
-    lastAt: time.meta({ description: 'Time of the last message; null if a limit never lets it go' }),
+    lastAt: time.meta({
+      description: 'Time of the last message; null if a limit never lets it go',
+    }),
     limitedBy: z
       .enum(['rate', 'daily-quota', 'warming'])
       .nullable()
