@@ -3,11 +3,11 @@ import { campaignArg as args, campaignWarning } from '../base/campaign.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Estimate the contacts and the time of a run',
+  summary: 'Count the contacts of a run, and show its time',
   description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
   examples: [
-    ['Estimate a run that starts now', 'svc campaigns estimate @last'],
-    ['Estimate a run in February', 'svc campaigns estimate @last --at 2026-02-01T09:00:00Z'],
+    ['Count the contacts of a run that starts now', 'svc campaigns estimate @last'],
+    ['Show the time of a run in February', 'svc campaigns estimate @last --at 2026-02-01T09:00:00Z'],
   ],
   args,
   query: estimateQuery,
