@@ -3,6 +3,7 @@
 import { cpus, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
+import { benchCampaigns } from './campaigns.ts';
 import { benchConnections } from './connections.ts';
 import { benchFairness } from './fairness.ts';
 import { benchInbound } from './inbound.ts';
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     inbound: { type: 'boolean', default: false },
     submission: { type: 'boolean', default: false },
     templates: { type: 'boolean', default: false },
+    campaigns: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
   },
 });
@@ -82,12 +84,14 @@ const parts = [
   values.inbound,
   values.submission,
   values.templates,
+  values.campaigns,
   values['connections-idle'],
   values.lists,
 ].filter(Boolean).length;
 if (parts > 1) {
   fail(
-    '--vs, --backlog, --fairness, --inbound, --submission, --templates, --connections-idle and --lists run alone',
+    '--vs, --backlog, --fairness, --inbound, --submission, --templates, --campaigns, ' +
+      '--connections-idle and --lists run alone',
   );
 }
 const isPlain =
@@ -108,6 +112,7 @@ else if (values.fairness) await benchFairness(mail);
 else if (values.inbound) await benchInbound({ ...mail, messages, rounds: count('rounds') });
 else if (values.submission) await benchSubmission({ ...mail, messages, rounds: count('rounds') });
 else if (values.templates) await benchTemplates({ ...mail, messages, rounds: count('rounds') });
+else if (values.campaigns) await benchCampaigns({ ...mail, messages, rounds: count('rounds') });
 else if (values['connections-idle']) await benchConnections(mail);
 else if (values.lists) await benchLists(rows.at(-1) ?? 0);
 else {

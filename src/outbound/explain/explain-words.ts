@@ -3,6 +3,7 @@
 // together.
 
 import type { ErrorCode } from '../../mail/smtp/outcome.ts';
+import type { RunHoldReason } from '../../people/runs/schema.ts';
 import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
 
 /** Facts of the delivery that sentences may use. */
@@ -24,6 +25,8 @@ export const facts = [
   'hold',
   'holdId',
   'captor',
+  'run',
+  'runDetail',
   'waitReason',
   'means',
 ] as const;
@@ -108,9 +111,68 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
     help: { purpose: 'To try it now', command: 'svc queue retry {delivery}' },
   },
   'campaign-paused': {
-    because: 'Its campaign run is paused.',
-    next: 'It is sent once the run is resumed; the next check is {due}.',
-    help: { purpose: 'To see its place', command: 'svc queue show {delivery}' },
+    because: 'Its campaign run is stopped.',
+    next: 'It is sent once the run goes on; the next check is {due}.',
+    help: { purpose: 'To see the run', command: 'svc campaigns show {run}' },
+  },
+};
+
+const resumedByHand = 'It is sent once the run is resumed; the next check is {due}.';
+const resumeRun: Help = { purpose: 'To resume the run', command: 'svc campaigns resume {run}' };
+/** A held run goes on only with a note of the review. */
+const resumeHeldRun: Help = { ...resumeRun, command: `${resumeRun.command} --note reviewed` };
+
+/** Words for mail of a stopped run, by the status of the run or the reason of its hold. */
+export const runWords: Readonly<Record<'paused' | RunHoldReason, WaitWords>> = {
+  paused: {
+    because: 'Its campaign run {run} is paused.',
+    next: resumedByHand,
+    help: resumeRun,
+  },
+  restored: {
+    because:
+      'Its campaign run {run} is paused: the store was restored from a backup, and its mail may ' +
+      'have been sent already.',
+    next: resumedByHand,
+    help: resumeRun,
+  },
+  'workspace-paused': {
+    because: 'Its campaign run {run} is held: sending is paused for its organization.',
+    next: 'It is sent once the pause is lifted; the next check is {due}.',
+    help: { purpose: 'To lift the pause', command: 'svc orgs resume {organization}' },
+  },
+  key: {
+    because:
+      'Its campaign run {run} is held: the key that made it is revoked or may not send this mail.',
+    next: resumedByHand,
+    help: resumeHeldRun,
+  },
+  sender: {
+    because: 'Its campaign run {run} is held: its sender may not send now.',
+    next: 'It is sent once the sender may; the next check is {due}.',
+    help: { purpose: 'To see the senders', command: 'svc senders list' },
+  },
+  'domain-held': {
+    because:
+      'Its campaign run {run} is held: too much mail from {senderDomain} bounced or was reported.',
+    next: 'It is sent once the domain is reviewed and resumed; the next check is {due}.',
+    help: { purpose: 'To resume the domain', command: 'svc domains resume {senderDomain}' },
+  },
+  'warming-held': {
+    because: 'Its campaign run {run} is held: the warming plan of {senderDomain} is held.',
+    next: 'It is sent once the plan goes on; the next check is {due}.',
+    help: { purpose: 'To see the plan', command: 'svc warming show {senderDomain}' },
+  },
+  'run-health': {
+    because: 'Its campaign run {run} is held: too much of its mail failed ({runDetail}).',
+    next: resumedByHand,
+    help: resumeHeldRun,
+  },
+  provider: {
+    because:
+      'Its campaign run {run} is held: a provider put off too much of its mail ({runDetail}).',
+    next: resumedByHand,
+    help: resumeHeldRun,
   },
 };
 

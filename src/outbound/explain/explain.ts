@@ -7,6 +7,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
 import { isRecipientsWish } from '../../people/blocks/suppression.ts';
+import { findRunState, type RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
@@ -27,8 +28,10 @@ import {
   type Help,
   noTlsWords,
   outcomeWords,
+  runWords,
   stateWords,
   statusWords,
+  type WaitWords,
   waitWords,
 } from './explain-words.ts';
 import { timeInWords } from './time-words.ts';
@@ -132,8 +135,9 @@ async function explainDelivery(
   const hold = row.due_at === null ? null : await findHoldOn(app.store.db, row);
   const ahead = row.turn === null ? 0 : await countBefore(app.store.db, row.turn, mostCountedAhead);
   const nextAtMs = nextTimeOf(app, row, hold);
-  const known = factsOf(row, last, { now, hold, ahead, nextAtMs });
-  const plan = planOf(row, hold);
+  const run = await findStoppedRun(app.store.db, row);
+  const known = factsOf(row, last, { now, hold, run, ahead, nextAtMs });
+  const plan = planOf(row, hold, run);
   return {
     recipientId: row.recipient_id,
     deliveryId: row.id,
@@ -156,6 +160,21 @@ async function explainDelivery(
     attemptCount: row.attempt_count,
     attempts,
   };
+}
+
+/** Finds the run that keeps a delivery back. */
+async function findStoppedRun(
+  db: Db,
+  { wait_reason, campaign_run_id: runId }: DeliveryRow,
+): Promise<RunState | null> {
+  if (wait_reason !== 'campaign-paused' || runId === null) return null;
+  return (await findRunState(db, runId)) ?? null;
+}
+
+/** Returns the words for mail of a stopped run; null if the run goes on. */
+function wordsOfRun({ status, hold_reason: reason }: RunState) {
+  if (status !== 'paused' && status !== 'held') return null;
+  return (runWords as Readonly<Record<string, WaitWords>>)[reason ?? status] ?? null;
 }
 
 function saidOf(row: DeliveryRow, last: Attempt | undefined): ServerWords | null {
@@ -230,7 +249,7 @@ interface Plan {
 }
 
 /** Returns the templates of the next step. */
-function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
+function planOf(row: DeliveryRow, hold: HoldRow | null, run: RunState | null): Plan {
   const done: Plan = { because: null, next: null, help: null };
   if (row.due_at === null) {
     if (isUnconfirmed(row)) return { ...done, ...stateWords.unconfirmed };
@@ -246,6 +265,8 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (domainOfWarming(row.lane) !== null) return stateWords.warming;
   const isScheduled = row.status === 'scheduled';
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
+  const ofRun = run && wordsOfRun(run);
+  if (ofRun) return ofRun;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];
   return { ...done, ...(isScheduled ? stateWords.scheduled : stateWords.waiting) };
 }
@@ -260,12 +281,13 @@ function isByRecipient({ error_code, error_details }: DeliveryRow): boolean {
 interface Moment {
   now: number;
   hold: HoldRow | null;
+  run: RunState | null;
   ahead: number;
   nextAtMs: number | null;
 }
 
 function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): Facts {
-  const { now, hold, ahead, nextAtMs } = moment;
+  const { now, hold, run, ahead, nextAtMs } = moment;
   const { attempt_count: attempts } = row;
   const known = {
     host: last?.host ?? `The server of ${row.domain}`,
@@ -285,6 +307,8 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     hold: hold ? [hold.id, hold.note].filter((part) => part !== null).join(': ') : '',
     holdId: hold?.id ?? '',
     captor: last?.capturedBy ?? '',
+    run: row.campaign_run_id ?? '',
+    runDetail: run?.hold_detail ?? 'no details',
     waitReason: row.wait_reason ?? 'none yet',
   };
   const means = errorWordsOf(row)?.means ?? errorWords.unknown.means;

@@ -2,12 +2,20 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
+import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
+import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
 import { scopeOfDomain } from '../../../src/identity/reputation/domain-holds.ts';
 import { startWarming } from '../../../src/identity/warming/warming.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
-import { errorWords, stateWords, waitWords } from '../../../src/outbound/explain/explain-words.ts';
+import {
+  errorWords,
+  runWords,
+  stateWords,
+  waitWords,
+} from '../../../src/outbound/explain/explain-words.ts';
 import { holdQueue } from '../../../src/outbound/queue/desk/holds.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
+import { newRun } from '../../people/runs/entries.ts';
 import { type CliWorkspace, cliWorkspace } from '../../support/cli.ts';
 import { send } from '../../support/delivery.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -26,9 +34,15 @@ afterAll(async () => {
   await test.close();
 });
 
-const commands = [waitWords, stateWords, errorWords].flatMap((table) =>
+const commands = [waitWords, runWords, stateWords, errorWords].flatMap((table) =>
   Object.values(table).map(({ help }) => help.command),
 );
+
+const campaign = createCampaignInput.parse({
+  name: 'News',
+  email: { subject: 'News', text: 'Hello\n' },
+  audience: { includeTags: ['customer'] },
+});
 
 /** Puts the store into the state in which explain prints the command. */
 async function prepare(command: string, deliveryId: string): Promise<void> {
@@ -63,13 +77,18 @@ async function prepare(command: string, deliveryId: string): Promise<void> {
 }
 
 it.each([...new Set(commands)])('%s succeeds', async (command) => {
-  const { app, caller } = test;
+  const { app, caller, operator } = test;
   const email = 'ada@a.example';
   const { id, deliveries } = await send(app, caller, email);
   const delivery = deliveries[0]?.id ?? '';
   await prepare(command, delivery);
   const hold = command.includes('{holdId}') ? await holdQueue(app, { id: delivery }, null) : null;
+  const run = await newRun(app, caller.organizationId, {
+    campaign_id: (await createCampaign(app, operator, campaign)).id,
+    status: command.includes('--note') ? 'held' : 'paused',
+  });
   const facts: Readonly<Record<string, string>> = {
+    run,
     ...{ email, message: id, delivery, organization: caller.organizationId },
     ...{ senderDomain: 'sandbox.test', holdId: hold?.id ?? '' },
   };

@@ -10,6 +10,7 @@ import {
   errorWords,
   facts,
   outcomeWords,
+  runWords,
   stateWords,
   statusWords,
   waitWords,
@@ -20,6 +21,7 @@ import { dropDeliveries } from '../../../src/outbound/queue/desk/queue.ts';
 import { stopOfShare } from '../../../src/outbound/queue/stops.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import { giveToRun, newRun } from '../../people/runs/entries.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
@@ -35,7 +37,7 @@ function textsIn(value: unknown): string[] {
 }
 
 describe('the tables of sentences', () => {
-  const tables = { statusWords, outcomeWords, waitWords, stateWords, errorWords };
+  const tables = { statusWords, outcomeWords, waitWords, runWords, stateWords, errorWords };
   const texts = textsIn(tables);
 
   it('use exactly the known facts', () => {
@@ -371,6 +373,25 @@ describe.each(stores)('explain for each value on %s', (store) => {
     ).not.toMatch(/[{}]|undefined/);
     expect(explanation).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
     expect(explanation.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
+  });
+
+  it.each(Object.keys(runWords))('covers mail of a run that is stopped: %s', async (reason) => {
+    const { app, caller } = service;
+    const runId = await newRun(app, caller.organizationId, {
+      status: reason === 'paused' || reason === 'restored' ? 'paused' : 'held',
+      hold_reason: reason === 'paused' ? null : reason,
+      hold_detail: '421 slow down',
+    });
+    const dueAt = start + hourMs;
+    const row = await waiting(app, caller, 'ada@a.example', dueAt, 'campaign-paused');
+    await giveToRun(app, runId, [row.message_id]);
+    const { because, next, help } = await firstExplained(service, row.message_id);
+    expect([because, next, help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+    expect(because).toContain(`Its campaign run ${runId} is `);
+    expect(next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
+    expect(because?.includes('421 slow down')).toBe(
+      reason === 'provider' || reason === 'run-health',
+    );
   });
 
   it.each(Object.keys(errorWords))('covers the error code %s', async (code) => {
