@@ -7,7 +7,10 @@ export default showCommand({
   description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
   examples: [
     ['Count the contacts of a run that starts now', 'svc campaigns estimate @last'],
-    ['Show the time of a run in February', 'svc campaigns estimate @last --at 2026-02-01T09:00:00Z'],
+    [
+      'Show the time of a run in February',
+      'svc campaigns estimate @last --at 2026-02-01T09:00:00Z',
+    ],
   ],
   args,
   query: estimateQuery,
