@@ -4,6 +4,8 @@
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/campaigns/routes.ts';
+import { importRoutes } from '../../src/campaigns/opt-in/import-routes.ts';
+import { memberRoutes } from '../../src/campaigns/opt-in/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
@@ -24,8 +26,6 @@ import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
 import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
 import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
-import { importRoutes } from '../../src/outbound/opt-in/import-routes.ts';
-import { memberRoutes } from '../../src/outbound/opt-in/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
 import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
 import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';

@@ -1,6 +1,7 @@
 // All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`, confirming below `/c/`.
+
+import { serveConfirming } from '../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../src/core/app.ts';
-import { serveConfirming } from '../../src/outbound/opt-in/serve.ts';
 import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';
 import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';

@@ -21,7 +21,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
   // No contact of this test is in the group: test/people/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
-  // The same, for members of a double opt-in group: test/outbound/opt-in/members.test.ts.
+  // The same, for members of a double opt-in group: test/campaigns/opt-in/members.test.ts.
   'DELETE /v1/unsubscribe-groups/{id}/members': null,
   // It stores nothing.
   'POST /v1/templates/{id}/render': null,

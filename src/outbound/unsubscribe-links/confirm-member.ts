@@ -1,5 +1,5 @@
 // Confirming a member of a double opt-in group on behalf of its person: by the link to confirm
-// (src/outbound/opt-in/confirm.ts), or by subscribing again (leave.ts).
+// (src/campaigns/opt-in/confirm.ts), or by subscribing again (leave.ts).
 import type { App } from '../../core/app.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { findIdentitiesNamed, lockContacts } from '../../people/contacts/queries.ts';

@@ -138,7 +138,7 @@ alter table contact_groups add column query text;
 
 -- Whether contacts must confirm the group.
 alter table unsubscribe_groups add column confirm integer not null default 0;
--- Double opt-in: contacts that were asked to confirm a group, and whether they did.
+-- Contacts that were asked to confirm a group.
 create table group_confirmations (
   group_id text not null references unsubscribe_groups on delete cascade,
   contact_id text not null references contacts on delete cascade,

@@ -1,10 +1,10 @@
 // The mail that asks a contact to confirm a group. It is outside of rate and quota, untracked, and marked as
 // written by a program (RFC 3834), so that no absence note answers it.
 import { operatorOf } from '../../access/keys/roles.ts';
+import type { SendPayload } from '../../outbound/messages/send-schema.ts';
+import type { AcceptRequest } from '../../outbound/sending/accept.ts';
+import { readSendContent } from '../../outbound/sending/content.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
-import type { SendPayload } from '../messages/send-schema.ts';
-import type { AcceptRequest } from '../sending/accept.ts';
-import { readSendContent } from '../sending/content.ts';
 
 export interface ConfirmMail {
   organizationId: string;

@@ -167,7 +167,7 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     const ids = await Promise.all(
       Array.from({ length: 12 }, (_, i) => contact(`c${i}@example.com`)),
     );
-    const { createConfirmationLoop } = await import('../../../src/outbound/opt-in/loop.ts');
+    const { createConfirmationLoop } = await import('../../../src/campaigns/opt-in/loop.ts');
     const other = createConfirmationLoop(await test.another());
     other.start();
     await add(id, ...ids);

@@ -1,7 +1,8 @@
 // The page behind a link to confirm a group.
+
+import type { PageLook } from '../../outbound/tracking/page-look.ts';
+import { recipientPage } from '../../outbound/tracking/recipient-page.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
-import type { PageLook } from '../tracking/page-look.ts';
-import { recipientPage } from '../tracking/recipient-page.ts';
 import type { LinkState } from './confirm.ts';
 
 /** State that the page shows. `done`: this very request confirmed. */

@@ -13,6 +13,10 @@
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import type { SendPayload } from '../../outbound/messages/send-schema.ts';
+import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
+import { toCheck } from '../../outbound/sending/accept.ts';
+import { readSendContent } from '../../outbound/sending/content.ts';
 import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import {
@@ -21,10 +25,6 @@ import {
 } from '../../people/unsubscribe-groups/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
-import type { SendPayload } from '../messages/send-schema.ts';
-import { openAcceptChecks } from '../queue/send-checks.ts';
-import { toCheck } from '../sending/accept.ts';
-import { readSendContent } from '../sending/content.ts';
 import { mailEveryMs, mostMails } from './limits.ts';
 import type { AddResult } from './schema.ts';
 

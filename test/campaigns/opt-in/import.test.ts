@@ -1,15 +1,15 @@
 // Imports whose contacts have to confirm a group.
 import { describe, expect, it } from 'vitest';
+import { addMembers, listMembers } from '../../../src/campaigns/opt-in/members.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
-import { addMembers, listMembers } from '../../../src/outbound/opt-in/members.ts';
 import { newBlockRow } from '../../../src/people/blocks/blocks.ts';
 import { insertBlocks } from '../../../src/people/blocks/queries.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { stores } from '../../support/test-app.ts';
-import { otherOrganization } from '../messages/fixtures.ts';
 import { hourMs, optInWorld } from './opt-in-world.ts';
 
 const headers = { 'content-type': 'text/csv' };

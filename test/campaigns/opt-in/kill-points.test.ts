@@ -3,8 +3,8 @@
 // soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { createConfirmationLoop } from '../../../src/outbound/opt-in/loop.ts';
-import { addMembers } from '../../../src/outbound/opt-in/members.ts';
+import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
+import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';

@@ -12,6 +12,8 @@
 //
 // Blocks of all mail stay: the person answered about one group.
 import type { App } from '../../core/app.ts';
+import { confirmMember } from '../../outbound/unsubscribe-links/confirm-member.ts';
+import { comeBack, groupsLeft } from '../../outbound/unsubscribe-links/leave.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
 import {
   type ConfirmationRow,
@@ -19,8 +21,6 @@ import {
 } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { confirmMember } from '../unsubscribe-links/confirm-member.ts';
-import { comeBack, groupsLeft } from '../unsubscribe-links/leave.ts';
 import { linkLivesMs } from './limits.ts';
 import type { Asked } from './tokens.ts';
 

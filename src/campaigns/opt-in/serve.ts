@@ -1,15 +1,15 @@
 // Serves `/c/{token}` on the main HTTP face and on tracking hosts. GET shows a button and changes nothing, as
 // scanners follow links. POST confirms.
 import type { App } from '../../core/app.ts';
-import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
-import { brokenLink, recipientPageHeaders } from '../tracking/recipient-page.ts';
-import type { TrackedAnswer } from '../tracking/serve.ts';
+import { brokenLink, recipientPageHeaders } from '../../outbound/tracking/recipient-page.ts';
+import type { TrackedAnswer } from '../../outbound/tracking/serve.ts';
 import {
   formOf,
   type LeaveRequest,
   lookOf,
   senderNameOf,
-} from '../unsubscribe-links/page-facts.ts';
+} from '../../outbound/unsubscribe-links/page-facts.ts';
+import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { confirm, linkState } from './confirm.ts';
 import { confirmPage, type PageState } from './page.ts';
 import { type Asked, readConfirmToken } from './tokens.ts';

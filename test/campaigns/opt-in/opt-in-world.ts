@@ -1,7 +1,7 @@
 // Help for tests of double opt-in: a running loop, contacts, the mails and their links.
 import { afterEach, beforeEach } from 'vitest';
-import { createConfirmationLoop } from '../../../src/outbound/opt-in/loop.ts';
-import { serveConfirming } from '../../../src/outbound/opt-in/serve.ts';
+import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
+import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
 import type { DueLoop } from '../../../src/platform/store/due-loop.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { TestAppOptions } from '../../support/test-app.ts';

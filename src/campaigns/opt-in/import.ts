@@ -45,7 +45,7 @@ export async function askImported(
     const folded = new Map(found.map(({ id, email }) => [id, foldAddress(email ?? '')]));
     const left = await addressesLeft(trx, group, [...folded.values()]);
     const rows = ids.map((id, at) => {
-      // A file is no new wish of a person who unsubscribed from the group.
+      // A file never stands for a new wish of somebody that unsubscribed from the group.
       const hasLeft = left.has(folded.get(id) ?? '');
       const standing = { isBlocked: hasLeft, hasLeft };
       const { row } = added(known.get(id) ?? unasked(group, id, now), standing, now);
