@@ -10,7 +10,7 @@ import { readStops } from '../../../src/outbound/queue/stops.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { findRunCounts } from '../../../src/people/runs/counters.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
-import { giveToRun, newRun, putRun } from '../../people/runs/entries.ts';
+import { acceptForRun, giveToRun, newRun, putRun } from '../../people/runs/entries.ts';
 import { send, startPipeline, timeline } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
@@ -78,6 +78,30 @@ describe.each(stores)('queued mail of a run on %s', (store) => {
     await pauseOrganization(test.app, organizationId, {});
     await claim(test.app);
     expect((await rowOf(test.app, id)).lane).toBe(`paused ${organizationId}`);
+  });
+
+  it('leaves after a direct send of its organization that comes later', async () => {
+    const { app, caller } = test;
+    const runId = await begin();
+    const addresses = Array.from({ length: 200 }, (_, at) => `user${at}@example.com`);
+    await acceptForRun(app, caller, runId, addresses);
+    expect(await claim(app, 20)).toEqual(addresses.slice(0, 20));
+    await send(app, caller, 'direct@example.com');
+    expect(await claim(app, 5)).toContain('direct@example.com');
+    expect(await claim(app, 500)).toHaveLength(176);
+  });
+
+  it('takes turns with mail of another run', async () => {
+    const { app, caller } = test;
+    const [first = '', second = ''] = [await begin(), await begin()];
+    const addresses = (name: string) =>
+      Array.from({ length: 100 }, (_, at) => `${name}${at}@example.com`);
+    await acceptForRun(app, caller, first, addresses('first'));
+    await acceptForRun(app, caller, second, addresses('second'));
+    const departed = await claim(app, 30);
+    const seconds = departed.filter((email) => email.startsWith('second')).length;
+    // The first run was alone when it got its turns: it leaves twice as often until the second has as many.
+    expect(seconds).toBeGreaterThanOrEqual(9);
   });
 
   it('is ready again after its release', async () => {

@@ -24,7 +24,8 @@ import { claim, rowOf } from '../../outbound/queue/entries.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { stores, type TestApp } from '../../support/test-app.ts';
-import { giveToRun, newRun } from './entries.ts';
+import { watchQueries } from '../../support/watched-queries.ts';
+import { acceptForRun, giveToRun, newRun } from './entries.ts';
 
 const minute = 60_000;
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
@@ -289,6 +290,35 @@ describe.each(stores)('the counters of a run on %s', (store) => {
       where run_id = ${runId}`.execute(app.store.db);
     expect(rows).toEqual([{ opened_at: times[0], clicked_at: times[0] }]);
     expect(await counts(runId)).toMatchObject({ opened: 1, clicked: 1 });
+  });
+
+  it('count a message to a blocked address as failed at once', async () => {
+    const { app, caller, operator } = test;
+    const runId = await newRun(app, caller.organizationId);
+    await createBlock(app, operator, { address: 'ada@example.com', reason: 'manual' });
+    await acceptForRun(app, caller, runId, ['ada@example.com', 'bob@example.com']);
+    expect(await counts(runId)).toMatchObject({ failed: 1, sent: 0 });
+  });
+
+  it('cost mail without a run no statement', async () => {
+    const queries = watchQueries();
+    const tables = /campaign_runs|campaign_recipients|run_counters|run_minutes/;
+    const asked = async (runId: string | null) => {
+      queries.take();
+      const id = (await toRun(runId, 'ada@example.com')) ?? '';
+      const row = await claimed(id);
+      await settle(test, row, 'ok');
+      const hit = { deliveryId: row.id, messageId: id, kind: 'open', link: 0 } as const;
+      const more = { url: null, automatedBy: null, userAgent: null, at: test.clock.now() };
+      await test.app.store.write((trx) => engageAll(test.app, trx, [{ ...hit, ...more }]));
+      return queries.take().filter(({ text }) => tables.test(text)).length;
+    };
+    try {
+      expect(await asked(null)).toBe(0);
+      expect(await asked(await newRun(test.app, test.caller.organizationId))).toBeGreaterThan(0);
+    } finally {
+      queries.stop();
+    }
   });
 
   it('are changed by one statement for each run of a transaction', async () => {

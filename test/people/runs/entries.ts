@@ -1,8 +1,13 @@
 // Runs, and messages that belong to them, without a campaign that made them.
 import { sql } from 'kysely';
 import { runNoun } from '../../../src/campaigns/campaigns/schema.ts';
+import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
+import { acceptAll } from '../../../src/outbound/sending/accept.ts';
+import { readSendContent } from '../../../src/outbound/sending/content.ts';
+import { recentContents } from '../../../src/outbound/sending/recent-contents.ts';
 import { insertRecipients, type RunRow, runs } from '../../../src/people/runs/queries.ts';
+import { payloadFor } from '../../support/delivery.ts';
 
 /** Stores a run that is running, unless `more` differs. */
 export async function newRun(
@@ -53,6 +58,27 @@ export async function newRun(
   };
   await app.store.write((trx) => runs.insert(trx, row));
   return row.id;
+}
+
+/** Accepts one message of the run for each address, in one transaction, as a page of its walk does. */
+export async function acceptForRun(
+  app: App,
+  caller: Caller,
+  runId: string,
+  addresses: readonly string[],
+): Promise<string[]> {
+  const requests = addresses.map((address) => {
+    const payload = payloadFor(address);
+    const content = readSendContent(caller.organizationId, payload);
+    const run = { id: runId, mergeData: null };
+    return { caller, payload, content, idempotency: null, run };
+  });
+  const recent = recentContents();
+  const results = await app.store.write((trx) => acceptAll(app, trx, recent(trx), requests));
+  return results.map((result) => {
+    if ('error' in result) throw result.error;
+    return result.message.id;
+  });
 }
 
 /** Makes these messages those of the run. Each contact of `contactOf` gets its row of the ledger. */
