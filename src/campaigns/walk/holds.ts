@@ -3,7 +3,8 @@
 //   holdReason       | cause                                        | ends
 //   -----------------+----------------------------------------------+----------------------------------
 //   workspace-paused | sending of the organization is paused        | with the pause
-//   key              | the key that made the run is revoked         | by a person: cancel it
+//   key              | the key that made the run is revoked, or may | by a person: cancel it, or widen
+//                    | not send from the From any more              | the key and resume
 //   sender           | the From may not send any more; its domain   | when it may
 //                    | is `holdDomainId`                            |
 //   domain-held      | the sending domain is held                   | with that hold
@@ -16,6 +17,7 @@
 //   restored         | the store was restored from a backup         | (paused) by a person
 //
 // Results before a hold for health do not count after it: the person has judged them.
+import { beyondSenders } from '../../access/keys/constraints.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import { findSendingDomain } from '../../identity/domains/queries.ts';
@@ -96,9 +98,8 @@ export async function findHold(
   if (organization?.sending_status === 'paused') {
     return held('workspace-paused', organization.pause_reason);
   }
-  if ((await callerOfRun(db, run)) === null) {
-    return held('key', `The API key ${run.created_by} is revoked`);
-  }
+  const caller = await callerOfRun(db, run);
+  if (caller === null) return held('key', `The API key ${run.created_by} is revoked`);
   const domain = domainOf(mailing.from.email);
   const asked = [{ organizationId, from: mailing.from }];
   const [sender] = await resolveSenders(db, asked, findHostedSender);
@@ -106,6 +107,8 @@ export async function findHold(
     const known = await findSendingDomain(db, organizationId, domain);
     return held('sender', sender?.message ?? null, known?.id ?? null);
   }
+  const beyond = beyondSenders(caller, sender.email);
+  if (beyond) return held('key', beyond.message);
   const domainHold = (await findDomainHolds(db, organizationId)).get(domain);
   if (domainHold) return held('domain-held', domainHold.reason, sender.domainId);
   if (sender.domainId !== null && (await runPlaces(db, sender.domainId)).isHeld) {

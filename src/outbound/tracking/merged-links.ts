@@ -50,10 +50,10 @@ const mostKept = { messages: 10_000, bytes: 8 * 1024 * 1024 };
 
 /** Link targets of messages with a content of their own, by message: known ones, and those being filled. */
 const keptLinks = perApp((_app: App) => ({
-  known: recentlyUsedBytes<string[]>(mostKept.messages, mostKept.bytes, (urls) =>
+  known: recentlyUsedBytes<readonly string[]>(mostKept.messages, mostKept.bytes, (urls) =>
     urls.reduce((bytes, url) => bytes + 2 * url.length, 0),
   ),
-  reading: new Map<string, Promise<string[]>>(),
+  reading: new Map<string, Promise<readonly string[]>>(),
 }));
 
 /**
@@ -79,7 +79,7 @@ export async function mergedUrlOf(
   return urls[link - 1];
 }
 
-async function readUrls(app: App, messageId: string): Promise<string[]> {
+async function readUrls(app: App, messageId: string): Promise<readonly string[]> {
   const row = await findMessageRow(app.store.db, messageId);
   if (!row || !(await isMerged(app, row))) return [];
   const html = (await readContent(app, row))?.html ?? null;
