@@ -108,8 +108,11 @@ export async function countFatesIn(
     db,
     question,
     isSmall
-      ? { ids }
-      : { ids: sql.join(special, sql` union `), where: isIncluded(db, organizationId, audience) },
+      ? { ids, range }
+      : {
+          ...{ ids: sql.join(special, sql` union `), range },
+          where: isIncluded(db, organizationId, audience),
+        },
   );
   const fates = new Map(rows.map(({ fate, count }) => [fate, count]));
   const skipped = rows.reduce((sum, { fate, count }) => sum + (fate === null ? 0 : count), 0);

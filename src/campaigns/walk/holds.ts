@@ -3,7 +3,8 @@
 //   holdReason       | cause                                        | ends
 //   -----------------+----------------------------------------------+----------------------------------
 //   workspace-paused | sending of the organization is paused        | with the pause
-//   key              | the key that made the run is revoked         | by a person: cancel it
+//   key              | the key that made the run is revoked, or     | by a person: cancel it
+//                    | may not use the From any more                |
 //   sender           | the From may not send any more; its domain   | when it may
 //                    | is `holdDomainId`                            |
 //   domain-held      | the sending domain is held                   | with that hold
@@ -16,11 +17,14 @@
 //   restored         | the store was restored from a backup         | (paused) by a person
 //
 // Results before a hold for health do not count after it: the person has judged them.
+import { beyondSenders } from '../../access/keys/constraints.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
+import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findSendingDomain } from '../../identity/domains/queries.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { findDomainHolds } from '../../identity/reputation/domain-holds.ts';
+import { type Finding, findingInWords } from '../../identity/reputation/health-finding.ts';
 import { type ResolvedSender, resolveSenders } from '../../identity/senders/resolve.ts';
 import { runPlaces } from '../../identity/warming/run-places.ts';
 import { findRunCounts, recentDeferrals } from '../../people/runs/counters.ts';
@@ -73,8 +77,8 @@ interface Forgiven {
 
 const nothingForgiven: Forgiven = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
-/** The answer for a run that may go on has the domain that sends its mail. */
-export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender };
+/** The answer for a run that may go on has its sender, and the caller whose rights it has. */
+export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
 
 function held(
   reason: RunHoldReason,
@@ -96,9 +100,8 @@ export async function findHold(
   if (organization?.sending_status === 'paused') {
     return held('workspace-paused', organization.pause_reason);
   }
-  if ((await callerOfRun(db, run)) === null) {
-    return held('key', `The API key ${run.created_by} is revoked`);
-  }
+  const caller = await callerOfRun(db, run);
+  if (!caller) return held('key', `The API key ${run.created_by} is revoked`);
   const domain = domainOf(mailing.from.email);
   const asked = [{ organizationId, from: mailing.from }];
   const [sender] = await resolveSenders(db, asked, findHostedSender);
@@ -106,13 +109,15 @@ export async function findHold(
     const known = await findSendingDomain(db, organizationId, domain);
     return held('sender', sender?.message ?? null, known?.id ?? null);
   }
+  const beyond = beyondSenders(caller, sender.email);
+  if (beyond) return held('key', beyond.message);
   const domainHold = (await findDomainHolds(db, organizationId)).get(domain);
   if (domainHold) return held('domain-held', domainHold.reason, sender.domainId);
   if (sender.domainId !== null && (await runPlaces(db, sender.domainId)).isHeld) {
     return held('warming-held', null, sender.domainId);
   }
   const hold = await findUnhealthy(app, db, run);
-  return hold ? { hold } : { hold: null, sender };
+  return hold ? { hold } : { hold: null, sender, caller };
 }
 
 async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | null> {
@@ -131,16 +136,18 @@ async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | nu
   if (sent >= fewestAttempted) {
     const bounced = hardBounced - past.hardBounced;
     if (bounced / sent >= mostBounced) {
-      return hold('run-health', rateInWords('bounced', bounced / sent, sent, mostBounced));
+      return hold('run-health', inWords('bounces', bounced, sent, mostBounced));
     }
     const complained = complaints - past.complaints;
     if (complained / sent >= mostComplained) {
-      const words = 'were reported as spam';
-      return hold('run-health', rateInWords(words, complained / sent, sent, mostComplained));
+      return hold('run-health', inWords('complaints', complained, sent, mostComplained));
     }
   }
   // Minutes are counted whole: that of an earlier hold does not count.
-  const since = Math.max(now - providerWindowMs, past.at + (past.at > 0 ? minuteMs : 0));
+  const since = Math.max(
+    now - providerWindowMs,
+    past.at === 0 ? 0 : Math.min(past.at, now) + minuteMs,
+  );
   const recent = await recentDeferrals(db, run.id, since);
   const isDeferred = recent.deferred / recent.attempted >= mostDeferred;
   return recent.attempted >= fewestAttempts && isDeferred
@@ -148,8 +155,6 @@ async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | nu
     : null;
 }
 
-function rateInWords(fate: string, rate: number, sent: number, limit: number): string {
-  const percent = (of: number) => `${Number((of * 100).toFixed(2))}%`;
-  const messages = `${sent.toLocaleString('en')} messages`;
-  return `${percent(rate)} of ${messages} ${fate} (limit ${percent(limit)})`;
+function inWords(of: Finding['of'], count: number, attempted: number, limit: number): string {
+  return findingInWords({ level: 'hold', of, count, attempted, limit });
 }

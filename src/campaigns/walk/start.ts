@@ -10,17 +10,21 @@
 
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
-import { countRun } from '../../people/runs/counters.ts';
-import { lockRun, type RunState, runs } from '../../people/runs/queries.ts';
+import { countRun, findRunCounts } from '../../people/runs/counters.ts';
+import { findRunState, lockRun, type RunState, runs } from '../../people/runs/queries.ts';
 import {
+  CapacityError,
   ConflictError,
   ForbiddenError,
   ResourceNotFoundError,
   type ServiceError,
   ValidationError,
 } from '../../platform/errors.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { lastContact, snapshotAudience } from '../audience/audience.ts';
+import { countFates } from '../audience/fates.ts';
+import type { FatesQuestion } from '../audience/queries.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import { factsOf } from '../campaigns/present-campaign.ts';
 import { type CampaignRow, campaigns } from '../campaigns/queries.ts';
@@ -89,7 +93,26 @@ async function readSnapshots(app: App, run: RunState, campaign: CampaignRow) {
     policy_snapshot: toJson(policy),
     content_snapshot: toJson(drafted.snapshot),
     last_of_audience: await lastContact(db, organizationId),
+    total_recipients: await estimateTotal(app, run, {
+      organizationId,
+      audience,
+      unsubscribeGroupId: policy.unsubscribeGroupId,
+    }),
   };
+}
+
+/** Returns the number of contacts to judge, or 0 if it cannot be counted in time: the end of the run corrects it. */
+async function estimateTotal(app: App, run: RunState, question: FatesQuestion): Promise<number> {
+  try {
+    if (run.retry_of === null) return (await countFates(app.store, question)).total;
+    const { db } = app.store;
+    const repeated = await findRunState(db, run.retry_of);
+    const counts = (await findRunCounts(db, [run.retry_of])).get(run.retry_of);
+    return (repeated?.failed_count ?? 0) + (counts?.failed ?? 0);
+  } catch (error) {
+    if (error instanceof OverdueError || error instanceof CapacityError) return 0;
+    throw error;
+  }
 }
 
 async function isUnchanged(trx: Db, read: CampaignRow): Promise<boolean> {

@@ -26,7 +26,7 @@ import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
 import { lookAgainMs, nextLook, type Wait, waitForWarming } from './pace.ts';
 import { isRequest, type Page, quietUntil } from './prepare-page.ts';
-import { callerOfRun, type Snapshots } from './walked-run.ts';
+import type { Snapshots } from './walked-run.ts';
 
 /** Longest reason of a failed contact in the ledger. */
 const longestReason = 300;
@@ -103,12 +103,12 @@ export async function storePage(app: App, trx: Db, worker: string, page: Page): 
   const run = await lockStill(trx, worker, page.run);
   if (!run) return 0;
   const going = await findHold(app, trx, run, page.snapshots);
-  const caller = going.hold ? null : await callerOfRun(trx, run);
-  if (going.hold || !caller) {
-    if (going.hold) await holdRun(app, trx, run, going.hold);
+  if (going.hold) {
+    await holdRun(app, trx, run, going.hold);
     return 0;
   }
-  const { domainId } = going.sender;
+  const { caller, sender } = going;
+  const { domainId } = sender;
   const places = domainId === null ? null : await lockRunPlaces(trx, domainId);
   const outcome = await judgePage(app, trx, page, places, () => {
     const refusal = allowances.take(organizationId, 1);

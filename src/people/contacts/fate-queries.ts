@@ -17,11 +17,16 @@ export interface FateQuestion {
   isPending: (id: RawBuilder<unknown>) => Condition;
 }
 
-/** The contacts that are judged: a select of ids, and a condition on `contacts`. */
+/** The contacts that are judged: a select of ids within a range, and a condition on `contacts`. */
 interface Among {
   ids: RawBuilder<unknown>;
+  range: ContactRange;
   where?: Condition;
 }
+
+// Every table gets the range, or PostgreSQL reads it whole for each slice.
+const within = (id: RawBuilder<unknown>, { after, until }: ContactRange): Condition =>
+  sql`${id} > ${after} and ${id} <= ${until}`;
 
 // Only our own code writes this JSON, without spaces; a quote within a text has a backslash.
 const wantsNoMail = sql<SqlBool>`contacts.preferences like '%"email":false%'`;
@@ -55,21 +60,21 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,
-  { after, until }: ContactRange,
+  range: ContactRange,
 ): RawBuilder<unknown>[] {
-  const within = (id: RawBuilder<unknown>) => sql`${id} > ${after} and ${id} <= ${until}`;
+  const ofRange = within(sql`first.contact_id`, range);
   const contacts = sql`select contacts.id as id from contacts
-    where contacts.organization_id = ${organizationId} and ${within(sql`contacts.id`)}`;
+    where contacts.organization_id = ${organizationId} and ${within(sql`contacts.id`, range)}`;
   // `cross join` keeps SQLite from reading all addresses for a few blocks.
   const blocked = (groupId: string | null) => sql`select first.contact_id as id
     from (${blockedAddresses(organizationId, groupId)}) blocked cross join contact_identities first
     where first.organization_id = ${organizationId} and first.position = 0
-    and first.folded_identifier = blocked.folded_address and ${within(sql`first.contact_id`)}`;
+    and first.folded_identifier = blocked.folded_address and ${ofRange}`;
   return [
     sql`${contacts} and contacts.is_archived = 1`,
     sql`${contacts} and ${wantsNoMail}`,
     sql`${contacts} and not exists (select 1 from contact_identities first
-      where first.contact_id = contacts.id and first.position = 0)`,
+      where first.contact_id = contacts.id and first.position = 0 and ${ofRange})`,
     blocked(null),
     ...(unsubscribeGroupId === null ? [] : [blocked(unsubscribeGroupId)]),
   ];
@@ -79,18 +84,18 @@ export function specialIdsIn(
 export async function countFatesOf(
   db: Db,
   question: FateQuestion,
-  { ids, where }: Among,
+  { ids, range, where }: Among,
 ): Promise<{ fate: SkipReason | null; count: number }[]> {
   const cases = reasonsOf(db, question).map(([fate, is]) => sql`when ${is} then ${sql.lit(fate)}`);
-  const conditions = [...inTime(db), ...(where ? [where] : [])];
-  const filter = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+  const conditions = [...inTime(db), within(sql`contacts.id`, range), ...(where ? [where] : [])];
   const { rows } = await sql<{ fate: SkipReason | null; count: number }>`
     select fate, count(*) as count from (
       select case ${sql.join(cases, sql` `)} end as fate
       from (${ids}) included
       join contacts on contacts.id = included.id
       left join contact_identities first on first.contact_id = contacts.id and first.position = 0
-      ${filter}
+        and ${within(sql`first.contact_id`, range)}
+      where ${sql.join(conditions, sql` and `)}
     ) judged group by fate`.execute(db);
   return rows;
 }

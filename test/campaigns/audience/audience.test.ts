@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { assertAudience, snapshotAudience } from '../../../src/campaigns/audience/audience.ts';
-import { judgeContacts } from '../../../src/campaigns/audience/judge.ts';
+import { addressKeyOf, judgeContacts } from '../../../src/campaigns/audience/judge.ts';
 import { readCandidates } from '../../../src/campaigns/audience/read-ahead.ts';
 import { type Audience, audienceInput } from '../../../src/campaigns/audience/schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
@@ -147,6 +147,15 @@ describe.each(stores)('an audience on %s', (store) => {
         ),
       );
 
+    const insertRun = (id: string) =>
+      test.app.store.write((trx) =>
+        sql`insert into campaign_runs (id, organization_id, campaign_id, status, fingerprint, only_new,
+            total_recipients, dispatched_count, failed_count, skipped_count, is_test, created_at, updated_at)
+          values (${id}, ${test.caller.organizationId}, 'camp_1', 'running', '', 0, 0, 0, 0, 0, 0, 1, 1)`.execute(
+          trx,
+        ),
+      );
+
     it('gives the address, the name and the quiet hours of a contact', async () => {
       const { app, caller } = test;
       const quiet_hours = { start: '22:00', end: '07:00' };
@@ -174,6 +183,20 @@ describe.each(stores)('an audience on %s', (store) => {
       expect(judged.map(({ contactId, skip }) => [contactId, skip])).toEqual([[id, null]]);
     });
 
+    it('skips a contact whose address the run has sent to', async () => {
+      const { app, caller } = test;
+      const { id } = await createContact(app, caller, { email: 'ada@example.com' });
+      const other = await createContact(app, caller, { email: 'bob@example.com' });
+      await insertRun('run_new');
+      const addressKey = addressKeyOf('ada@example.com');
+      await app.store.write((trx) =>
+        sql`insert into campaign_recipients (run_id, contact_id, outcome, address_key, created_at)
+          values ('run_new', 'contact_gone', 'dispatched', ${addressKey}, 1)`.execute(trx),
+      );
+      const judged = await judge([id, other.id], null);
+      expect(judged.map(({ skip }) => skip)).toEqual(['duplicate', null]);
+    });
+
     it('leaves out contacts that an earlier run has judged', async () => {
       const { app, caller } = test;
       const ids: string[] = [];
@@ -182,15 +205,11 @@ describe.each(stores)('an audience on %s', (store) => {
       }
       const group = await createContactGroup(app, caller, { name: 'Both' });
       await addGroupMembers(app, caller, group.id, ids);
-      await app.store.write(async (trx) => {
-        await sql`insert into campaign_runs (id, organization_id, campaign_id, status, fingerprint, only_new,
-            total_recipients, dispatched_count, failed_count, skipped_count, is_test, created_at, updated_at)
-          values ('run_old', ${caller.organizationId}, 'camp_1', 'completed', '', 0, 0, 0, 0, 0, 0, 1, 1)`.execute(
-          trx,
-        );
-        await sql`insert into campaign_recipients (run_id, contact_id, outcome, created_at)
-          values ('run_old', ${ids[0]}, 'skipped', 1)`.execute(trx);
-      });
+      await insertRun('run_old');
+      await app.store.write((trx) =>
+        sql`insert into campaign_recipients (run_id, contact_id, outcome, created_at)
+          values ('run_old', ${ids[0]}, 'skipped', 1)`.execute(trx),
+      );
       const audience = { ...none, groupIds: [group.id] };
       const idsOf = async (omit: string[]) =>
         (await judge(ids, audience, omit)).map(({ contactId }) => contactId);

@@ -131,7 +131,7 @@ describe.each(stores)('an audience that is walked on %s', (store) => {
         : null;
       const company = draw(() => fc.constantFrom(null, ...companies));
       const identities = email === null ? [] : [{ channel: 'email' as const, identifier: email }];
-      const profile = { company };
+      const profile = company === null ? undefined : { company };
       const { id } = await createContact(app, caller, { identities, tags: own, profile });
       const facts = { isArchived: false, wantsMail: true, isMember: false, isPending: false };
       model.people.set(id, { id, email, tags: own, company, ...facts });
