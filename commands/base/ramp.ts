@@ -35,8 +35,8 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
 
 const directNotes = {
   count:
-    'Direct sends count here, and are never delayed: allowances are for campaigns, which this\n' +
-    'version does not have yet.',
+    'Direct sends count here, and are never delayed: allowances are for campaigns, whose runs wait\n' +
+    'for the next window.',
   defer:
     'Direct sends count here when they are accepted. Those above the allowance wait in the queue\n' +
     'for a later window, at most until their age limit.',

@@ -22,7 +22,8 @@ interface Line {
   of: number;
 }
 
-function lines(rows: readonly Line[]): string {
+/** Draws counts as bars, one a line. */
+export function countLines(rows: readonly Line[]): string {
   const shown = rows.map(({ name, count, of }) => {
     const number = count.toLocaleString('en').padStart(9);
     return `${name.padEnd(12)} ${bar(count, of)} ${number}  ${percent(count, of)}`.trimEnd();
@@ -66,13 +67,13 @@ export async function runText(run: RunSummary, now: number): Promise<string> {
   ];
   const head = [emphasize(id), emphasize(status), ...marks.filter(Boolean).map(inWords)].join('  ');
   const standing = [because, help && `${help.purpose}: ${help.command}`].filter(Boolean);
-  const progress = lines([
+  const progress = countLines([
     { name: 'judged', count: judged, of: total },
     { name: 'dispatched', count: dispatchedCount, of: total },
     { name: 'failed', count: failedCount, of: total },
     { name: 'skipped', count: skippedCount, of: total },
   ]);
-  const outcomes = lines(
+  const outcomes = countLines(
     Object.entries(stats).map(([name, count]) => ({ name, count, of: dispatchedCount })),
   );
   return [

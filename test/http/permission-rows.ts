@@ -1142,6 +1142,7 @@ export const rows: Readonly<Record<string, Row>> = {
     update: (_own, serial) => ({ name: `Renamed ${serial}` }),
   }),
   [`POST ${campaigns}/{id}/duplicate`]: { may: writesCampaigns, gives: 201, on: 'campaign' },
+  [`GET ${campaigns}/{id}/estimate`]: { may: readsCampaigns, gives: 200, on: 'campaign' },
   [`POST ${campaigns}/{id}/test`]: {
     may: runsCampaigns,
     gives: 200,

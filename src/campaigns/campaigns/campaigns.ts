@@ -11,6 +11,7 @@ import { record } from '../../history/events/record.ts';
 import { findOpenRun } from '../../people/runs/list-queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
+import { assertReadsTemplate } from '../content/preview.ts';
 import { checkCampaign } from './checks.ts';
 import {
   type CampaignFacts,
@@ -85,7 +86,7 @@ async function store(
 /**
  * Creates a campaign.
  * @throws ValidationError; ResourceNotFoundError for a group, contact, conversation or template that is not
- * there; ConflictError for a template that is not published.
+ * there; ConflictError for a template that is not published; ForbiddenError without templates:read.
  */
 export async function createCampaign(
   app: App,
@@ -101,6 +102,7 @@ export async function createCampaign(
     metadata: input.metadata ?? null,
     transactional: input.transactional ?? false,
   };
+  assertReadsTemplate(caller, email);
   const warnings = await checkCampaign(app, caller, facts);
   return store(app, caller, { name, channel, ...columnsOf(facts, warnings) });
 }
@@ -150,6 +152,7 @@ export async function updateCampaign(
   input: UpdateCampaign,
 ): Promise<Campaign> {
   const { organizationId } = caller;
+  if (input.email) assertReadsTemplate(caller, input.email);
   const found = await campaigns.get(app.store.db, organizationId, id);
   const warnings = await checkCampaign(app, caller, changed(found, input));
   return app.store.write(async (trx) => {

@@ -67,11 +67,19 @@ export async function presentRun(db: Db, row: RunState): Promise<RunSummary> {
   return summaryOf(row, statsOf(counters));
 }
 
+/** Returns the audience of a run without the queries of its groups. */
+function audienceOf({ audience_snapshot }: RunRow): Run['audienceSnapshot'] {
+  const audience = fromJson<NonNullable<Run['audienceSnapshot']>>(audience_snapshot);
+  if (!audience) return null;
+  const { includeTags, excludeTags, contactIds, groupIds } = audience;
+  return { includeTags, excludeTags, contactIds, groupIds };
+}
+
 /** Presents a run with its content and audience. */
 export async function presentWholeRun(db: Db, row: RunRow): Promise<Run> {
   return {
     ...(await presentRun(db, row)),
     contentSnapshot: fromJson<NonNullable<Run['contentSnapshot']>>(row.content_snapshot),
-    audienceSnapshot: fromJson<NonNullable<Run['audienceSnapshot']>>(row.audience_snapshot),
+    audienceSnapshot: audienceOf(row),
   };
 }

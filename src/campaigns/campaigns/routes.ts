@@ -13,11 +13,14 @@ import {
   listCampaigns,
   updateCampaign,
 } from './campaigns.ts';
+import { estimateCampaign } from './estimate.ts';
 import { renderCampaign, testCampaign } from './previews.ts';
 import { listRecipients } from './recipients.ts';
 import {
   createRunInput,
   decideRunInput,
+  estimateOutput,
+  estimateQuery,
   listRecipientsQuery,
   listRunsQuery,
   recipientPage,
@@ -86,6 +89,16 @@ export const campaignRoutes = {
     bodyOptional: true,
     output: campaignOutput,
     run: (app, { caller, params: { id }, body }) => duplicateCampaign(app, caller, id, body),
+  }),
+  estimate: at.get(`${path}/{id}/estimate`, {
+    name: 'estimateCampaign',
+    summary: 'Count the contacts of a campaign by fate, and the time of a run',
+    description:
+      'At the pace of plan, daily quota and warming. Mail that others send meanwhile is not known.',
+    params,
+    query: estimateQuery,
+    output: estimateOutput,
+    run: (app, { caller, params: { id }, query }) => estimateCampaign(app, caller, id, query),
   }),
   render: at.post(`${path}/{id}/render`, {
     name: 'renderCampaign',

@@ -1,13 +1,23 @@
 // Input and output shapes of runs (specification 2.13, 4.8).
 import { z } from 'zod';
+import { templateWarning } from '../../content/rendering/schema.ts';
 import { headerText } from '../../core/api/address-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
-import { runOutcomes, runStatuses, runWaitReasons } from '../../people/runs/schema.ts';
+import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../people/runs/schema.ts';
 import { campaignId, runNoun } from './schema.ts';
 
 export const runPath = z.strictObject({ id: campaignId, runId: idOf(runNoun, 'is not a run id') });
+
+const time = z.string().nullable();
+
+const instant = z.iso
+  .datetime({
+    offset: true,
+    error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+  })
+  .transform((text) => Date.parse(text));
 
 const idempotencyKey = headerText(255)
   .min(1)
@@ -16,12 +26,7 @@ const idempotencyKey = headerText(255)
 
 export const createRunInput = z
   .strictObject({
-    scheduledFor: z.iso
-      .datetime({
-        offset: true,
-        error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
-      })
-      .transform((text) => Date.parse(text))
+    scheduledFor: instant
       .nullish()
       .meta({ description: 'Time of the start: not past, and within a year (default: now)' }),
     idempotencyKey,
@@ -36,6 +41,31 @@ export const createRunInput = z
       {},
     ],
   });
+
+export const estimateQuery = z.strictObject({
+  scheduledFor: instant
+    .optional()
+    .meta({ description: 'Time of the start, ISO 8601 with an offset (default: now)' }),
+});
+
+export const estimateOutput = z
+  .object({
+    total: z.number().meta({ description: 'Contacts of the audience' }),
+    dispatch: z.number().meta({ description: 'Contacts that would get a message' }),
+    skipped: z
+      .object(Object.fromEntries(skipReasons.map((reason) => [reason, z.number()])))
+      .meta({ description: 'Contacts that would be left out, by reason' }),
+    firstAt: time.meta({ description: 'Time of the first message; null for none' }),
+    lastAt: time.meta({
+      description: 'Time of the last message; null if a limit never lets it go',
+    }),
+    limitedBy: z
+      .enum(['rate', 'daily-quota', 'warming'])
+      .nullable()
+      .meta({ description: 'Limit that takes longest; null without one' }),
+    warnings: z.array(templateWarning),
+  })
+  .meta({ id: 'CampaignEstimate', description: 'A run of a campaign before it is made' });
 
 export const retryRunInput = z
   .strictObject({ idempotencyKey })
@@ -75,8 +105,6 @@ export const listRecipientsQuery = z.strictObject({
     .meta({ description: 'Only contacts whose message has this status now' }),
   ...cursorQuery,
 });
-
-const time = z.string().nullable();
 
 const contentSnapshot = z.object({
   channel: z.literal('email'),
@@ -219,6 +247,8 @@ const recipientOutput = z
 
 export const recipientPage = cursorPageOf(recipientOutput);
 
+export type EstimateCampaign = z.output<typeof estimateQuery>;
+export type Estimate = z.output<typeof estimateOutput>;
 export type CreateRun = z.output<typeof createRunInput>;
 export type RetryRun = z.output<typeof retryRunInput>;
 export type DecideRun = z.output<typeof decideRunInput>;

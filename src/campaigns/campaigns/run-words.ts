@@ -120,7 +120,9 @@ export function standingOf(run: RunSummary, now: number): RunStanding {
     }
     case 'held': {
       const other = { because: 'The service holds it.', purpose: 'To resume it', command: resume };
-      return filled(holds[holdReason ?? ''] ?? other, facts);
+      const standing = filled(holds[holdReason ?? ''] ?? other, facts);
+      const detail = run.holdDetail === null ? '' : ` (${run.holdDetail})`;
+      return { ...standing, because: `${standing.because}${detail}` };
     }
     case 'completed':
       return run.failedCount + run.stats.failed === 0

@@ -4,9 +4,10 @@ import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
+import { cancelRun as cancelMail, releaseRun } from '../../outbound/queue/desk/runs.ts';
 import { fingerprint } from '../../outbound/sending/fingerprint.ts';
 import { findRunByKey, selectRuns } from '../../people/runs/list-queries.ts';
-import { lockRun, type RunRow, type RunState, runs } from '../../people/runs/queries.ts';
+import { lockRun, type RunRow, type RunState, runs, updateRun } from '../../people/runs/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { orAgain } from '../../platform/store/again.ts';
@@ -249,13 +250,13 @@ export function pauseRun(
  * Lets a paused or held run go on. One that had not started is scheduled again.
  * @throws ResourceNotFoundError, ConflictError; ValidationError for a held run without a note.
  */
-export function resumeRun(
+export async function resumeRun(
   app: App,
   caller: Caller,
   place: RunPlace,
   { note }: DecideRun,
 ): Promise<Run> {
-  return decideOn(app, caller, place, (trx, run) => {
+  const resumed = await decideOn(app, caller, place, (trx, run) => {
     if (run.status === 'held' && note === undefined) {
       throw ValidationError.of(
         'note',
@@ -265,16 +266,31 @@ export function resumeRun(
     const to = run.started_at === null ? 'scheduled' : 'running';
     return moveRun(app, trx, run, to, { note }, caller);
   });
+  await releaseRun(app, place.runId);
+  return resumed;
 }
 
-/** Ends a run for good: what has not left is cancelled. @throws ResourceNotFoundError, ConflictError. */
+/** Deliveries that one transaction cancels. */
+const cancelledAtOnce = 500;
+
+/** Ends a run for good: mail that has not left is cancelled. @throws ResourceNotFoundError, ConflictError. */
 export async function cancelRun(
   app: App,
   caller: Caller,
   place: RunPlace,
   { note }: DecideRun,
 ): Promise<Run> {
-  return decideOn(app, caller, place, (trx, run) =>
+  const cancelled = await decideOn(app, caller, place, (trx, run) =>
     moveRun(app, trx, run, 'cancelled', { note }, caller),
   );
+  // The run stays due until all is cancelled: after a crash a daemon goes on (src/campaigns/walk).
+  const some = (trx: Db) => cancelMail(app, trx, place.runId, cancelledAtOnce);
+  while ((await app.store.write(some)) === cancelledAtOnce);
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, place.runId);
+    if (run?.status === 'cancelled' && run.worker === null) {
+      await updateRun(trx, run.id, { due_at: null });
+    }
+  });
+  return cancelled;
 }

@@ -15,7 +15,7 @@ import { type AcceptRequest, acceptAll } from '../../outbound/sending/accept.ts'
 import { digestedContent } from '../../outbound/sending/content.ts';
 import type { RecentContents } from '../../outbound/sending/recent-contents.ts';
 import type { RunRow } from '../../people/runs/queries.ts';
-import { type ServiceError, ValidationError } from '../../platform/errors.ts';
+import { CapacityError, type ServiceError, ValidationError } from '../../platform/errors.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { pickedFrom } from './contact-paths.ts';
 import type { RunMailing } from './snapshot.ts';
@@ -65,8 +65,9 @@ export type Prepared = { contactId: string } & (
 export type Dispatched = { contactId: string } & ({ messageId: string } | { error: ServiceError });
 
 /**
- * Prepares the messages of contacts, in their order.
- * @throws CapacityError while no worker can fill them: try again
+ * Prepares the messages of contacts, in their order, up to the first that no worker has room to fill now: large
+ * values take the room of few messages.
+ * @throws CapacityError without room for the first one: try again
  */
 export async function prepareDispatch(
   app: App,
@@ -76,9 +77,16 @@ export async function prepareDispatch(
   const { merge, organizationId } = run;
   const ids = addressees.map(({ contactId }) => contactId);
   const contacts = merge ? await findContactValues(app.store.db, organizationId, ids) : new Map();
-  return Promise.all(
+  const results = await Promise.allSettled(
     addressees.map((one) => prepare(app, run, one, contacts.get(one.contactId) ?? null)),
   );
+  const prepared: Prepared[] = [];
+  for (const result of results) {
+    if (result.status === 'fulfilled') prepared.push(result.value);
+    else if (prepared.length > 0 && result.reason instanceof CapacityError) return prepared;
+    else throw result.reason;
+  }
+  return prepared;
 }
 
 async function prepare(

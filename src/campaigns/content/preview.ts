@@ -63,11 +63,22 @@ async function checkDraft(app: App, organizationId: string, campaign: CampaignMa
   return [...own, ...(await adviceOn(app, organizationId, html, facts))];
 }
 
+/** Lets nobody choose or see a template that it may not read. @throws ForbiddenError. */
+export function assertReadsTemplate(
+  { permissions }: Caller,
+  { templateId, templateSlug }: CampaignMail['email'],
+): void {
+  if (templateId === undefined && templateSlug === undefined) return;
+  if (allows(permissions, 'templates:read')) return;
+  throw new ForbiddenError('Mail with a template needs templates:read');
+}
+
 const missingValues = new Set(['contact-missing', 'missing-variable']);
 
 /**
  * Shows the content as this contact would get it.
- * @throws ForbiddenError without contacts:read; ResourceNotFoundError; as `draftRunContent`
+ * @throws ForbiddenError without contacts:read, or templates:read for a template; ResourceNotFoundError; as
+ * `draftRunContent`
  */
 export async function renderCampaignMail(
   app: App,
@@ -78,6 +89,7 @@ export async function renderCampaignMail(
   if (!allows(caller.permissions, 'contacts:read')) {
     throw new ForbiddenError('Showing the values of a contact needs contacts:read');
   }
+  assertReadsTemplate(caller, campaign.email);
   const { organizationId } = caller;
   const contact = (await findContactValues(app.store.db, organizationId, [contactId])).get(
     contactId,
@@ -116,6 +128,7 @@ export async function testCampaignMail(
   addresses: readonly string[],
 ): Promise<BatchResult[]> {
   const { organizationId } = caller;
+  assertReadsTemplate(caller, campaign.email);
   const drafted = await draftRunContent(app, organizationId, campaign);
   const contacts = await contactsOf(app, organizationId, addresses);
   const payloads = await Promise.all(

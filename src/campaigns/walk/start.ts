@@ -5,7 +5,8 @@
 //   --------------------------------------------+-----------------------------------------------
 //   can be sent                                 | `running`, with its snapshots
 //   is gone, or its content cannot be sent:     | `failed`, with the reason
-//   sender not verified, template gone          |
+//   sender not verified, template gone, a wide  |
+//   audience that lost its unsubscribe group    |
 //   cannot be read now (store or workers busy)  | tried again
 
 import type { App } from '../../core/app.ts';
@@ -26,7 +27,11 @@ import { lastContact, snapshotAudience } from '../audience/audience.ts';
 import { countFates } from '../audience/fates.ts';
 import type { FatesQuestion } from '../audience/queries.ts';
 import { moveRun } from '../campaigns/moves.ts';
-import { factsOf } from '../campaigns/present-campaign.ts';
+import {
+  factsOf,
+  lacksUnsubscribeGroup,
+  unsubscribeRemedy,
+} from '../campaigns/present-campaign.ts';
 import { type CampaignRow, campaigns } from '../campaigns/queries.ts';
 import { draftRunContent, storeRun } from '../content/snapshot.ts';
 import type { RunPolicy } from './walked-run.ts';
@@ -80,6 +85,9 @@ async function readSnapshots(app: App, run: RunState, campaign: CampaignRow) {
   const { organization_id: organizationId } = run;
   const { db } = app.store;
   const facts = factsOf(campaign);
+  if (lacksUnsubscribeGroup(facts)) {
+    throw ValidationError.of('email.unsubscribeGroupId', unsubscribeRemedy);
+  }
   const drafted = await draftRunContent(app, organizationId, facts);
   const at = app.clock.now();
   const audience = await snapshotAudience(db, organizationId, facts.audience, at);
@@ -117,7 +125,8 @@ async function estimateTotal(app: App, run: RunState, question: FatesQuestion): 
 
 async function isUnchanged(trx: Db, read: CampaignRow): Promise<boolean> {
   const now = await campaigns.find(trx, read.organization_id, read.id);
-  return now?.updated_at === read.updated_at && now.body === read.body && now.email === read.email;
+  const columns = Object.keys(read) as (keyof CampaignRow)[];
+  return now !== undefined && columns.every((column) => now[column] === read[column]);
 }
 
 /** Tells whether an error is about the campaign, so that trying again would not help. */

@@ -1,6 +1,8 @@
 // The content of a message with the places of its links. A content that all its messages share has stored
 // places; one that is filled for each message has its links searched anew.
 import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { ContentRow } from '../messages/content-queries.ts';
@@ -8,7 +10,7 @@ import { type ContentOwner, isMerged, type KnownContent, readContent } from '../
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { linksOfCopy } from './content.ts';
 import type { Cuts } from './links.ts';
-import { findContentCuts, findLinkUrl } from './queries.ts';
+import { findContentCuts } from './queries.ts';
 
 type Tracked = Pick<MessageRow, 'track_opens' | 'track_clicks' | 'content_id'>;
 
@@ -43,17 +45,43 @@ export async function readTracked(
   return { content, cuts };
 }
 
-/** Finds the target of a link of a message; undefined without one. */
-export async function linkUrlOf(
+/** Messages whose link targets stay in memory, and their bytes. */
+const mostKept = { messages: 10_000, bytes: 8 * 1024 * 1024 };
+
+/** Link targets of messages with a content of their own, by message: known ones, and those being filled. */
+const keptLinks = perApp((_app: App) => ({
+  known: recentlyUsedBytes<readonly string[]>(mostKept.messages, mostKept.bytes, (urls) =>
+    urls.reduce((bytes, url) => bytes + 2 * url.length, 0),
+  ),
+  reading: new Map<string, Promise<readonly string[]>>(),
+}));
+
+/**
+ * Finds the target of a link that is not stored; undefined without one. Fills a message once, however often a
+ * stranger asks for its links.
+ * @throws as `readContent`
+ */
+export async function mergedUrlOf(
   app: App,
-  message: { id: string; contentId: string },
+  messageId: string,
   link: number,
 ): Promise<string | undefined> {
-  const { db } = app.store;
-  const stored = await findLinkUrl(db, message.contentId, link);
-  if (stored !== undefined) return stored;
-  const row = await findMessageRow(db, message.id);
-  if (!row || !(await isMerged(app, row))) return undefined;
+  const { known, reading } = keptLinks(app);
+  const kept = known.get(messageId);
+  if (kept) return kept[link - 1];
+  let read = reading.get(messageId);
+  if (!read) {
+    read = readUrls(app, messageId).finally(() => reading.delete(messageId));
+    reading.set(messageId, read);
+  }
+  const urls = await read;
+  known.set(messageId, urls);
+  return urls[link - 1];
+}
+
+async function readUrls(app: App, messageId: string): Promise<readonly string[]> {
+  const row = await findMessageRow(app.store.db, messageId);
+  if (!row || !(await isMerged(app, row))) return [];
   const html = (await readContent(app, row))?.html ?? null;
-  return html === null ? undefined : (await linksOfCopy(app, html)).urls[link - 1];
+  return html === null ? [] : (await linksOfCopy(app, html)).urls;
 }

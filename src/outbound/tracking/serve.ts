@@ -9,7 +9,8 @@ import { findEngagedDeliveries } from '../deliveries/queries.ts';
 import { findEngagedMessages } from '../messages/queries.ts';
 import { automatedBy, userAgentOf } from './automated.ts';
 import { engageAll, type Hit } from './engage.ts';
-import { linkUrlOf } from './merged-links.ts';
+import { mergedUrlOf } from './merged-links.ts';
+import { findLinkUrl } from './queries.ts';
 import { brokenLink } from './recipient-page.ts';
 import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
@@ -75,15 +76,21 @@ async function findTracked(
   organizationId: string | null,
 ): Promise<Found | null> {
   const found = await finderOf(app)(tracked);
-  const isForeign = organizationId !== null && found?.organizationId !== organizationId;
-  return isForeign ? null : found;
+  if (!found || (organizationId !== null && found.organizationId !== organizationId)) return null;
+  if (found.url !== undefined) return { ...found, url: found.url };
+  // Apart from the shared read, which must not wait for the content of one organization.
+  const url = await mergedUrlOf(app, found.messageId, tracked.link);
+  return url === undefined ? null : { ...found, url };
 }
+
+/** As `Found`; `url` is undefined for a link whose target is not stored. */
+type Stored = Omit<Found, 'url'> & { url: string | null | undefined };
 
 const finderOf = perApp((app: App) =>
   groupReads(mostPerRead, (tracked: readonly TrackedLink[]) => findAll(app, tracked)),
 );
 
-async function findAll(app: App, tracked: readonly TrackedLink[]): Promise<(Found | null)[]> {
+async function findAll(app: App, tracked: readonly TrackedLink[]): Promise<(Stored | null)[]> {
   const { db } = app.store;
   const ids = [...new Set(tracked.map(({ deliveryId }) => deliveryId))];
   const deliveries = new Map((await findEngagedDeliveries(db, ids)).map((row) => [row.id, row]));
@@ -99,8 +106,8 @@ async function findAll(app: App, tracked: readonly TrackedLink[]): Promise<(Foun
       const { organization_id: organizationId, message_id: messageId } = delivery;
       if (link === pixel) return { organizationId, messageId, url: null };
       const contentId = contents.get(messageId);
-      const url = contentId ? await linkUrlOf(app, { id: messageId, contentId }, link) : undefined;
-      return url === undefined ? null : { organizationId, messageId, url };
+      if (!contentId) return null;
+      return { organizationId, messageId, url: await findLinkUrl(db, contentId, link) };
     }),
   );
 }

@@ -1,5 +1,7 @@
 // The mail of a campaign before it runs: refused when it is saved, shown for one contact, sent as a test.
 import { describe, expect, it } from 'vitest';
+import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
+import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
 import {
   checkCampaignMail,
   renderCampaignMail,
@@ -99,5 +101,19 @@ describe.each(stores)('the mail of a campaign before it runs, on %s', (store) =>
     await expect(shown).rejects.toThrow(/needs contacts:read/);
     const missing = renderCampaignMail(app, caller, campaignMail(email), 'contact_none');
     await expect(missing).rejects.toThrow(/not found/i);
+  });
+
+  it('shows and sends a template only for those who may read it', async () => {
+    const { app, caller } = world.test;
+    const eve = await addressee(app, caller, 'eve@example.com', { firstName: 'Eve' });
+    const keyed = { ...caller, permissions: { campaigns: ['*'], contacts: ['read'] } };
+    const mail = campaignMail({ templateSlug: 'secret' });
+    const shown = renderCampaignMail(app, keyed, mail, eve.contactId);
+    await expect(shown).rejects.toThrow(/needs templates:read/);
+    const tested = testCampaignMail(app, keyed, mail, ['eve@example.com']);
+    await expect(tested).rejects.toThrow(/needs templates:read/);
+    const saved = { name: 'News', email: mail.email, audience: { includeTags: ['all'] } };
+    const created = createCampaign(app, keyed, createCampaignInput.parse(saved));
+    await expect(created).rejects.toThrow(/needs templates:read/);
   });
 });

@@ -197,8 +197,10 @@ describe.each(stores)('queued mail of a run on %s', (store) => {
     const runId = await begin();
     const [id = ''] = await sendAs(runId, ['a@example.com']);
     await claim(test.app);
-    expect(await cancel(runId)).toBe(0);
+    const [later = ''] = await sendAs(runId, ['b@example.com']);
+    expect(await cancel(runId, 1)).toBe(1);
     expect((await rowOf(test.app, id)).claimed_by).toBe('wrk_test');
+    expect((await rowOf(test.app, later)).error_code).toBe('cancelled');
   });
 
   it('waits at its scheduled time while the run is paused, and leaves after the resume', async () => {
@@ -230,7 +232,10 @@ describe.each(stores)('queued mail of a run on %s', (store) => {
     try {
       await clock.advance(hourMs);
       await pipeline.idle();
-      expect(await statuses([id])).toEqual(['failed']);
+      expect(await timeline(app, test.caller, id)).toEqual([
+        'scheduled:scheduled',
+        'cancelled:failed',
+      ]);
       expect(await failed(runId)).toBe(1);
     } finally {
       await pipeline.close();

@@ -180,6 +180,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   },
   'GET /v1/templates/{id}/workspace/diff': { from: headOfTemplate, to: headOfTemplate },
   'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
+  'GET /v1/campaigns/{id}/estimate': { scheduledFor: '2026-02-01T00:00:00Z' },
   'GET /v1/campaigns/{id}/runs': {
     limit: '1',
     cursor: ({ shared: { campaign } }) =>

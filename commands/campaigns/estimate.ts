@@ -1,0 +1,30 @@
+import { estimateQuery } from '../../src/campaigns/campaigns/run-schema.ts';
+import { campaignArg as args, campaignWarning } from '../base/campaign.ts';
+import { showCommand } from '../base/verbs.ts';
+
+export default showCommand({
+  summary: 'Count the contacts of a run, and show its time',
+  description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
+  examples: [
+    ['Count the contacts of a run that starts now', 'svc campaigns estimate @last'],
+    [
+      'Show the time of a run in February',
+      'svc campaigns estimate @last --at 2026-02-01T09:00:00Z',
+    ],
+  ],
+  args,
+  query: estimateQuery,
+  names: { scheduledFor: 'at' },
+  route: async () =>
+    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.estimate,
+  view: async ({ total, dispatch, skipped, firstAt, lastAt, limitedBy }) => {
+    const { card } = await import('../base/format.ts');
+    const { countLines } = await import('../base/run-view.ts');
+    const left = Object.entries(skipped).filter(([, count]) => count > 0);
+    const fates = [['dispatch', dispatch] as const, ...left];
+    const lines = countLines(fates.map(([name, count]) => ({ name, count, of: total })));
+    const times = card({ firstAt, lastAt, limitedBy }, ['firstAt', 'lastAt', 'limitedBy']);
+    return `${total.toLocaleString('en')} contacts\n${lines}\n\n${times}`;
+  },
+  warning: campaignWarning,
+});

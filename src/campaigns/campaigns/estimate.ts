@@ -1,0 +1,49 @@
+// The estimate of a campaign: its contacts by fate, and the time that a run would take.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
+import { resolveSenders } from '../../identity/senders/resolve.ts';
+import { findOpenRun } from '../../people/runs/list-queries.ts';
+import { ServiceError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { estimateRun } from '../audience/estimate.ts';
+import { type CampaignFacts, factsOf } from './present-campaign.ts';
+import { campaigns } from './queries.ts';
+import type { Estimate, EstimateCampaign } from './run-schema.ts';
+
+/** Returns the domain whose warming limits the run; null without one. */
+async function domainOfSender(
+  db: Db,
+  organizationId: string,
+  { from }: CampaignFacts,
+): Promise<string | null> {
+  const [sender] = await resolveSenders(db, [{ organizationId, from }], findHostedSender);
+  return sender === undefined || sender instanceof ServiceError ? null : sender.domainId;
+}
+
+/** Estimates a run of a campaign that would start now, or at a time. @throws ResourceNotFoundError; CapacityError. */
+export async function estimateCampaign(
+  app: App,
+  { organizationId }: Caller,
+  id: string,
+  { scheduledFor }: EstimateCampaign,
+): Promise<Estimate> {
+  const { db } = app.store;
+  const facts = factsOf(await campaigns.get(db, organizationId, id));
+  const estimate = await estimateRun(app, {
+    organizationId,
+    scheduledFor: scheduledFor ?? null,
+    audience: facts.audience,
+    unsubscribeGroupId: facts.email.unsubscribeGroupId ?? null,
+    domainId: await domainOfSender(db, organizationId, facts),
+  });
+  const open = await findOpenRun(db, organizationId, id);
+  return { ...estimate, warnings: open ? [anotherRun(open)] : [] };
+}
+
+function anotherRun({ id, status }: { id: string; status: string }): Estimate['warnings'][number] {
+  const message =
+    `Run ${id} of this campaign is ${status}: another run reaches its contacts again, ` +
+    'unless it has `onlyNew`';
+  return { code: 'another-run', message, path: null, line: null };
+}
