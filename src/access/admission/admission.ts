@@ -18,6 +18,7 @@ import {
   draw,
   giveBack,
   type KnownBucket,
+  refill,
   tokensIn,
   waitMs,
 } from './buckets.ts';
@@ -199,6 +200,8 @@ export class Admission {
    */
   async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
     const { buckets, returned, tokens, leaving } = drawing;
+    // Otherwise an empty bucket would stay so until a clock that was set back is past its time.
+    for (const bucket of buckets) refill(bucket, now);
     const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);
   }

@@ -65,7 +65,7 @@ export function tokensIn(bucket: Bucket, nowMs: number): number {
 }
 
 /** Brings level and time up to now. */
-function refill(bucket: Bucket, nowMs: number): void {
+export function refill(bucket: Bucket, nowMs: number): void {
   bucket.level = levelAt(bucket, nowMs);
   const wasSetBack = bucket.atMs - nowMs > mostSkewMs;
   bucket.atMs = wasSetBack ? nowMs : Math.max(bucket.atMs, nowMs);

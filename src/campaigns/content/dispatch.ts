@@ -16,7 +16,7 @@ import { digestedContent } from '../../outbound/sending/content.ts';
 import type { RecentContents } from '../../outbound/sending/recent-contents.ts';
 import type { RunRow } from '../../people/runs/queries.ts';
 import { CapacityError, type ServiceError, ValidationError } from '../../platform/errors.ts';
-import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { pickedFrom } from './contact-paths.ts';
 import type { RunMailing } from './snapshot.ts';
 
@@ -41,17 +41,12 @@ export interface DispatchedRun {
   merge: SharedMerge | null;
 }
 
-/** Reads what the messages of a run that has started share. */
+/** Returns a run that has started with what its messages share. */
 export async function dispatchedRun(
   app: App,
-  {
-    id,
-    organization_id: organizationId,
-    shared,
-  }: Pick<RunRow, 'id' | 'organization_id' | 'shared'>,
+  { id, organization_id: organizationId }: Pick<RunRow, 'id' | 'organization_id'>,
+  mailing: RunMailing,
 ): Promise<DispatchedRun> {
-  const mailing = fromJson<RunMailing>(shared);
-  if (!mailing) throw new Error(`run ${id} has not started`);
   return { id, organizationId, mailing, merge: await sharedMergeOf(app, mailing.contentId) };
 }
 

@@ -46,6 +46,8 @@ export function campaignLoop(app: App): CampaignLoop {
   const worker = app.newId('worker');
   const turns = new RunTurns();
   const wasSet = watchClock(app.clock);
+  /** Whether the clock was set back since runs were last brought to the present. */
+  let isBehind = true;
 
   const putOff = (run: DueRun) => {
     const dueAt = app.clock.now() + troublePauseMs;
@@ -74,11 +76,13 @@ export function campaignLoop(app: App): CampaignLoop {
   const comeToPresent = async () => {
     const now = app.clock.now();
     await app.store.write((trx) => bringRunsToPresent(trx, now, now + longestWaitMs), 'quiet');
+    isBehind = false;
   };
 
   const loop = createDueLoop(app, {
     async step() {
-      if (wasSet() < 0) await comeToPresent();
+      if (wasSet() < 0) isBehind = true;
+      if (isBehind) await comeToPresent();
       const { db } = app.store;
       const moment = momentOf(app, worker);
       const next = turns.next(await selectDueRuns(db, moment, mostRead));
@@ -92,7 +96,6 @@ export function campaignLoop(app: App): CampaignLoop {
   return {
     async start() {
       await endOldLeases(app);
-      await comeToPresent();
       loop.start();
     },
     idle: () => loop.idle(),

@@ -8,11 +8,11 @@ import { findOtherRuns } from '../../people/runs/walk-queries.ts';
 import { isTimezone } from '../../platform/runtime/calendar.ts';
 import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
 import { readCandidates } from '../audience/read-ahead.ts';
-import { type Prepared, prepareDispatch } from '../content/dispatch.ts';
+import { dispatchedRun, type Prepared, prepareDispatch } from '../content/dispatch.ts';
 import type { Room } from './pace.ts';
 import { endOfQuietHours } from './quiet-hours.ts';
 import { readFailed } from './retried.ts';
-import { dispatchedRun, type Snapshots } from './walked-run.ts';
+import type { Snapshots } from './walked-run.ts';
 
 /** A message that was prepared for a contact as it was then. */
 export interface PreparedFor {
@@ -61,7 +61,7 @@ export async function preparePage(
   const recipients = judged.filter((one) => one.skip === null).slice(0, room.most);
   const prepared =
     recipients.length > 0
-      ? await prepareDispatch(app, await dispatchedRun(app, run, snapshots), recipients)
+      ? await prepareDispatch(app, await dispatchedRun(app, run, snapshots.mailing), recipients)
       : [];
   const timezone = (await findOrganization(db, organizationId))?.timezone ?? 'UTC';
   const now = app.clock.now();

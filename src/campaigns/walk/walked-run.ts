@@ -6,13 +6,11 @@ import { findHeir } from '../../access/keys/queries.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { sharedMergeOf } from '../../outbound/messages/merge.ts';
 import { type RunRow, type RunState, runs } from '../../people/runs/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { AudienceSnapshot } from '../audience/schema.ts';
-import type { DispatchedRun } from '../content/dispatch.ts';
 import type { RunMailing } from '../content/snapshot.ts';
 
 /** Runs whose snapshots stay in memory. An audience can name 10,000 contacts. */
@@ -54,16 +52,6 @@ export async function snapshotsOf(
   const read = snapshotsIn(await runs.get(app.store.db, organization_id, id));
   kept.set(id, read);
   return read;
-}
-
-/** Returns a run for the content room. */
-export async function dispatchedRun(
-  app: App,
-  { id, organization_id: organizationId }: Pick<RunState, 'id' | 'organization_id'>,
-  { mailing }: Snapshots,
-): Promise<DispatchedRun> {
-  const merge = await sharedMergeOf(app, mailing.contentId);
-  return { id, organizationId, mailing, merge };
 }
 
 /** Returns the caller whose rights a run has: its key, or the operator. Null once that key is revoked. */

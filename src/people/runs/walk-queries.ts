@@ -106,9 +106,6 @@ export const putOffRun = own.run((db, id: string, dueAt: number) =>
     .where('due_at', '<', dueAt),
 );
 
-/** A contact that may have failed: its message decides. */
-export type MayHaveFailed = Pick<RecipientRow, 'contact_id' | 'outcome' | 'message_id'>;
-
 /** Returns contacts of the ledger that were not skipped, in the order of ids. */
 export const selectNotSkipped = own.all(
   (db, runId: string, { after, until, limit }: { after: string; until: string; limit: number }) =>

@@ -76,7 +76,7 @@ export async function dispatched(
   row: RunRow,
   addressees: readonly Addressee[],
 ): Promise<string[]> {
-  const run = await dispatchedRun(app, row);
+  const run = await dispatchedRun(app, row, JSON.parse(row.shared ?? ''));
   const prepared = await prepareDispatch(app, run, addressees);
   const mails = prepared.flatMap((one) => ('request' in one ? [one] : []));
   const results = await app.store.write((trx) => dispatch(app, trx, caller, run, mails));

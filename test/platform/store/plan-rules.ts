@@ -25,7 +25,11 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['organization_id', 'conversation_id'],
   ],
   recipients: [['message_id'], ['contact_id']],
-  deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
+  deliveries: [
+    ...[['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
+    // At most 5,000 of a run are in the queue, which its index covers.
+    ['campaign_run_id'],
+  ],
   events: [['message_id'], ['organization_id', 'id']],
   email_projections: [['message_id'], ['due_at']],
   threads: [['id'], ['mailbox_id', 'folder', 'is_read', 'is_starred']],

@@ -239,6 +239,10 @@ it('every query parameter of every route has a sample, and every sample has a pa
   expect(routes.map(nameOf).filter((name) => !Object.hasOwn(rows, name))).toEqual([]);
 });
 
+/** Tells whether a scan counts the contacts of an audience, which is done aside and within a deadline. */
+const isCount = ({ path }: Route, scan: string) =>
+  path.endsWith('/estimate') && scan.includes(' of contacts by nothing');
+
 /** Returns the choice of no parameter, of each one, and of each two. */
 function choicesOf(parameters: readonly string[]): string[][] {
   const pairs = parameters.flatMap((one, index) =>
@@ -445,9 +449,11 @@ describe.each(stores)('the query plans on %s', (store) => {
     await world.close();
   });
 
-  async function expectNoScan(ran: readonly Query[]): Promise<void> {
+  async function expectNoScan(ran: readonly Query[], route?: Route): Promise<void> {
     for (const query of ran) {
-      expect({ query: query.text, scans: await planner.faults(query) }).toEqual({
+      const faults = await planner.faults(query);
+      const scans = faults.filter((scan) => !(route && isCount(route, scan)));
+      expect({ query: query.text, scans }).toEqual({
         query: query.text,
         scans: [],
       });
@@ -492,7 +498,7 @@ describe.each(stores)('the query plans on %s', (store) => {
         for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
       }
       expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
-      await expectNoScan([...ran.values()]);
+      await expectNoScan([...ran.values()], route);
     },
   );
 
