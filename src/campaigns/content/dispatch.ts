@@ -41,7 +41,7 @@ export interface DispatchedRun {
   merge: SharedMerge | null;
 }
 
-/** Returns a run that has started with what its messages share. */
+/** Returns a started run with the content of its messages. */
 export async function dispatchedRun(
   app: App,
   { id, organization_id: organizationId }: Pick<RunRow, 'id' | 'organization_id'>,
@@ -153,7 +153,7 @@ function requestOf(
 
 /**
  * Accepts prepared messages of one run inside a page's transaction, in their order. A refusal stops no other
- * message: the caller decides what it means for the run.
+ * message: the caller decides about the run.
  */
 export async function dispatch(
   app: App,

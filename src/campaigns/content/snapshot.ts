@@ -1,5 +1,5 @@
 // The content of a run: read once when the run starts, stored once, and shared by all of its messages. Later
-// changes of campaign, template and brand do not reach it.
+// changes of campaign, template and brand leave the run as it is.
 import { brandValuesOf, findBrandForTemplate } from '../../content/brands/values.ts';
 import type { BrandValues, CompiledTemplate } from '../../content/rendering/compiled.ts';
 import { withFooter } from '../../content/rendering/footer.ts';
@@ -32,7 +32,7 @@ export interface CampaignMail {
   metadata: SendPayload['metadata'] | null;
 }
 
-/** What all messages of a run have in common beside their content, stored with the run as JSON. */
+/** Fields of all messages of a run, beside their content. Stored with the run as JSON. */
 export interface RunMailing {
   /** Id of the stored content. */
   contentId: string;
@@ -118,7 +118,7 @@ export async function draftRunContent(
   };
 }
 
-/** Stores the content of a run in the transaction that starts it; returns what its messages share. */
+/** Stores the content of a run in the transaction that starts the run; returns the fields of its messages. */
 export async function storeRun(
   app: App,
   trx: Db,
@@ -131,7 +131,7 @@ export async function storeRun(
   };
 }
 
-/** Gives up the content of a run that is deleted; its messages keep it for as long as they exist. */
+/** Gives up the content of a deleted run. The last of its messages deletes the content. */
 export async function releaseRunContent(trx: Db, { contentId }: RunMailing): Promise<void> {
   await deleteUnusedContent(trx, contentId);
 }

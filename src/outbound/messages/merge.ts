@@ -1,6 +1,6 @@
 // Contents that are filled for each message. All messages of a campaign run share one compiled content, and
-// each keeps the values of its contact. Whoever needs the content of a message fills it anew: an attempt, a
-// download, a preview, a click. The same values always give the same bytes. Filling runs in the worker of
+// each message keeps the values of its contact. An attempt, a download, a preview and a click fill the content
+// anew. The same values always give the same bytes. Filling runs in the worker of
 // templates, not on the carrier: a fill beyond its deadline ends its thread, which must hold no connection.
 import type { BrandValues, CompiledTemplate, Filled } from '../../content/rendering/compiled.ts';
 import { fillTemplate } from '../../content/rendering/fill.ts';
@@ -18,7 +18,7 @@ import { viewUrl } from './storage-urls.ts';
 
 const mostKept = { contents: 1_000, bytes: 32 * 1024 * 1024 };
 
-/** What all messages of a content share, stored as JSON. */
+/** Template and values of all messages of a content, stored as JSON. */
 export interface SharedMerge {
   compiled: CompiledTemplate;
   /** Data beside the values of the contact. */
@@ -43,7 +43,7 @@ export type ContentOwner = Pick<
 >;
 
 interface Kept {
-  /** Null for a content that is not filled. */
+  /** Null for a content without Liquid. */
   shared: SharedMerge | null;
   bytes: number;
 }
@@ -52,7 +52,7 @@ const keptContents = perApp((_app: App) =>
   recentlyUsedBytes<Kept>(mostKept.contents, mostKept.bytes, ({ bytes }) => bytes),
 );
 
-/** Returns what the messages of a content share, or null for a content that is not filled. */
+/** Returns the template and the shared values of a content; null for a content without Liquid. */
 export async function sharedMergeOf(app: App, contentId: string): Promise<SharedMerge | null> {
   const kept = keptContents(app);
   const known = kept.get(contentId);
@@ -70,7 +70,7 @@ interface Filling {
   key: string;
   message: { id: string; createdAt: number };
   dataField: string;
-  /** Leaves HTML and text out of the answer: they were filled, to see that they can be. */
+  /** Leaves HTML and text out of the answer, for a test whether the content can be filled. */
   isBrief?: boolean;
 }
 

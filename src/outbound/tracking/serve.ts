@@ -83,7 +83,7 @@ async function findTracked(
   return url === undefined ? null : { ...found, url };
 }
 
-/** As `Found`; `url` is undefined for a link whose target is not stored. */
+/** Like `Found`; `url` is undefined for a link without a stored target. */
 type Stored = Omit<Found, 'url'> & { url: string | null | undefined };
 
 const finderOf = perApp((app: App) =>

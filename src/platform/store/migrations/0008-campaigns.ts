@@ -97,7 +97,7 @@ create table run_counters (
   attempted bigint not null, hard_bounced bigint not null, complaints bigint not null
 ) ${clustered};
 
--- Attempts of a run by minute, and those that a provider deferred for policy or rate.
+-- Attempts of a run by minute, and those deferred for policy or rate.
 create table run_minutes (
   -- Named: a reference would lock the run at each new minute.
   run_id text not null,
