@@ -1,7 +1,7 @@
 // Checks the audience of a campaign when it is saved, and takes its snapshot when a run starts.
 
-import { findGroups } from '../../people/contacts/groups/queries.ts';
-import type { ContactQuery } from '../../people/contacts/groups/query-schema.ts';
+import { type ContactGroupRow, findGroups } from '../../people/contacts/groups/queries.ts';
+import { type ContactQuery, conditionsIn } from '../../people/contacts/groups/query-schema.ts';
 import { findKnownIds, findLastId } from '../../people/contacts/queries.ts';
 import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -11,6 +11,20 @@ function assertKnown(kind: string, ids: readonly string[], known: readonly strin
   const found = new Set(known);
   const missing = ids.find((id) => !found.has(id));
   if (missing !== undefined) throw new ResourceNotFoundError(kind, missing);
+}
+
+/** Limit of the conditions of all groups by query of an audience: each contact is compared with all of them. */
+const mostConditions = 100;
+
+/** Returns the queries of groups. @throws ValidationError above the limit of conditions. */
+function queriesOf(groups: readonly Pick<ContactGroupRow, 'query'>[]): ContactQuery[] {
+  const queries = groups.flatMap(({ query }) => fromJson<ContactQuery>(query) ?? []);
+  const conditions = queries.reduce((sum, query) => sum + conditionsIn(query), 0);
+  if (conditions <= mostConditions) return queries;
+  throw ValidationError.of(
+    'audience.groupIds',
+    `may have at most ${mostConditions} conditions in all groups by query; these have ${conditions}`,
+  );
 }
 
 /**
@@ -36,12 +50,14 @@ export async function assertAudience(
     groupIds,
     groups.map(({ id }) => id),
   );
+  queriesOf(groups);
   assertKnown('contact', contactIds, await findKnownIds(db, organizationId, contactIds));
 }
 
 /**
  * Returns an audience for the reads of this room. It keeps the queries of groups as they are now, so a run does
  * not depend on later changes. Groups that are gone have no members.
+ * @throws ValidationError for groups by query with too many conditions.
  */
 export async function snapshotAudience(
   db: Db,
@@ -50,7 +66,7 @@ export async function snapshotAudience(
   at: number,
 ): Promise<AudienceSnapshot> {
   const groups = await findGroups(db, organizationId, audience.groupIds);
-  const queries = groups.flatMap(({ query }) => fromJson<ContactQuery>(query) ?? []);
+  const queries = queriesOf(groups);
   const byHand = groups.filter(({ query }) => query === null).map(({ id }) => id);
   return { ...audience, groupIds: byHand.sort(), queries, at };
 }

@@ -23,6 +23,8 @@ export interface Question {
   unsubscribeGroupId: string | null;
   /** Contacts that one of these runs has judged are not in the audience. */
   omitRunIds: readonly string[];
+  /** Those among the contacts that match a query of the audience, if they are known (readMatches). */
+  matching?: ReadonlySet<string>;
 }
 
 /** A contact that gets a message. */
@@ -61,7 +63,7 @@ const tagsOf = (row: ForRunRow) => fromJson<string[]>(row.tags) ?? [];
 /** Leaves out contacts that the audience no longer includes. */
 async function withinAudience(
   trx: Db,
-  { organizationId, audience, omitRunIds }: Question,
+  { organizationId, audience, omitRunIds, matching }: Question,
   rows: readonly ForRunRow[],
 ): Promise<readonly ForRunRow[]> {
   const idsOf = (some: readonly ForRunRow[]) => some.map(({ id }) => id);
@@ -77,7 +79,8 @@ async function withinAudience(
   }
   if (audience.queries.length > 0 && others().length > 0) {
     const asked = askedOf(organizationId, audience);
-    for (const id of await matchesAmong(trx, asked, others())) found.add(id);
+    const matches = matching ?? (await matchesAmong(trx, asked, others()));
+    for (const id of matches) found.add(id);
   }
   return left.filter(({ id }) => found.has(id));
 }

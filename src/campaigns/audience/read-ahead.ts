@@ -1,9 +1,10 @@
 // Reads the next contacts of a run before the transaction that judges them.
 
+import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { findIdFurther } from '../../people/contacts/queries.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
 import type { Store } from '../../platform/store/db.ts';
-import { selectIncluded } from './queries.ts';
+import { askedOf, selectIncluded } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read examines for groups by query. */
@@ -52,5 +53,30 @@ export async function readCandidates(
   } catch (error) {
     if (!(error instanceof OverdueError)) throw error;
     return read(mostExamined * nextShare);
+  }
+}
+
+/**
+ * Reads which of these contacts match a query of the audience, beside the event loop: a query can take a millisecond
+ * for each contact, which no transaction has. If all of them take too long, the answer is about the first ones only.
+ * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ */
+export async function readMatches(
+  store: Store,
+  organizationId: string,
+  audience: AudienceSnapshot,
+  ids: readonly string[],
+): Promise<{ matching: Set<string>; asked: readonly string[] }> {
+  const queries = askedOf(organizationId, audience);
+  if (queries.length === 0) return { matching: new Set(), asked: ids };
+  const read = async (asked: readonly string[]) => ({
+    matching: new Set(await store.aside(organizationId, (db) => matchesAmong(db, queries, asked))),
+    asked,
+  });
+  try {
+    return await read(ids);
+  } catch (error) {
+    if (!(error instanceof OverdueError)) throw error;
+    return read(ids.slice(0, Math.ceil(ids.length * nextShare)));
   }
 }

@@ -6,6 +6,7 @@
 //   a due row                               | its mail is in the queue, counted, no longer due
 //   its address blocked or gone             | no mail, no longer due
 //   an organization that may not send now   | due again in an hour; nothing is counted
+//   an address with ten mails in a day      | the same (addresses.ts)
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
@@ -30,6 +31,7 @@ import { ServiceError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { createDueLoop, type DueLoop } from '../../platform/store/due-loop.ts';
+import { takeMail } from './addresses.ts';
 import { linkLivesMs, mailsPerSecond } from './limits.ts';
 import { confirmRequest } from './mail.ts';
 import { confirmToken } from './tokens.ts';
@@ -137,17 +139,20 @@ async function mailRows(app: App, trx: Db, due: DueRows): Promise<Mailed> {
   const blocked = await findBlocked(trx, organizationId, folded);
   const asked: { row: ConfirmationRow; request: AcceptRequest }[] = [];
   const unreached: ConfirmationRow[] = [];
+  const flooded: ConfirmationRow[] = [];
   for (const row of rows) {
     const email = emails.get(row.contact_id) ?? null;
     if (email === null || blocked.has(foldAddress(email))) {
       await updateConfirmation(trx, { ...row, due_at: null });
     } else if (isLost(app, sender, email)) {
       unreached.push(row);
+    } else if (!takeMail(app, foldAddress(email), now)) {
+      flooded.push(row);
     } else {
       asked.push({ row, request: await requestFor(app, trx, row, { sender, email, now }) });
     }
   }
-  await putOff(trx, unreached, now);
+  await putOff(trx, [...unreached, ...flooded], now);
   const results = await acceptAll(
     app,
     trx,

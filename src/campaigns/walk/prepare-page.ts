@@ -7,7 +7,7 @@ import type { RunState } from '../../people/runs/queries.ts';
 import { findOtherRuns } from '../../people/runs/walk-queries.ts';
 import { isTimezone } from '../../platform/runtime/calendar.ts';
 import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
-import { readCandidates } from '../audience/read-ahead.ts';
+import { readCandidates, readMatches } from '../audience/read-ahead.ts';
 import { dispatchedRun, type Prepared, prepareDispatch } from '../content/dispatch.ts';
 import type { Room } from './pace.ts';
 import { endOfQuietHours } from './quiet-hours.ts';
@@ -49,15 +49,18 @@ export async function preparePage(
   const { db } = app.store;
   const { organization_id: organizationId } = run;
   const { audience, policy } = snapshots;
-  const question: Question = {
+  const first: Question = {
     organizationId,
     runId: run.id,
     audience,
     unsubscribeGroupId: policy.unsubscribeGroupId,
     omitRunIds: run.only_new === 1 ? await findOtherRuns(db, run) : [],
   };
-  const { ids, reached } = await readPage(app, run, snapshots);
-  const judged = ids.length > 0 ? await judgeContacts(db, question, ids) : [];
+  const read = await readPage(app, run, snapshots);
+  // The read has found that they match. A contact that is changed from here on is prepared again.
+  const matching = new Set(read.ids);
+  const judged =
+    read.ids.length > 0 ? await judgeContacts(db, { ...first, matching }, read.ids) : [];
   const recipients = judged.filter((one) => one.skip === null).slice(0, room.most);
   const prepared =
     recipients.length > 0
@@ -75,9 +78,24 @@ export async function preparePage(
     return one ? [[contactId, { updatedAt, email, prepared: one }] as const] : [];
   });
   return {
-    ...{ run, snapshots, question, ids, reached, room, tokens, timezone },
+    ...(await matched(app, first, read)),
+    ...{ run, snapshots, room, tokens, timezone },
     prepared: new Map(parts),
   };
+}
+
+/** Reads which candidates match the queries of the audience. Shortens a page that takes too long. */
+async function matched(
+  app: App,
+  question: Question,
+  { ids, reached }: Pick<Page, 'ids' | 'reached'>,
+): Promise<Pick<Page, 'question' | 'ids' | 'reached'>> {
+  const { organizationId, audience } = question;
+  if (audience === null || ids.length === 0) return { question, ids, reached };
+  const { matching, asked } = await readMatches(app.store, organizationId, audience, ids);
+  const isWhole = asked.length === ids.length;
+  const end = isWhole ? reached : (asked.at(-1) ?? reached);
+  return { question: { ...question, matching }, ids: asked, reached: end };
 }
 
 function readPage(

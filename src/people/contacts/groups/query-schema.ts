@@ -169,6 +169,12 @@ export const contactQuery = z
     message: 'is longer than 16 KB of JSON',
   });
 
+/** Counts the conditions of a query. */
+export function conditionsIn({ all, any, not }: ContactQuery): number {
+  const inner = [all ?? [], any ?? [], not ?? []].flat();
+  return inner.length === 0 ? 1 : inner.reduce((sum, one) => sum + conditionsIn(one), 0);
+}
+
 /** Lists the campaigns that a query names. */
 export function campaignsIn({ all, any, not, ...one }: ContactQuery): string[] {
   const inner = [all ?? [], any ?? [], not ?? []].flat();
