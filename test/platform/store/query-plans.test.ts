@@ -239,9 +239,9 @@ it('every query parameter of every route has a sample, and every sample has a pa
   expect(routes.map(nameOf).filter((name) => !Object.hasOwn(rows, name))).toEqual([]);
 });
 
-/** Tells whether a scan counts the contacts of an audience, which is done aside and within a deadline. */
+/** Tells whether a scan belongs to the count of an audience, which runs aside and within a deadline. */
 const isCount = ({ path }: Route, scan: string) =>
-  path.endsWith('/estimate') && / of contact(?:s|_tags) by nothing$/.test(scan);
+  path.endsWith('/estimate') && / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
 
 /** Returns the choice of no parameter, of each one, and of each two. */
 function choicesOf(parameters: readonly string[]): string[][] {
