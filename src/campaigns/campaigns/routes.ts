@@ -206,7 +206,8 @@ export const campaignRunRoutes = {
     summary: 'Make a run to the contacts that failed in an ended run',
     description:
       'Those for whom no message could be made, and those whose message failed; never bounced ' +
-      'or complained ones. It has the content of the campaign as it is now.',
+      'or complained ones, nor those of another retry of the run. It has the content of the ' +
+      'campaign as it is now.',
     permission: 'campaigns:run',
     status: 201,
     params: runPath,

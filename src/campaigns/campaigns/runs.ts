@@ -188,7 +188,8 @@ export async function listRuns(
 
 /**
  * Makes a run to the contacts that have failed in an ended run: those without a message, and those with a failed
- * one. Its content and audience are the campaign's of now.
+ * one. Its content and audience are the campaign's of now. Contacts that another retry of the run has judged are left
+ * out: a retry that is asked for twice reaches each of them once.
  * @throws as `createRun`; ConflictError while the run has not ended, or if nobody failed.
  */
 export async function retryRun(

@@ -4,8 +4,9 @@ import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import type { RunState } from '../../people/runs/queries.ts';
-import { findOtherRuns } from '../../people/runs/walk-queries.ts';
+import { findOtherRetries, findOtherRuns } from '../../people/runs/walk-queries.ts';
 import { isTimezone } from '../../platform/runtime/calendar.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
 import { readCandidates, readMatches } from '../audience/read-ahead.ts';
 import { dispatchedRun, type Prepared, prepareDispatch } from '../content/dispatch.ts';
@@ -54,7 +55,7 @@ export async function preparePage(
     runId: run.id,
     audience,
     unsubscribeGroupId: policy.unsubscribeGroupId,
-    omitRunIds: run.only_new === 1 ? await findOtherRuns(db, run) : [],
+    omitRunIds: await findOmitted(db, run),
   };
   const read = await readPage(app, run, snapshots);
   // The read has found that they match. A contact that is changed from here on is prepared again.
@@ -82,6 +83,12 @@ export async function preparePage(
     ...{ run, snapshots, room, tokens, timezone },
     prepared: new Map(parts),
   };
+}
+
+/** Returns the runs whose contacts this one leaves out. */
+async function findOmitted(db: Db, run: RunState): Promise<string[]> {
+  if (run.retry_of !== null) return findOtherRetries(db, run);
+  return run.only_new === 1 ? findOtherRuns(db, run) : [];
 }
 
 /** Reads which candidates match the queries of the audience. Shortens a page that takes too long. */

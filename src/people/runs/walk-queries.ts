@@ -146,6 +146,20 @@ export const findOtherRuns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
+/** Returns the ids of the other runs that repeat the same run as this one. */
+export const findOtherRetries = own.all(
+  (db, run: Pick<RunRow, 'id' | 'organization_id' | 'campaign_id' | 'retry_of'>) =>
+    db
+      .selectFrom('campaign_runs')
+      .select('id')
+      .where('organization_id', '=', run.organization_id)
+      .where('campaign_id', '=', run.campaign_id)
+      .where('retry_of', '=', run.retry_of)
+      .where('id', '!=', run.id)
+      .orderBy('id'),
+  (rows) => rows.map(({ id }) => id),
+);
+
 /**
  * Pauses the runs of a restored store that would go on by themselves: a copy of a server must not send a
  * newsletter again.

@@ -52,6 +52,9 @@ describe.each(stores)('a run on %s', (store) => {
     await walk();
     expect(await judged(retry)).toEqual([ids[0], ids[6]]);
     expect(await read(retry)).toMatchObject({ status: 'completed', totalRecipients: 2 });
+    const again = await retryRun(test.app, test.operator, place, {});
+    await walk();
+    expect(await judged(again)).toEqual([]);
   });
 
   it('with onlyNew leaves out all contacts of earlier runs', async () => {
