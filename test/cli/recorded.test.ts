@@ -15,7 +15,7 @@ const changesNothing = [
   ...['webhooks show', 'webhooks stats', 'webhooks verify'],
   // Its attempts are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'webhooks redeliver',
-  ...['unsubscribe-groups list', 'unsubscribe-groups show'],
+  ...['unsubscribe-groups list', 'unsubscribe-groups show', 'unsubscribe-groups members list'],
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['brands list', 'brands show'],
   ...['groups list', 'groups members', 'groups show'],
@@ -108,6 +108,13 @@ const changes: Readonly<Record<string, Change>> = {
     args: (idOf) => [idOf('groups create'), '--contact', idOf('contacts create')],
   },
   'groups delete': { args: (idOf) => [idOf('groups create'), '--yes'] },
+  'unsubscribe-groups create': { args: () => ['--name', 'News', '--confirm'] },
+  'unsubscribe-groups members add': {
+    args: (idOf) => [...[idOf('unsubscribe-groups create'), '--contact', idOf('contacts create')]],
+  },
+  'unsubscribe-groups members remove': {
+    args: (idOf) => [...[idOf('unsubscribe-groups create'), '--contact', idOf('contacts create')]],
+  },
   'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'conversations create': { args: () => ['--title', 'A late invoice'] },
   'conversations update': { args: (idOf) => [idOf('conversations create'), '--urgency', 'high'] },
@@ -141,7 +148,6 @@ const changes: Readonly<Record<string, Change>> = {
     args: () => ['-', '--format', 'plain'],
     input: 'address\nlost@example.org\n',
   },
-  'unsubscribe-groups create': { args: () => ['--name', 'News'] },
   'unsubscribe-groups update': {
     args: (idOf) => [idOf('unsubscribe-groups create'), '--name', 'Monthly'],
   },
