@@ -66,9 +66,7 @@ export async function snapshotAudience(
   at: number,
 ): Promise<AudienceSnapshot> {
   const groups = await findGroups(db, organizationId, audience.groupIds);
-  const queries = queriesOf(groups);
-  const byHand = groups.filter(({ query }) => query === null).map(({ id }) => id);
-  return { ...audience, groupIds: byHand.sort(), queries, at };
+  return { ...audience, queries: queriesOf(groups), at };
 }
 
 /** Returns the highest id of a contact, which ends a run that starts now. Null without contacts. */

@@ -30,9 +30,9 @@ export const audienceInput = z
 
 export type Audience = z.output<typeof audienceInput>;
 
-/** The audience of a run, as of its start: `groupIds` are groups with members by hand. */
+/** The audience of a run, as of its start. Groups with members by hand are read when a contact is judged. */
 export interface AudienceSnapshot extends Audience {
-  /** Queries of the other groups. */
+  /** Queries of the groups by query, which have no stored members. */
   queries: ContactQuery[];
   /** Time from which the days of queries are counted back, ms since 1970. */
   at: number;

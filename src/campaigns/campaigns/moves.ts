@@ -37,7 +37,7 @@ import { runNoun } from './schema.ts';
 export type Author = 'person' | 'service';
 
 /** The authors of each possible move, by the status before and after it. */
-export const runMoves: Readonly<
+const runMoves: Readonly<
   Record<RunStatus, Readonly<Partial<Record<RunStatus, readonly Author[]>>>>
 > = {
   scheduled: {

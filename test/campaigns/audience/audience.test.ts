@@ -197,6 +197,17 @@ describe.each(stores)('an audience on %s', (store) => {
       expect(judged.map(({ skip }) => skip)).toEqual(['duplicate', null]);
     });
 
+    it('keeps all groups of an audience, and the queries among them', async () => {
+      const { app, caller } = test;
+      const { db } = app.store;
+      const byHand = await createContactGroup(app, caller, { name: 'By hand' });
+      const query = { tag: 'vip' };
+      const byQuery = await createContactGroup(app, caller, { name: 'By query', query });
+      const audience = { ...none, groupIds: [byQuery.id, byHand.id] };
+      const kept = await snapshotAudience(db, caller.organizationId, audience, 1);
+      expect(kept).toEqual({ ...audience, queries: [query], at: 1 });
+    });
+
     it('leaves out contacts that an earlier run has judged', async () => {
       const { app, caller } = test;
       const ids: string[] = [];
