@@ -11,6 +11,7 @@ import { record } from '../../history/events/record.ts';
 import { findOpenRun } from '../../people/runs/list-queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
+import { assertAudience } from '../audience/audience.ts';
 import { assertReadsTemplate } from '../content/preview.ts';
 import { checkCampaign } from './checks.ts';
 import {
@@ -103,6 +104,7 @@ export async function createCampaign(
     transactional: input.transactional ?? false,
   };
   assertReadsTemplate(caller, email);
+  await assertAudience(app.store.db, caller.organizationId, audience);
   const warnings = await checkCampaign(app, caller, facts);
   return store(app, caller, { name, channel, ...columnsOf(facts, warnings) });
 }
@@ -154,6 +156,8 @@ export async function updateCampaign(
   const { organizationId } = caller;
   if (input.email) assertReadsTemplate(caller, input.email);
   const found = await campaigns.get(app.store.db, organizationId, id);
+  // A stored audience may name contacts that were deleted since.
+  if (input.audience) await assertAudience(app.store.db, organizationId, input.audience);
   const warnings = await checkCampaign(app, caller, changed(found, input));
   return app.store.write(async (trx) => {
     const row = await lockCampaign(trx, organizationId, id);

@@ -8,7 +8,6 @@ import { namedCheck } from '../../outbound/messages/send-check.ts';
 import { type AcceptingSend, openAcceptChecks } from '../../outbound/queue/send-checks.ts';
 import { nothingTracked } from '../../outbound/tracking/content.ts';
 import { ValidationError } from '../../platform/errors.ts';
-import { assertAudience } from '../audience/audience.ts';
 import { checkCampaignMail } from '../content/preview.ts';
 import {
   type CampaignFacts,
@@ -50,9 +49,8 @@ function toCheck(
 }
 
 /**
- * Checks a campaign before it is saved, and returns advice about its content.
- * @throws ResourceNotFoundError for a missing resource; ValidationError for an audience without contacts, or
- * for content that cannot be filled; ConflictError for a template that is not published.
+ * Checks a campaign but its audience before it is saved, and returns advice about its content.
+ * @throws ResourceNotFoundError for a missing resource; ValidationError for content that cannot be filled; ConflictError for a template that is not published.
  */
 export async function checkCampaign(
   app: App,
@@ -60,7 +58,6 @@ export async function checkCampaign(
   facts: CampaignFacts,
 ): Promise<TemplateWarning[]> {
   const { db } = app.store;
-  await assertAudience(db, caller.organizationId, facts.audience);
   const send = toCheck(caller, facts, undefined);
   const refuse = await namedCheck.prepare(app, db, [send]);
   const error = refuse(send);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
 import { updateCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
 import { updateCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
@@ -48,5 +49,22 @@ describe('a run whose rights change', () => {
       failureReason: expect.stringContaining('needs a group that its recipients can leave'),
       startedAt: null,
     });
+  });
+
+  it('leaves a campaign open to changes after one of its contacts is deleted', async () => {
+    const { app, operator } = test;
+    const [gone = '', left = ''] = await makeContacts(app, operator, 2);
+    const audience = { contactIds: [gone, left] };
+    const campaignId = await makeCampaign(app, operator, { audience });
+    await deleteContact(app, operator, gone);
+    const renamed = await updateCampaign(app, operator, campaignId, { name: 'Later' });
+    expect(renamed.name).toBe('Later');
+    const again = updateCampaign(
+      app,
+      operator,
+      campaignId,
+      updateCampaignInput.parse({ audience }),
+    );
+    await expect(again).rejects.toThrow(gone);
   });
 });
