@@ -23,7 +23,7 @@ export interface Question {
   unsubscribeGroupId: string | null;
   /** Contacts that one of these runs has judged are not in the audience. */
   omitRunIds: readonly string[];
-  /** Those among the contacts that match a query of the audience, if they are known (readMatches). */
+  /** Contacts that match a query of the audience, if they are known (readMatches). */
   matching?: ReadonlySet<string>;
 }
 
