@@ -5,6 +5,8 @@ import { idOf } from '../../../core/api/resource-schema.ts';
 import { contactStatuses, contactTag, longestField } from '../schema.ts';
 
 const mostConditions = 50;
+/** Longest `field`: the name of a custom field, and the path before it. */
+const longestFieldName = 1_000;
 const deepest = 5;
 const mostBytes = 16_384;
 const mostDays = 3_650;
@@ -26,6 +28,7 @@ const customField = /^profile\.customFields\..{1,100}$/su;
 
 const field = z
   .string()
+  .max(longestFieldName)
   .refine(
     (name) => profileFields.includes(name) || customField.test(name),
     'must be a field such as profile.company, or profile.customFields.NAME',
