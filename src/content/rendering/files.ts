@@ -23,10 +23,10 @@ const control = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
-function isGitFolder(component: string): boolean {
-  const plain = component.replace(ignored, '').toLowerCase();
+function hasGitFolder(path: string): boolean {
+  const plain = path.replace(ignored, '').toLowerCase();
   // NTFS drops dots and spaces at the end, reads `.git::$INDEX_ALLOCATION` as `.git`, and knows it as `git~1`.
-  return /^(?:\.git|git~1)(?:[ .]*$|:)/.test(plain);
+  return /(?:^|\/)(?:\.git|git~1)(?:[ .]*(?:\/|$)|:)/.test(plain);
 }
 
 /** Returns the problem with one path, or null. */
@@ -43,7 +43,7 @@ function problemOf(path: string): string | null {
   const components = path.split('/');
   if (components.includes('')) return 'a path has no empty component';
   if (components.some((one) => one === '.' || one === '..')) return 'a path has no . or ..';
-  if (components.some(isGitFolder)) return 'a path has no .git';
+  if (hasGitFolder(path)) return 'a path has no .git';
   return null;
 }
 
@@ -65,13 +65,16 @@ const entryOf = (name: string, isFile: boolean): Entry => ({ name, isFile, inner
  */
 function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
   const root = entryOf('', false);
+  // The same names stand in many paths, and folding one takes a µs.
+  const keys = new Map<string, string>();
   let folders = 0;
   for (const path of paths) {
     const components = path.split('/');
     let folder = root;
     for (const [index, component] of components.entries()) {
       const isFile = index === components.length - 1;
-      const key = folded(component);
+      const key = keys.get(component) ?? folded(component);
+      keys.set(component, key);
       const other = folder.inner.get(key);
       const entry = other ?? entryOf(component, isFile);
       if (!other) {
@@ -81,7 +84,7 @@ function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
           throw ValidationError.of('files', `a template has at most ${fileLimits.folders} folders`);
         }
       } else {
-        const problem = clash(components.slice(0, index + 1), isFile, other);
+        const problem = clash(components, index, other);
         if (problem !== null) {
           yield [path, problem];
           break;
@@ -92,14 +95,15 @@ function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
   }
 }
 
-/** Returns the problem of a name with an earlier entry of the same folded name, or null. */
-function clash(components: readonly string[], isFile: boolean, other: Entry): string | null {
-  const name = components.join('/');
-  if (other.name !== components.at(-1)) {
-    const earlier = [...components.slice(0, -1), other.name].join('/');
-    return `${name} differs from ${earlier} in upper and lower case only`;
+/** Returns the problem of the name at `index` with an earlier entry of the same folded name, or null. */
+function clash(components: readonly string[], index: number, other: Entry): string | null {
+  const nameOf = (last = '') => [...components.slice(0, index), last].join('/');
+  const name = components[index];
+  if (other.name !== name) {
+    return `${nameOf(name)} differs from ${nameOf(other.name)} in upper and lower case only`;
   }
-  return isFile || other.isFile ? `${name} is a file and a folder` : null;
+  const isFile = index === components.length - 1;
+  return isFile || other.isFile ? `${nameOf(name)} is a file and a folder` : null;
 }
 
 function refuse(errors: FieldErrors): void {
