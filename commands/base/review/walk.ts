@@ -8,9 +8,9 @@
 //   skip      stays open
 //   quit      stays open, as all others do
 
+import type { CursorPage } from '../../../src/core/api/cursor.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
-import type { ActionPage } from '../../../src/inbox/approvals/actions.ts';
 import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
@@ -67,7 +67,7 @@ async function openProposals({ app, caller, mailboxId }: Walk): Promise<Place[]>
   do {
     const state = 'proposed';
     const query: object = { state, limit: String(proposalsAtOnce), ...(cursor && { cursor }) };
-    const page: ActionPage =
+    const page: CursorPage<MailboxAction> =
       mailboxId === null
         ? await runRoute(app, caller, mailboxActionRoutes.listAll, { query })
         : await runRoute(app, caller, mailboxActionRoutes.list, {

@@ -1,5 +1,5 @@
 // The ledger of a run: each contact that it has judged, with what became of its message.
-import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -46,10 +46,9 @@ export async function listRecipients(
   const rows = await searchInTime(app.store, caller.organizationId, field, (aside) =>
     selectRecipients(aside, id, { outcome, reason, where }, { after, limit: limit + 1 }),
   );
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1)?.contact_id : undefined;
-  return {
-    items: await presentRecipients(db, shown),
-    nextCursor: last ? cursorAfter(scope, { at: 0, id: last }) : null,
-  };
+  const { shown, nextCursor } = cutPage(scope, rows, limit, ({ contact_id: id }) => ({
+    at: 0,
+    id,
+  }));
+  return { items: await presentRecipients(db, shown), nextCursor };
 }

@@ -1,6 +1,6 @@
 // Runs of campaigns, as persons make and move them. moves.ts has the table of all moves; src/campaigns/walk
 // starts runs, sends their mail and ends them.
-import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -9,7 +9,6 @@ import { fingerprint } from '../../outbound/sending/fingerprint.ts';
 import { findRunByKey, selectRuns } from '../../people/runs/list-queries.ts';
 import { lockRun, type RunRow, type RunState, runs, updateRun } from '../../people/runs/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
-import { timeOfId } from '../../platform/runtime/ids.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { assertRunnable } from './checks.ts';
@@ -178,12 +177,8 @@ export async function listRuns(
   const scope = ['runs', campaignId];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const rows = await selectRuns(db, organizationId, campaignId, { before, limit: limit + 1 });
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
-  return {
-    items: await presentRuns(db, shown),
-    nextCursor: last ? cursorAfter(scope, { at: timeOfId(last), id: last }) : null,
-  };
+  const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
+  return { items: await presentRuns(db, shown), nextCursor };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts as consent:
 // only the button behind the link in its mail does (confirm.ts).
 import { openAllowances } from '../../access/admission/quota.ts';
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -24,18 +24,16 @@ import type { Db } from '../../platform/store/db.ts';
 import { added, addressesLeft, checkAsking, optInGroup, unasked } from './asking.ts';
 import type { AddedMember, ListMembers, Member } from './schema.ts';
 
-const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
-
 function present(row: ConfirmationRow): Member {
   const isConfirmed = row.status === 'confirmed';
   return {
     contactId: row.contact_id,
     status: isConfirmed ? 'confirmed' : 'pending',
-    confirmedAt: isConfirmed ? timeOrNull(row.confirmed_at) : null,
+    confirmedAt: isConfirmed ? isoTime(row.confirmed_at) : null,
     mails: row.mails,
-    lastMailAt: timeOrNull(row.mailed_at),
-    linkExpiresAt: timeOrNull(row.expires_at),
-    nextMailAt: timeOrNull(row.due_at),
+    lastMailAt: isoTime(row.mailed_at),
+    linkExpiresAt: isoTime(row.expires_at),
+    nextMailAt: isoTime(row.due_at),
     createdAt: isoTime(row.created_at),
   };
 }
@@ -117,7 +115,7 @@ export async function listMembers(
   { organizationId }: Caller,
   groupId: string,
   { status, limit, cursor }: ListMembers,
-): Promise<{ items: Member[]; nextCursor: string | null }> {
+): Promise<CursorPage<Member>> {
   const { db } = app.store;
   await unsubscribeGroups.get(db, organizationId, groupId);
   const scope = ['unsubscribe-group-members', groupId, status];
@@ -126,12 +124,11 @@ export async function listMembers(
     ...(cursor !== undefined && { before: readCursor(scope, cursor).id }),
     limit: limit + 1,
   });
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return {
-    items: shown.map(present),
-    nextCursor: last ? cursorAfter(scope, { at: last.created_at, id: last.contact_id }) : null,
-  };
+  const { shown, nextCursor } = cutPage(scope, rows, limit, (row) => ({
+    at: row.created_at,
+    id: row.contact_id,
+  }));
+  return { items: shown.map(present), nextCursor };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Shapes of the members of a double opt-in group, in and out.
 import { z } from 'zod';
-import { pageQuery } from '../../core/api/pagination.ts';
+import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { memberStatuses } from '../../people/unsubscribe-groups/confirmation-queries.ts';
@@ -19,12 +19,7 @@ export const membersInput = z
 
 export const listMembersQuery = z.strictObject({
   status: z.enum(memberStatuses).optional().meta({ description: 'Only members in this state' }),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+  ...cursorQuery,
 });
 
 const time = z.iso.datetime().nullable();
@@ -60,10 +55,7 @@ export const addedMemberOutput = z
   })
   .meta({ id: 'AddedUnsubscribeGroupMember', description: 'A contact after the request' });
 
-export const membersOutput = z.object({
-  items: z.array(memberOutput),
-  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-});
+export const membersOutput = cursorPageOf(memberOutput);
 
 export const addedOutput = z.object({ items: z.array(addedMemberOutput) });
 

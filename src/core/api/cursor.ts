@@ -2,7 +2,7 @@
 // previous one. A cursor is opaque and belongs to one list with its filters; any other is refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
-import { anyIdPattern } from '../../platform/runtime/ids.ts';
+import { anyIdPattern, timeOfId } from '../../platform/runtime/ids.ts';
 
 /** A page of a cursor list. */
 export interface CursorPage<T> {
@@ -16,6 +16,24 @@ export interface CursorPosition {
   at: number;
   id: string;
 }
+
+/**
+ * Cuts rows to a page of `limit`. One row more tells that another page follows; `positionOf` returns the position
+ * of the last row of this one.
+ */
+export function cutPage<Row>(
+  scope: readonly unknown[],
+  rows: readonly Row[],
+  limit: number,
+  positionOf: (row: Row) => CursorPosition,
+): { shown: Row[]; nextCursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { shown, nextCursor: last ? cursorAfter(scope, positionOf(last)) : null };
+}
+
+/** Returns the position of a row in a list by id. */
+export const positionOfId = ({ id }: { id: string }): CursorPosition => ({ at: timeOfId(id), id });
 
 /** Returns a digest of the list and its filters. `scope` has them in a fixed order. */
 function bindingOf(scope: readonly unknown[]): string {

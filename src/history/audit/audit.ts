@@ -2,7 +2,7 @@
 // secret, key or body. Processing of mail is not audited; the timeline records it
 // (src/history/events).
 
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -114,10 +114,9 @@ export async function listAudit(app: App, caller: Caller, query: AuditQuery): Pr
     after: cursor === undefined ? undefined : readCursor(scope, cursor),
   };
   const rows = await selectEntries(app.store.db, caller.organizationId, filter, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return {
-    items: shown.map(toEntry),
-    nextCursor: last ? cursorAfter(scope, { at: last.created_at, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = cutPage(scope, rows, limit, ({ created_at: at, id }) => ({
+    at,
+    id,
+  }));
+  return { items: shown.map(toEntry), nextCursor };
 }

@@ -1,7 +1,7 @@
 // Input and output shapes of the audit, and the vocabulary of audited actions.
 import { z } from 'zod';
 import type { Noun, NounAction } from '../../core/api/noun.ts';
-import { pageQuery } from '../../core/api/pagination.ts';
+import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
 /**
@@ -84,8 +84,6 @@ export function auditActions(nouns: readonly Noun[]): AuditAction[] {
   return [...new Set([...otherActions, ...ofNouns])].sort();
 }
 
-const longestCursor = 200;
-
 const byAction = { description: 'Only this kind of change' };
 
 /**
@@ -103,12 +101,7 @@ const auditFilters = z.strictObject({
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()
     .meta({ description: 'Only changes from this time on' }),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(longestCursor)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+  ...cursorQuery,
 });
 
 /** Returns the schema of the list's filters, for these audited changes. */
@@ -148,10 +141,7 @@ function auditEntry(actions: readonly AuditAction[]) {
 
 /** Returns the schema of a page of the list, for these audited changes. */
 export function auditPage(actions: readonly AuditAction[]) {
-  return z.object({
-    items: z.array(auditEntry(actions)),
-    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  });
+  return cursorPageOf(auditEntry(actions));
 }
 
 export type AuditQuery = z.output<ReturnType<typeof auditQuery>>;

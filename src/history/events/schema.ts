@@ -1,10 +1,8 @@
 // Input and output shapes of the event log and of its kinds.
 import { z } from 'zod';
-import { pageQuery } from '../../core/api/pagination.ts';
+import { cursorQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 import { listedTypes } from './names.ts';
-
-const longestCursor = 200;
 
 export const eventType = z.enum(listedTypes, {
   error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
@@ -27,12 +25,7 @@ const logFilter = {
 export const listLogQuery = z.strictObject({
   ...logFilter,
   order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Order of the list' }),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(longestCursor)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+  ...cursorQuery,
 });
 
 export const streamQuery = z.strictObject(logFilter);

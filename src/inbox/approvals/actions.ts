@@ -11,7 +11,7 @@
 // proposed   reject                                 rejected  its content is deleted
 // proposed   7 days                                 expired   its content is deleted
 
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
@@ -23,7 +23,6 @@ import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
 import { mailboxActionRejected } from './events.ts';
 import { deleteProposal } from './proposal-queries.ts';
@@ -154,25 +153,17 @@ export async function getActionRow(
   return row;
 }
 
-/** A page of actions; `nextCursor` is null on the last one. */
-export interface ActionPage {
-  items: MailboxAction[];
-  nextCursor: string | null;
-}
-
 async function pageOfActions(
   { store: { db } }: App,
   { limit, cursor, ...filter }: ListActions,
   scope: queries.ActionScope,
-): Promise<ActionPage> {
+): Promise<CursorPage<MailboxAction>> {
   const place = 'mailboxId' in scope ? scope.mailboxId : scope.organizationId;
   const list = ['actions', place, filter.state, filter.type, filter.actor];
   const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
   const rows = await queries.selectActions(db, scope, filter, before, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
-  const nextCursor = last && cursorAfter(list, { at: timeOfId(last), id: last });
-  return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
+  const { shown, nextCursor } = cutPage(list, rows, limit, positionOfId);
+  return { items: shown.map(presentAction), nextCursor };
 }
 
 /**
@@ -184,7 +175,7 @@ export async function listActions(
   { organizationId }: Caller,
   mailboxId: string,
   query: ListActions,
-): Promise<ActionPage> {
+): Promise<CursorPage<MailboxAction>> {
   await getMailboxRow(app.store.db, organizationId, mailboxId);
   return pageOfActions(app, query, { organizationId, mailboxId });
 }
@@ -197,7 +188,7 @@ export async function listAllActions(
   app: App,
   caller: Caller,
   query: ListActions,
-): Promise<ActionPage> {
+): Promise<CursorPage<MailboxAction>> {
   const where = ofMailboxThat('mailbox_id', reachOf(app, caller));
   return pageOfActions(app, query, { organizationId: caller.organizationId, where });
 }

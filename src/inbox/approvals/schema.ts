@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
-import { pageQuery } from '../../core/api/pagination.ts';
+import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
@@ -28,12 +28,7 @@ export const listActionsQuery = z.strictObject({
     .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
     .optional()
     .meta({ description: 'Only actions of this key or installation' }),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+  ...cursorQuery,
 });
 
 export const rejectActionInput = z
@@ -93,10 +88,7 @@ export const mailboxActionOutput = z
   })
   .meta({ id: 'MailboxAction', description: 'An action or a proposal in a mailbox' });
 
-export const actionPage = z.object({
-  items: z.array(mailboxActionOutput),
-  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-});
+export const actionPage = cursorPageOf(mailboxActionOutput);
 
 /** The action with its proposed content while it is open. */
 export const shownActionOutput = mailboxActionOutput

@@ -9,7 +9,7 @@
 //   proposed  approved                         (none): it became a message
 //   proposed  rejected, expired, failed        open
 //   open      delete                           (none)
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -19,7 +19,6 @@ import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { isProposed } from '../approvals/queries.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from '../threads/authors.ts';
@@ -169,14 +168,14 @@ export async function listDrafts(
   { organizationId }: Caller,
   mailboxId: string,
   { limit, cursor }: ListDrafts,
-): Promise<{ items: Draft[]; nextCursor: string | null }> {
+): Promise<CursorPage<Draft>> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
   const scope = ['drafts', mailboxId];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const bounds = { limit: limit + 1, mostBytes: mostListedBytes };
   const rows = await selectDrafts(db, mailboxId, before, bounds);
-  const shown = rows.slice(0, limit);
+  const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
   const files = await listDraftFiles(
     db,
     shown.map(({ id }) => id),
@@ -187,8 +186,6 @@ export async function listDrafts(
     const draft = await present(db, row, byDraft.get(row.id) ?? []);
     items.push({ ...draft, contentOmitted: row.byte_count > mostListedBytes });
   }
-  const last = rows.length > limit ? items.at(-1)?.id : undefined;
-  const nextCursor = last ? cursorAfter(scope, { at: timeOfId(last), id: last }) : null;
   return { items, nextCursor };
 }
 

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
-import { pageQuery } from '../../core/api/pagination.ts';
+import { cursorPageOf, pageQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { waitReasons } from '../../outbound/deliveries/status.ts';
 import {
@@ -183,10 +183,7 @@ export const draftOutput = z
   })
   .meta({ id: 'Draft', description: 'A mail that is not sent yet' });
 
-export const draftPage = z.object({
-  items: z.array(draftOutput),
-  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-});
+export const draftPage = cursorPageOf(draftOutput);
 
 export const approveActionInput = z
   .strictObject({

@@ -1,5 +1,5 @@
 // The messages of a thread, as a list or only the newest: metadata, new content and attachments.
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
@@ -13,7 +13,7 @@ import { countBefore, listMessageRows } from './list-queries.ts';
 import type { ThreadMessageRow } from './queries.ts';
 import { selectRecent } from './recent-queries.ts';
 import { sentPreview } from './restate.ts';
-import type { CursorPage, CursorQuery, ThreadMessage } from './schema.ts';
+import type { CursorQuery, ThreadMessage } from './schema.ts';
 import { getThreadRow } from './threads.ts';
 
 type Said = Pick<ThreadMessage, 'preview' | 'newContent' | 'newContentTruncated' | 'attachments'>;
@@ -153,9 +153,9 @@ export async function listThreadMessages(
   const scope = ['thread messages', threadId];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const found = await listMessageRows(db, threadId, place, limit + 1);
-  const shown = found.slice(0, limit);
-  const items = await presentMessages(db, organizationId, shown);
-  const last = found.length > limit ? shown.at(-1) : undefined;
-  const nextCursor = last ? cursorAfter(scope, { at: last.at, id: last.message_id }) : null;
-  return { items, nextCursor };
+  const { shown, nextCursor } = cutPage(scope, found, limit, ({ at, message_id: id }) => ({
+    at,
+    id,
+  }));
+  return { items: await presentMessages(db, organizationId, shown), nextCursor };
 }

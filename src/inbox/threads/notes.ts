@@ -1,6 +1,6 @@
 // Notes on a thread, for the people and programs that work with it. They are never mailed, and full-text
 // search does not cover them.
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -14,7 +14,6 @@ import { authoredBy, editedBy, presentAuthors, requireOwn } from './authors.ts';
 import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
 import {
   type CreateNote,
-  type CursorPage,
   type CursorQuery,
   noteNoun,
   type ThreadNote,
@@ -86,9 +85,10 @@ export async function listNotes(
   const scope = ['thread notes', threadId];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const rows = await listNoteRows(db, threadId, place, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  const nextCursor = last ? cursorAfter(scope, { at: last.created_at, id: last.id }) : null;
+  const { shown, nextCursor } = cutPage(scope, rows, limit, ({ created_at: at, id }) => ({
+    at,
+    id,
+  }));
   return { items: shown.map(toNote), nextCursor };
 }
 

@@ -1,6 +1,7 @@
 // The HTTP operations on the threads of a mailbox (specification 4.4).
 import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
+import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
@@ -11,7 +12,6 @@ import {
   addLabelsInput,
   attachmentPath,
   createNoteInput,
-  cursorPageOf,
   listMessagesQuery,
   listNotesQuery,
   listThreadsQuery,

@@ -205,17 +205,6 @@ export const noteOutput = z
   })
   .meta({ id: 'ThreadNote', description: 'A note on a thread; never mailed' });
 
-/** Returns the schema of a page with a cursor. */
-export function cursorPageOf<T extends z.ZodType>(item: T) {
-  return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
-}
-
-/** A page with the cursor of the next one. */
-export interface CursorPage<T> {
-  items: T[];
-  nextCursor: string | null;
-}
-
 export type ListThreads = z.output<typeof listThreadsQuery>;
 export type CursorQuery = z.output<typeof listMessagesQuery>;
 export type UpdateThread = z.output<typeof updateThreadInput>;

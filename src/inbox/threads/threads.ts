@@ -1,6 +1,6 @@
 // Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
 // sent.ts; the moves between folders are in docs/making/states.md.
-import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -27,7 +27,7 @@ import {
   threads,
 } from './queries.ts';
 import { holdMessages, removeMessages } from './remove.ts';
-import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
+import type { ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
 import { pageOfListed, searchThreads } from './search.ts';
 
 /** Returns a thread of an existing mailbox. @throws ResourceNotFoundError (mailbox, thread). */

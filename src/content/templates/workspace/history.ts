@@ -1,5 +1,5 @@
 // The history of a template, and the differences between its commits.
-import { cursorAfter, readCursor } from '../../../core/api/cursor.ts';
+import { cutPage, readCursor } from '../../../core/api/cursor.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ResourceNotFoundError } from '../../../platform/errors.ts';
@@ -25,8 +25,10 @@ export async function listHistory(
   const scope = ['template-history', templateId];
   const below = cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(scope, cursor).at;
   const commits = await historyOf(db, templateId, below, limit + 1);
-  const shown = commits.slice(0, limit);
-  const last = commits.length > limit ? shown.at(-1) : undefined;
+  const { shown, nextCursor } = cutPage(scope, commits, limit, ({ position: at }) => ({
+    at,
+    id: templateId,
+  }));
   const oids = shown.map(({ oid }) => oid);
   const found = await findVersionsOfCommits(db, templateId, oids);
   const versions = new Map(found.map(({ commit_hash, number }) => [commit_hash, number]));
@@ -39,7 +41,7 @@ export async function listHistory(
       date: isoTime(author.seconds * 1000),
       version: versions.get(oid) ?? null,
     })),
-    nextCursor: last ? cursorAfter(scope, { at: last.position, id: templateId }) : null,
+    nextCursor,
   };
 }
 
