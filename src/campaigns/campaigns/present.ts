@@ -1,6 +1,7 @@
 // Runs in the form of the API.
 
-import { findRunCounters, type RunCountersRow } from '../../people/runs/counter-queries.ts';
+import type { RunTally } from '../../people/runs/counter-queries.ts';
+import { findRunCounts } from '../../people/runs/counters.ts';
 import type { RunRow, RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -8,10 +9,9 @@ import type { Run, RunSummary } from './run-schema.ts';
 
 type Stats = RunSummary['stats'];
 
-function statsOf(counters: RunCountersRow | undefined): Stats {
-  const { sent = 0, delivered = 0, bounced = 0, complained = 0 } = counters ?? {};
-  const { opened = 0, clicked = 0, unsubscribed = 0, failed = 0 } = counters ?? {};
-  return { sent, delivered, bounced, complained, opened, clicked, unsubscribed, failed };
+/** Leaves out the counters of the health of a run. */
+function statsOf({ attempted, hard_bounced, complaints, ...stats }: RunTally): Stats {
+  return stats;
 }
 
 function summaryOf(row: RunState, stats: Stats): RunSummary {
@@ -50,21 +50,17 @@ function summaryOf(row: RunState, stats: Stats): RunSummary {
 
 /** Presents runs with their counters, without content and audience. */
 export async function presentRuns(db: Db, rows: readonly RunState[]): Promise<RunSummary[]> {
-  const counters =
-    rows.length === 0
-      ? []
-      : await findRunCounters(
-          db,
-          rows.map(({ id }) => id),
-        );
-  const ofRun = new Map(counters.map((row) => [row.run_id, row]));
-  return rows.map((row) => summaryOf(row, statsOf(ofRun.get(row.id))));
+  const counts = await findRunCounts(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => summaryOf(row, statsOf(counts(row.id))));
 }
 
 /** Presents a run with its counters, without content and audience. */
 export async function presentRun(db: Db, row: RunState): Promise<RunSummary> {
-  const [counters] = await findRunCounters(db, [row.id]);
-  return summaryOf(row, statsOf(counters));
+  const counts = await findRunCounts(db, [row.id]);
+  return summaryOf(row, statsOf(counts(row.id)));
 }
 
 /** Returns the audience of a run without the queries of its groups. */

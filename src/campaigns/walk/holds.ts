@@ -123,8 +123,8 @@ export async function findHold(
 async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | null> {
   const now = app.clock.now();
   const past = fromJson<Forgiven>(run.forgiven) ?? nothingForgiven;
-  const counts = (await findRunCounts(db, [run.id])).get(run.id);
-  const { attempted = 0, hard_bounced: hardBounced = 0, complaints = 0 } = counts ?? {};
+  const counts = await findRunCounts(db, [run.id]);
+  const { attempted, hard_bounced: hardBounced, complaints } = counts(run.id);
   const forgiven: Forgiven = { attempted, hardBounced, complaints, at: now };
   const hold = (hold_reason: RunHoldReason, hold_detail: string): Hold => ({
     hold_reason,

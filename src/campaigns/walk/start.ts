@@ -115,8 +115,8 @@ async function estimateTotal(app: App, run: RunState, question: FatesQuestion): 
     if (run.retry_of === null) return (await countFates(app.store, question)).total;
     const { db } = app.store;
     const repeated = await findRunState(db, run.retry_of);
-    const counts = (await findRunCounts(db, [run.retry_of])).get(run.retry_of);
-    return (repeated?.failed_count ?? 0) + (counts?.failed ?? 0);
+    const counts = await findRunCounts(db, [run.retry_of]);
+    return (repeated?.failed_count ?? 0) + counts(run.retry_of).failed;
   } catch (error) {
     if (error instanceof OverdueError || error instanceof CapacityError) return 0;
     throw error;

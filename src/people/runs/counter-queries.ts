@@ -2,21 +2,25 @@
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** Counts of the messages of a run. Their meaning is at the head of counters.ts. */
-export interface RunCountersRow {
-  run_id: string;
-  sent: number;
-  delivered: number;
-  bounced: number;
-  complained: number;
-  opened: number;
-  clicked: number;
-  unsubscribed: number;
-  failed: number;
-  attempted: number;
-  hard_bounced: number;
-  complaints: number;
-}
+/** Counters of a run. Their meaning is at the head of counters.ts. */
+export const runCounters = [
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'opened',
+  'clicked',
+  'unsubscribed',
+  'failed',
+  'attempted',
+  'hard_bounced',
+  'complaints',
+] as const;
+
+/** Each counter of a run with its count. */
+export type RunTally = Record<(typeof runCounters)[number], number>;
+
+export type RunCountersRow = RunTally & { run_id: string };
 
 /** Attempts of a run in one minute. */
 export interface RunMinuteRow {
@@ -36,23 +40,7 @@ interface CounterTables {
 const own = ownTables<CounterTables>();
 
 /** Adds to the counters of runs. The caller sorts the rows, so that two transactions cannot deadlock. */
-export const addRunCounts = own.adderOf(
-  'run_counters',
-  ['run_id'],
-  [
-    'sent',
-    'delivered',
-    'bounced',
-    'complained',
-    'opened',
-    'clicked',
-    'unsubscribed',
-    'failed',
-    'attempted',
-    'hard_bounced',
-    'complaints',
-  ],
-);
+export const addRunCounts = own.adderOf('run_counters', ['run_id'], runCounters);
 
 /** Adds the attempts of a minute. A newer reply replaces the stored one. */
 export const addRunMinute = own.run((db, row: RunMinuteRow) =>

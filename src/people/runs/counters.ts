@@ -21,25 +21,10 @@ import {
   findRunCounters,
   type RunCountersRow,
   type RunMinuteRow,
+  type RunTally,
+  runCounters,
   selectRunMinutes,
 } from './counter-queries.ts';
-
-const counted = [
-  'sent',
-  'delivered',
-  'bounced',
-  'complained',
-  'opened',
-  'clicked',
-  'unsubscribed',
-  'failed',
-  'attempted',
-  'hard_bounced',
-  'complaints',
-] as const;
-
-/** Each counter of a run with its count. */
-export type RunTally = Record<(typeof counted)[number], number>;
 
 const minuteMs = 60_000;
 /** Time for which minutes are kept. A hold is decided on the last 15. */
@@ -48,7 +33,7 @@ const keptMs = 60 * minuteMs;
 const mostReplyCharacters = 500;
 
 function emptyTally(): RunTally {
-  return Object.fromEntries(counted.map((name) => [name, 0])) as RunTally;
+  return Object.fromEntries(runCounters.map((name) => [name, 0])) as RunTally;
 }
 
 function minuteOf(timeMs: number): number {
@@ -61,7 +46,7 @@ class RunChanges implements LastWrite {
 
   add(runId: string, counts: Readonly<Partial<RunTally>>): void {
     const row = this.#rows.get(runId) ?? { run_id: runId, ...emptyTally() };
-    for (const name of counted) row[name] += counts[name] ?? 0;
+    for (const name of runCounters) row[name] += counts[name] ?? 0;
     this.#rows.set(runId, row);
   }
 
@@ -124,15 +109,14 @@ export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): v
   });
 }
 
-/** Returns the counters of each of these runs; zeros for a run without messages. */
+/** Reads the counters of these runs; returns those of one, zeros for a run without messages. */
 export async function findRunCounts(
   db: Db,
   runIds: readonly string[],
-): Promise<Map<string, RunTally>> {
-  const tallies = new Map(runIds.map((id) => [id, emptyTally()]));
-  if (runIds.length === 0) return tallies;
-  for (const { run_id, ...tally } of await findRunCounters(db, runIds)) tallies.set(run_id, tally);
-  return tallies;
+): Promise<(runId: string) => RunTally> {
+  const rows = runIds.length === 0 ? [] : await findRunCounters(db, runIds);
+  const tallies = new Map(rows.map(({ run_id, ...tally }) => [run_id, tally]));
+  return (runId) => tallies.get(runId) ?? emptyTally();
 }
 
 /** Attempts of a run in a window. */

@@ -38,7 +38,7 @@ describe.each(stores)('queued mail of a run on %s', (store) => {
     return (await Promise.all(messages)).map(({ status }) => status);
   };
   const failed = async (runId: string) =>
-    (await findRunCounts(test.app.store.db, [runId])).get(runId)?.failed;
+    (await findRunCounts(test.app.store.db, [runId]))(runId).failed;
 
   /** Schedules a message of the run in an hour. */
   const scheduleAs = async (runId: string) => {

@@ -81,7 +81,7 @@ describe.each(stores)('the ledger of a run on %s', (store) => {
     const runId = await newRun(app, operator.organizationId);
     const message = await send(app, operator, 'ada@example.com');
     await giveToRun(app, runId, [message.id]);
-    const counts = () => findRunCounts(app.store.db, [runId]);
+    const counts = async () => (await findRunCounts(app.store.db, [runId]))(runId);
     const before = await counts();
     await deleteMessage(app, operator, message.id);
     expect(await counts()).toEqual(before);
