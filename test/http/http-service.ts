@@ -48,6 +48,7 @@ function callerWith(permissions: PermissionMap, last = 'a'): Caller {
     isTest: false,
     constraints: null,
     sendMode: 'send',
+    installation: null,
   };
 }
 

@@ -3,7 +3,7 @@
 // the mailboxes of a namespace.
 
 import { allows, type Permission } from '../../core/api/permission.ts';
-import type { Caller, KeyConstraints, Method } from '../../core/api/route.ts';
+import type { Caller, KeyConstraints, Method, SendMode } from '../../core/api/route.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import {
@@ -50,6 +50,16 @@ const mailboxesPath = '/v1/mailboxes';
 /** Paths that show a bound key its own mailboxes alone, or their actions and events. */
 const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 
+/** Path at which an installation reads itself. */
+export const ownInstallationPath = '/v1/extension-installations/me';
+
+/** Paths that each installation may read, whatever its permissions and its mailboxes. */
+const ownPaths = [ownInstallationPath];
+
+function isOwnPath({ installation }: Caller, { method, path }: Place): boolean {
+  return installation !== null && method === 'GET' && ownPaths.includes(path);
+}
+
 /** Returns whether a key is bound to single mailboxes. */
 export function isBound(constraints: KeyConstraints | null): boolean {
   return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
@@ -74,41 +84,64 @@ function outsideMailboxes(
   return isUnderOne && isIts ? null : beyondMailboxes();
 }
 
+/** Permissions that send, with those send modes that refuse them whatever the key was granted. */
+const refusedModes: Partial<Record<Permission, readonly SendMode[]>> = {
+  'mailboxes:send': ['none'],
+  // Only mail from mailboxes can wait for approval.
+  'messages:send': ['none', 'approval'],
+  'campaigns:run': ['none', 'approval'],
+};
+
+const modeWords: Readonly<Record<SendMode, string>> = {
+  none: 'This key never sends',
+  approval: 'This key only proposes mail, from its mailboxes',
+  send: '',
+};
+
 /**
- * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes,
- * or one that only proposes, never configures mailboxes: it could then choose the mail that it
- * receives and the name under which it sends.
+ * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes, one that
+ * only proposes, and an installation never configure mailboxes: they could then choose the mail that they
+ * receive and the name under which they send.
  */
 export function refusedPermission(
-  { permissions, constraints, sendMode }: Caller,
+  { permissions, constraints, sendMode, installation }: Caller,
   permission: Permission,
 ): ForbiddenError | null {
-  const isHeld = isBound(constraints) || sendMode === 'approval';
+  const isHeld = isBound(constraints) || sendMode !== 'send' || installation !== null;
   if (permission === 'mailboxes:configure' && isHeld) {
     return new ForbiddenError(
-      'A key that is bound to mailboxes, or only proposes, never has mailboxes:configure: ' +
-        'use a key without these limits',
+      'A key that is bound to mailboxes, one that only proposes, and an installation never ' +
+        'have mailboxes:configure: use a key without these limits',
     );
+  }
+  if (refusedModes[permission]?.includes(sendMode)) {
+    return new ForbiddenError(`${modeWords[sendMode]}: ${permission} needs the send mode send`);
   }
   if (allows(permissions, permission)) return null;
   return new ForbiddenError(`This key lacks the permission ${permission}`);
 }
 
 /**
- * Refuses an operation that needs `permission`, requested from `peer`; null if it is allowed. Without `place`
- * a bound key is refused.
+ * Refuses an operation that needs `permission` at its place; null if it is allowed. Without `place` a bound
+ * key is refused.
  */
+export function refusedAtPlace(
+  caller: Caller,
+  permission: Permission,
+  place?: Place,
+): ForbiddenError | null {
+  if (place && isOwnPath(caller, place)) return null;
+  return outsideMailboxes(caller, place) ?? refusedPermission(caller, permission);
+}
+
+/** Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of its key. */
 export function refusedAtDoor(
   caller: Caller,
   peer: string | undefined,
   permission: Permission,
   place?: Place,
 ): ForbiddenError | null {
-  return (
-    outsideRanges(caller, peer) ??
-    outsideMailboxes(caller, place) ??
-    refusedPermission(caller, permission)
-  );
+  return outsideRanges(caller, peer) ?? refusedAtPlace(caller, permission, place);
 }
 
 function mayBeFrom({ senders = [], domains = [] }: KeyConstraints, email: string): boolean {

@@ -10,7 +10,7 @@
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
-import type { Caller, KeyConstraints } from '../../core/api/route.ts';
+import type { Caller, CallingInstallation, KeyConstraints } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
@@ -18,6 +18,7 @@ import { type Change, record } from '../../history/events/record.ts';
 import {
   ConflictError,
   ForbiddenError,
+  ResourceNotFoundError,
   UnauthorizedError,
   ValidationError,
 } from '../../platform/errors.ts';
@@ -48,6 +49,12 @@ function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
 
+/** Returns the installation of a stored key. */
+function installationOf(row: queries.KeyRow): CallingInstallation | null {
+  if (row.installation_id === null) return null;
+  return { id: row.installation_id, events: fromJson<string[]>(row.events) ?? [] };
+}
+
 /** Returns the caller of a stored key. */
 export function callerOf(row: queries.KeyRow): Caller {
   return {
@@ -60,6 +67,7 @@ export function callerOf(row: queries.KeyRow): Caller {
     isTest: isTestKey(row.start),
     constraints: constraintsOf(row),
     sendMode: row.send_mode,
+    installation: installationOf(row),
   };
 }
 
@@ -70,6 +78,19 @@ export function callerOf(row: queries.KeyRow): Caller {
 export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
   const row = await queries.findHeir(db, keyId);
   return row ? callerOf(row) : null;
+}
+
+/** Returns the caller of the key of an installation; null while it is disabled, and once it is gone. */
+export async function installationFor(db: Db, installationId: string): Promise<Caller | null> {
+  const row = await queries.findKeyOfInstallation(db, installationId);
+  return row ? callerOf(row) : null;
+}
+
+/** Returns a key that belongs to no installation. @throws ResourceNotFoundError. */
+async function getRow(db: Db, organizationId: string, id: string): Promise<queries.KeyRow> {
+  const row = await queries.keys.get(db, organizationId, id);
+  if (row.installation_id !== null) throw new ResourceNotFoundError('api-key', id);
+  return row;
 }
 
 /** Returns the key in the form of the API; `plaintext` only at creation and rotation. */
@@ -89,7 +110,8 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
     roleName: row.role_name,
     owner: row.owner,
     constraints: fromJson<ApiKey['constraints']>(row.constraints),
-    sendMode: row.send_mode,
+    // `none` is for keys of installations, which are not shown here.
+    sendMode: row.send_mode === 'approval' ? 'approval' : 'send',
   };
 }
 
@@ -117,6 +139,8 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
     owner: wanted.owner,
     constraints: toJson(wanted.constraints),
     send_mode: wanted.sendMode,
+    installation_id: null,
+    events: null,
     is_active: 1,
     expires_at: expiresAt,
     last_used_at: null,
@@ -157,8 +181,14 @@ function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
 
 /**
  * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a rotation.
+ * `named` begins the text of a refusal. @throws ForbiddenError; UnauthorizedError if the caller was revoked.
  */
-async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): Promise<void> {
+export async function requireNoMoreThan(
+  db: Db,
+  caller: Caller,
+  row: queries.KeyRow,
+  named = 'The key',
+): Promise<void> {
   requireOwnerFor(caller, row);
   let maker: queries.KeyRow | undefined;
   if (caller.keyId !== null) {
@@ -168,7 +198,7 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
     if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
   }
   const excess = excessOf(caller, maker, row);
-  if (excess) throw new ForbiddenError(`The key would have ${excess}`);
+  if (excess) throw new ForbiddenError(`${named} would have ${excess}`);
 }
 
 /**
@@ -228,7 +258,14 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
 
 /** Returns a page of the organization's keys, newest first, including revoked ones. */
 export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
-  const { rows, total } = await queries.keys.page(app.store.db, caller.organizationId, page);
+  const { store } = app;
+  const { organizationId } = caller;
+  const { rows, total } = await queries.keys.page(
+    store.db,
+    organizationId,
+    page,
+    queries.madeByHand,
+  );
   return toPage(
     rows.map((row) => toApiKey(row)),
     total,
@@ -238,7 +275,7 @@ export async function listKeys(app: App, caller: Caller, page: PageRequest): Pro
 
 /** Returns a key. @throws ResourceNotFoundError. */
 export async function getKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
-  return toApiKey(await queries.keys.get(app.store.db, caller.organizationId, id));
+  return toApiKey(await getRow(app.store.db, caller.organizationId, id));
 }
 
 /**
@@ -257,7 +294,7 @@ export async function updateKey(
     ...(constraints !== undefined && { constraints: toJson(constraints) }),
   };
   const updated = await app.store.write(async (trx) => {
-    const row = await queries.keys.get(trx, caller.organizationId, id);
+    const row = await getRow(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
     const changed = { ...row, ...changes };
     requireReview(changed);
@@ -291,7 +328,7 @@ export async function rotateKey(
   { graceSeconds = 0 }: RotateKey = {},
 ): Promise<ApiKey> {
   const rotated = await app.store.write(async (trx) => {
-    const old = await queries.keys.get(trx, caller.organizationId, id);
+    const old = await getRow(trx, caller.organizationId, id);
     const now = app.clock.now();
     if (old.expires_at !== null && old.expires_at <= now) {
       throw new ConflictError('api-key', `API key ${id} has expired and cannot be rotated`);
@@ -330,7 +367,7 @@ export async function rotateKey(
 /** Revokes a key for good; a repeat succeeds. @throws ResourceNotFoundError, ForbiddenError. */
 export async function revokeKey(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    const row = await queries.keys.get(trx, caller.organizationId, id);
+    const row = await getRow(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
     // The grace period of the keys that it replaced ends with it: a revocation leaves no key of its line.
     const earlier =

@@ -1,4 +1,6 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
+
+import { type SqlBool, sql } from 'kysely';
 import type { SendMode } from '../../core/api/route.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -17,6 +19,10 @@ export interface KeyRow {
   /** JSON; null for none. */
   constraints: string | null;
   send_mode: SendMode;
+  /** The installation of an extension that the key belongs to. */
+  installation_id: string | null;
+  /** JSON: kinds of events that the installation may read; null for other keys. */
+  events: string | null;
   /** Id of the first key in a chain of rotations. The last key of the chain has no replacement. */
   lineage: string;
   /** Id of the replacement by rotation; the key itself is active until it expires. */
@@ -41,8 +47,20 @@ export const findKeyByHash = own.first((db, hash: string) =>
 /** Counts changes of fields that cached callers hold: rights, constraints, the name. */
 export const keyChanges = own.changeCounter('key_changes');
 
-/** Rows by id or by page. */
+/** Rows by id or by page, with those of installations. */
 export const keys = own.rowsOf('api_keys', 'api-key');
+
+/** Filter for keys that belong to no installation. */
+export const madeByHand = { where: sql<SqlBool>`installation_id is null` };
+
+/** Returns the active key of an installation. */
+export const findKeyOfInstallation = own.first((db, installationId: string) =>
+  db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('installation_id', '=', installationId)
+    .where('is_active', '=', 1),
+);
 
 /**
  * Returns the current constraints for the resources of these keys: their own, or those of their replacement

@@ -17,6 +17,9 @@ export type Role = (typeof roles)[number];
 /** `roleName` of a key with an explicit list of permissions. */
 export const customRole = 'custom';
 
+/** `roleName` of the key of an installation. */
+export const installationRole = 'installation';
+
 const developerResources = resources.filter((name) => name !== 'keys' && name !== 'organization');
 
 /**
@@ -80,5 +83,6 @@ export function operatorOf(organizationId: string): Caller {
     isTest: false,
     constraints: null,
     sendMode: 'send',
+    installation: null,
   };
 }

@@ -23,8 +23,20 @@ export interface KeyConstraints {
   namespaceId?: string | undefined;
 }
 
-/** Whether mail of a key is sent at once, or waits for the approval of a person. */
-export type SendMode = 'send' | 'approval';
+export const sendModes = ['none', 'approval', 'send'] as const;
+
+/**
+ * Whether mail of a key is sent at once, or waits for the approval of a person, or is refused. Only
+ * installations of extensions have `none`.
+ */
+export type SendMode = (typeof sendModes)[number];
+
+/** An installation of an extension, as the caller of an operation. */
+export interface CallingInstallation {
+  id: string;
+  /** Kinds of events that it may read. */
+  events: readonly string[];
+}
 
 /** Caller of an operation: a key over HTTP, or the operator at the command line (`keyId` null). */
 export interface Caller {
@@ -41,6 +53,8 @@ export interface Caller {
   /** Constraints of the key; null for a key without them, and for the operator. */
   constraints: KeyConstraints | null;
   sendMode: SendMode;
+  /** Set for the key of an installation of an extension; `keyName` is the name of the extension. */
+  installation: CallingInstallation | null;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

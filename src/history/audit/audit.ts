@@ -19,8 +19,10 @@ export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: nu
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 
 /** Returns the calling key, or the operator. */
-export function actorOf({ keyId, keyName, roleName }: Caller): Actor {
-  return keyId === null ? operatorActor : { type: 'key', keyId, keyName, role: roleName };
+export function actorOf({ keyId, keyName, roleName, installation }: Caller): Actor {
+  if (keyId === null) return operatorActor;
+  const type = installation === null ? 'key' : 'installation';
+  return { type, keyId, keyName, role: roleName };
 }
 
 export type Details = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export class AuditRow {
   id!: string;
   organization_id!: string;
-  actor!: 'key' | 'operator' | 'service';
+  actor!: 'key' | 'installation' | 'operator' | 'service';
   key_id!: string | null;
   key_name!: string | null;
   role!: string | null;

@@ -117,8 +117,10 @@ function auditEntry(actions: readonly AuditAction[]) {
       organizationId: z.string(),
       createdAt: z.string(),
       actor: z.object({
-        type: z.enum(['key', 'operator', 'service']).meta({
-          description: 'A key, the operator at the command line, or the service itself',
+        type: z.enum(['key', 'installation', 'operator', 'service']).meta({
+          description:
+            'A key, an installation of an extension, the operator at the command line, or the ' +
+            'service itself',
         }),
         keyId: z.string().nullable(),
         keyName: z.string().nullable().meta({ description: 'Name at that time' }),

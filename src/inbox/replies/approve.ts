@@ -2,7 +2,8 @@
 // ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
 // permanent one ends it.
 
-import { standingFor } from '../../access/keys/keys.ts';
+import { refusedAtPlace } from '../../access/keys/constraints.ts';
+import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
@@ -41,8 +42,22 @@ type Failure = NonNullable<Execution['failure']>;
 
 /** Returns the proposer with the current rights of the key; null if the key is revoked. */
 async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
+  if (row.actor_kind === 'installation') return installationFor(trx, row.actor_id);
   const standing = await standingFor(trx, row.actor_id);
   return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
+}
+
+/** Refuses the mail of a proposer that has lost its right since; null if it may still propose. */
+function refusedProposer(caller: Caller | null, row: ActionRow): ForbiddenError | null {
+  if (caller) {
+    const path = '/v1/mailboxes/{id}/messages';
+    return refusedAtPlace(caller, 'mailboxes:send', { method: 'POST', path, id: row.mailbox_id });
+  }
+  return new ForbiddenError(
+    row.actor_kind === 'installation'
+      ? `The installation ${row.actor_id} is disabled or deleted`
+      : `The API key ${row.actor_id} is revoked`,
+  );
 }
 
 /** An approved mail, ready to send. */
@@ -68,8 +83,9 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
   const mailbox = await getMailboxRow(trx, row.organization_id, row.mailbox_id);
   requireActive(mailbox);
   const caller = await proposerOf(trx, row);
-  if (!caller) {
-    return { _tag: 'ForbiddenError', message: `The API key ${row.actor_id} is revoked` };
+  const refusal = refusedProposer(caller, row);
+  if (!caller || refusal) {
+    return { _tag: 'ForbiddenError', message: refusal?.message ?? '' };
   }
   const mail = await mailOf(trx, approved);
   const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);

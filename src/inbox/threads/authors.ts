@@ -16,7 +16,10 @@ export interface AuthoredRow {
 }
 
 /** Names the caller as an author. A person acts with a key of their own or at the command line. */
-function nameOf({ keyId, keyName, owner }: Caller): Author {
+function nameOf({ keyId, keyName, owner, installation }: Caller): Author {
+  if (installation !== null) {
+    return { kind: 'installation', id: installation.id, displayName: keyName };
+  }
   const kind = owner === 'person' ? 'user' : 'key';
   return { kind, id: keyId, displayName: keyId === null ? 'operator' : keyName };
 }
@@ -51,8 +54,9 @@ export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Au
  */
 export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {
   if (caller.sendMode === 'send') return;
-  const isOwn = row.author_id === caller.keyId && row.author_kind === 'key';
-  const isItsAlone = row.editor_kind === null || row.editor_id === caller.keyId;
+  const { kind, id } = nameOf(caller);
+  const isOwn = row.author_id === id && row.author_kind === kind;
+  const isItsAlone = row.editor_kind === null || row.editor_id === id;
   if (isOwn && isItsAlone) return;
   throw new ForbiddenError(
     `A key whose mail waits for approval changes only its own ${noun}s that nobody ` +

@@ -13,6 +13,7 @@ import { brands } from './migrations/0005-brands.ts';
 import { templates } from './migrations/0006-templates.ts';
 import { git } from './migrations/0007-git.ts';
 import { campaigns } from './migrations/0008-campaigns.ts';
+import { extensions } from './migrations/0009-extensions.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   templates,
   git,
   campaigns,
+  extensions,
 ];
 
 export interface MigrationStatus {

@@ -67,6 +67,7 @@ describe.each(stores)('authentication on %s', (store) => {
       isTest: true,
       constraints: null,
       sendMode: 'send',
+      installation: null,
     });
   });
 
