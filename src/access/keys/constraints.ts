@@ -122,6 +122,15 @@ export function refusedPermission(
 }
 
 /**
+ * Requires a key that sends at once, for an operation that sends mail of the service.
+ * @throws ForbiddenError.
+ */
+export function requireDirectSends({ sendMode }: Caller, operation: string): void {
+  if (sendMode === 'send') return;
+  throw new ForbiddenError(`${modeWords[sendMode]}: ${operation} sends mail at once`);
+}
+
+/**
  * Refuses an operation that needs `permission` at its place; null if it is allowed. Without `place` a bound
  * key is refused.
  */

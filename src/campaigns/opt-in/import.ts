@@ -1,5 +1,6 @@
 // Imports contacts that have to confirm a group. Their mails are due one after the other, so that the mails of
 // single requests do not stand behind them.
+import { requireDirectSends } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type ImportOptions, importContacts } from '../../people/contacts/import.ts';
@@ -18,7 +19,7 @@ import { mailsPerSecond } from './limits.ts';
 
 /**
  * Returns the function that asks the contacts of an import, by transaction.
- * @throws ForbiddenError for a test key; else as `checkAskingAny`
+ * @throws ForbiddenError for a test key and for one that does not send at once; else as `checkAskingAny`
  */
 export async function askImported(
   app: App,
@@ -31,6 +32,7 @@ export async function askImported(
         'that have to confirm',
     );
   }
+  requireDirectSends(caller, 'an import with requireConfirmation');
   await checkAskingAny(app, caller, groupId);
   const start = app.clock.now();
   let asked = 0;

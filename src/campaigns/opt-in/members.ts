@@ -1,6 +1,7 @@
 // Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts as consent:
 // only the button behind the link in its mail does (confirm.ts).
 import { openAllowances } from '../../access/admission/quota.ts';
+import { requireDirectSends } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -62,9 +63,9 @@ async function addressesOf(
 
 /**
  * Adds contacts to a double opt-in group and returns the result for each, in the order of the request.
- * @throws ResourceNotFoundError for an unknown group or contact, ValidationError for a contact without an
- * address, ConflictError for a group without `confirm` or an organization without a sender; nothing is added
- * then
+ * @throws ForbiddenError for a key that does not send at once, ResourceNotFoundError for an unknown group or
+ * contact, ValidationError for a contact without an address, ConflictError for a group without `confirm` or
+ * an organization without a sender; nothing is added then
  */
 export function addMembers(
   app: App,
@@ -72,6 +73,7 @@ export function addMembers(
   groupId: string,
   contactIds: readonly string[],
 ): Promise<{ items: AddedMember[] }> {
+  requireDirectSends(caller, 'asking contacts to confirm');
   const { organizationId } = caller;
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
