@@ -1,4 +1,5 @@
 // Shared by commands that show the event log as it grows. src/history/events/follow.ts follows it.
+import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Following } from '../../src/history/events/follow.ts';
 import type { LogItem } from '../../src/history/events/schema.ts';
@@ -7,7 +8,7 @@ import { keptAlive } from './keep-alive.ts';
 /** Shows new items until the process ends. */
 export async function tailLog(
   app: App,
-  organizationId: string,
+  caller: Caller,
   following: Following,
   show: (item: LogItem) => void,
 ): Promise<void> {
@@ -15,8 +16,8 @@ export async function tailLog(
   const { presentEntry } = await import('../../src/history/events/log.ts');
   const never = new AbortController().signal;
   await keptAlive(async () => {
-    for await (const entry of await followLog(app, organizationId, following, never)) {
-      show(await presentEntry(app, entry));
+    for await (const entry of await followLog(app, caller.organizationId, following, never)) {
+      show(await presentEntry(app, caller, entry));
     }
   });
 }

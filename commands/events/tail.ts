@@ -55,14 +55,14 @@ export default class EventsTail extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsTail);
     const { type, subject, after } = flags;
-    await withCaller(flags, async (app, { organizationId }) => {
+    await withCaller(flags, async (app, caller) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
       const { parseParts } = await import('../../src/core/api/validate.ts');
       const schema = await import('../../src/history/events/schema.ts');
       const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
-      await tailLog(app, organizationId, { ...wanted, since: from }, (item) =>
+      await tailLog(app, caller, { ...wanted, since: from }, (item) =>
         writeLine(flags.json ? jsonText(item, 0) : lineOf(item)),
       );
     });

@@ -65,10 +65,10 @@ export default class MessagesTail extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesTail);
-    await withCaller(flags, async (app, { organizationId }) => {
+    await withCaller(flags, async (app, caller) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
       const from = since === undefined ? undefined : Date.parse(since);
-      await tailLog(app, organizationId, { since: from }, (item) => {
+      await tailLog(app, caller, { since: from }, (item) => {
         const message = begun(item);
         if (!message || (flags.direction ?? message.direction) !== message.direction) return;
         writeLine(flags.json ? jsonText(item.data, 0) : lineOf(item.timestamp, message));

@@ -4,8 +4,9 @@
 import * as workspace from '../../src/access/organizations/events.ts';
 import * as campaignRun from '../../src/campaigns/campaigns/events.ts';
 import * as template from '../../src/content/templates/events.ts';
+import * as installation from '../../src/extensions/events.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
-import { listedTypes } from '../../src/history/events/names.ts';
+import { eventTypes } from '../../src/history/events/names.ts';
 import { eventRoutes as routesOver } from '../../src/history/events/routes.ts';
 import * as domain from '../../src/identity/domains/events.ts';
 import * as mailbox from '../../src/identity/mailboxes/events.ts';
@@ -29,10 +30,11 @@ const gathered: readonly EventKind[] = [
   ...Object.values(template),
   ...Object.values(warming),
   ...Object.values(campaignRun),
+  ...Object.values(installation),
   ...Object.values(webhook),
 ];
 
-const place = new Map<string, number>(listedTypes.map((type, index) => [type, index]));
+const place = new Map<string, number>(eventTypes.map((type, index) => [type, index]));
 
 /** The kinds of all built areas, in the order of the reference. */
 export const eventKinds: readonly EventKind[] = gathered.toSorted(

@@ -4,7 +4,9 @@
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
-//   open     15 s                                                      a comment; the key is checked again
+//   open     an event that its installation may not read, or not here  skipped
+//   open     15 s; 1 s for an installation                             the key is checked again
+//   open     15 s                                                      a comment
 //   open     the key is revoked, lost its right or reaches other       ended
 //            mailboxes; the daemon stops
 //   open     1 MB waits for a reader that does not take it             cut
@@ -30,7 +32,7 @@ import {
 import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
 import { getMailboxRow } from '../../src/identity/mailboxes/mailboxes.ts';
 import { mailboxPath } from '../../src/identity/mailboxes/schema.ts';
-import { CapacityError } from '../../src/platform/errors.ts';
+import { CapacityError, ForbiddenError } from '../../src/platform/errors.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { authorize, type Dispatcher, routerPath } from './dispatch.ts';
@@ -38,6 +40,8 @@ import { authorize, type Dispatcher, routerPath } from './dispatch.ts';
 const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
+/** Time after which the key of an installation is checked again: disabling one ends its streams. */
+const checkOfInstallationMs = 1_000;
 const mostBacklog = 1_048_576;
 /** Longest wait for a reader that accepts nothing, because its backlog grows. */
 const patienceMs = 5_000;
@@ -126,10 +130,15 @@ function mountStream(
       });
       const { raw } = begin(reply);
       raw.on('close', () => ending.abort());
-      const isStillLetIn = async () => hasSameReach(await letIn(), caller);
-      const stopBeating = keepAlive(app, raw, ending, isStillLetIn);
+      const readsOn = async () => {
+        const now = await letIn();
+        if (!hasSameReach(now, caller)) throw new ForbiddenError('The mailboxes have changed');
+        return now;
+      };
+      const checkMs = caller.installation ? checkOfInstallationMs : heartbeatMs;
+      const stopBeating = keepAlive(app, raw, ending, checkMs, readsOn);
       try {
-        await tell(app, raw, log, ending.signal);
+        await tell(app, raw, log, ending, caller.installation ? readsOn : async () => caller);
       } catch (error) {
         app.log.error(
           { err: error, requestId: request.id },
@@ -208,31 +217,51 @@ function keepAlive(
   app: App,
   raw: ServerResponse,
   ending: AbortController,
-  isStillLetIn: () => Promise<boolean>,
+  checkMs: number,
+  readsOn: () => Promise<Caller>,
 ): () => void {
   let cancel = () => {};
+  let quietMs = 0;
   const beat = async () => {
-    if (!(await isStillLetIn().catch(() => false))) return ending.abort();
-    if (raw.writableLength <= mostBacklog) raw.write(':\n\n');
-    if (!ending.signal.aborted) cancel = app.clock.after(heartbeatMs, () => void beat());
+    const isLetIn = await readsOn().then(
+      () => true,
+      () => false,
+    );
+    if (!isLetIn) return ending.abort();
+    quietMs += checkMs;
+    if (quietMs >= heartbeatMs) {
+      quietMs = 0;
+      if (raw.writableLength <= mostBacklog) raw.write(':\n\n');
+    }
+    if (!ending.signal.aborted) cancel = app.clock.after(checkMs, () => void beat());
   };
-  cancel = app.clock.after(heartbeatMs, () => void beat());
+  cancel = app.clock.after(checkMs, () => void beat());
   return () => cancel();
+}
+
+/** Returns whether a caller may read events of this kind in a stream. */
+function isReadBy({ installation }: Caller, { type }: LogEntry): boolean {
+  return installation === null || installation.events.includes(type);
 }
 
 async function tell(
   app: App,
   raw: ServerResponse,
   log: AsyncGenerator<LogEntry>,
-  signal: AbortSignal,
+  ending: AbortController,
+  readerNow: () => Promise<Caller>,
 ): Promise<void> {
+  const { signal } = ending;
   /** Set for a reader that took nothing within `patienceMs`, until it reads again. */
   let isSlow = false;
   raw.on('drain', () => {
     isSlow = false;
   });
   for await (const entry of log) {
-    const item = await presentEntry(app, entry);
+    const reader = await readerNow().catch(() => null);
+    if (reader === null) return ending.abort();
+    if (!isReadBy(reader, entry)) continue;
+    const item = await presentEntry(app, reader, entry);
     if (signal.aborted) return;
     const isTaken = raw.write(
       `id: ${item.id}\nevent: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`,

@@ -11,6 +11,8 @@ import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import type { Route } from '../../src/core/api/route.ts';
+import { installationRoutes } from '../../src/extensions/installation-routes.ts';
+import { extensionRoutes, extensionVersionRoutes } from '../../src/extensions/routes.ts';
 import { auditRoutes as auditRoutesOver } from '../../src/history/audit/routes.ts';
 import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import {
@@ -68,6 +70,9 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   contactGroupRoutes,
   campaignRoutes,
   campaignRunRoutes,
+  extensionRoutes,
+  extensionVersionRoutes,
+  installationRoutes,
   eventRoutes,
   webhookRoutes,
   keyRoutes,

@@ -105,6 +105,20 @@ export type FindKnownCampaigns = (
   ids: readonly string[],
 ) => Promise<string[]>;
 
+/** Returns the namespace of a mailbox of the organization; null for an unknown or deleted one. */
+export type FindNamespaceOf = (
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+) => Promise<string | null>;
+
+/** Learns, in its transaction, that the endpoint of an installation was disabled for its failures. */
+export type EndpointDisabled = (
+  app: App,
+  trx: Db,
+  of: { organizationId: string; installationId: string },
+) => Promise<void>;
+
 /** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
 export interface Hooks {
   /** Receive each event that `events` records, in this order. */
@@ -119,6 +133,9 @@ export interface Hooks {
   readonly threads: ThreadHooks;
   /** For `contacts`. */
   readonly findKnownCampaigns: FindKnownCampaigns;
+  /** For `webhooks`. */
+  readonly findNamespaceOf: FindNamespaceOf;
+  readonly endpointDisabled: EndpointDisabled;
 }
 
 export interface App {

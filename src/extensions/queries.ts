@@ -1,5 +1,5 @@
-// All SQL on extensions, their versions and their installations. Rows only, no decisions.
-import type { SendMode } from '../core/api/route.ts';
+// All SQL on extensions and their versions. Rows only, no decisions.
+import { type Db, isOneOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 
 export type Runtime = 'webhook' | 'hosted';
@@ -33,52 +33,174 @@ export interface VersionRow {
   created_at: number;
 }
 
-export type InstallationStatus = 'active' | 'failing' | 'disabled';
-
-export interface InstallationRow {
-  id: string;
-  organization_id: string;
-  extension_id: string;
-  version_id: string;
-  key_id: string;
-  endpoint_id: string | null;
-  status: InstallationStatus;
-  send_mode: SendMode;
-  /** JSON. */
-  mailbox_ids: string | null;
-  namespace_id: string | null;
-  /** JSON. */
-  created_by: string;
-  created_at: number;
-  updated_at: number;
-  disabled_at: number | null;
-}
-
-export interface VersionChangeRow {
-  id: string;
-  organization_id: string;
-  installation_id: string;
-  extension_id: string;
-  from_version_id: string;
-  from_version: string;
-  to_version_id: string;
-  to_version: string;
-  /** JSON. */
-  added: string;
-  removed: string;
-  changed_by: string;
-  changed_at: number;
-}
-
-export interface ExtensionTables {
+interface ExtensionTables {
   extensions: ExtensionRow;
   extension_versions: VersionRow;
-  extension_installations: InstallationRow;
-  installation_version_changes: VersionChangeRow;
 }
 
 const own = ownTables<ExtensionTables>();
 
+const listed = [
+  'id',
+  'extension_id',
+  'organization_id',
+  'version',
+  'precedence',
+  'permissions',
+  'events',
+  'send_modes',
+  'runtime',
+  'withdrawn_at',
+  'created_at',
+] as const satisfies readonly (keyof VersionRow)[];
+
+/** A version in a list. */
+export type ListedVersionRow = Pick<VersionRow, (typeof listed)[number]>;
+
 export const extensions = own.rowsOf('extensions', 'extension');
-export const versions = own.rowsOf('extension_versions', 'extension-version');
-export const installations = own.rowsOf('extension_installations', 'extension-installation');
+
+/** Locks extensions until the transaction ends, against publications, installations and deletion. */
+export const lockExtensions = own.lockerOf('extensions');
+
+const versions = own.rowsOf('extension_versions', 'extension-version');
+
+export const { idsEnding: versionIdsEnding } = versions;
+
+/** Stores a version; false if the extension has one of the same precedence. */
+export function insertVersion(trx: Db, row: VersionRow): Promise<boolean> {
+  return versions.insert(trx, row, ['extension_id', 'precedence']);
+}
+
+/** Returns the extension, of any organization. */
+export const findExtension = own.first((db, id: string) =>
+  db.selectFrom('extensions').selectAll().where('id', '=', id),
+);
+
+/** Returns the extension if it is of this organization or public. */
+export const findVisible = own.first((db, organizationId: string, id: string) =>
+  db
+    .selectFrom('extensions')
+    .selectAll()
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('organization_id', '=', organizationId), eb('is_public', '=', 1)])),
+);
+
+interface Listing {
+  /** Exclusive bound of the id. */
+  before: string | undefined;
+  /** Bounds of the creation, ms since 1970, exclusive. */
+  createdAfter: number | undefined;
+  createdBefore: number | undefined;
+}
+
+function selectListed(db: Db, { before, createdAfter, createdBefore }: Listing, limit: number) {
+  return tables<ExtensionTables>(db)
+    .selectFrom('extensions')
+    .selectAll()
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(createdAfter !== undefined, (query) => query.where('created_at', '>', createdAfter ?? 0))
+    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore ?? 0))
+    .orderBy('id', 'desc')
+    .limit(limit);
+}
+
+/** Returns extensions of the organization and public ones of others, newest first. */
+export async function selectExtensions(
+  db: Db,
+  organizationId: string,
+  listing: Listing,
+  limit: number,
+): Promise<ExtensionRow[]> {
+  // Two reads, each by its index.
+  const [ours, others] = await Promise.all([
+    selectListed(db, listing, limit).where('organization_id', '=', organizationId).execute(),
+    selectListed(db, listing, limit)
+      .where('is_public', '=', 1)
+      .where('organization_id', '!=', organizationId)
+      .execute(),
+  ]);
+  return [...ours, ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+}
+
+export const findVersions = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('extension_versions')
+      .select(['id', 'version'])
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map(({ id, version }) => [id, version])),
+);
+
+export const findByIds = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('extensions')
+      .select(['id', 'name', 'display_name'])
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map((row) => [row.id, row])),
+);
+
+/** Returns versions with their grants, without their changelogs. */
+export const findVersionRows = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('extension_versions')
+      .select(listed)
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map((row) => [row.id, row])),
+);
+
+/** Returns the version of an extension with this id, or with this version. */
+export const findVersionRow = own.first((db, extensionId: string, named: string) =>
+  db
+    .selectFrom('extension_versions')
+    .selectAll()
+    .where('extension_id', '=', extensionId)
+    .where((eb) => eb.or([eb('id', '=', named), eb('version', '=', named)])),
+);
+
+/** Returns the versions that are offered, unordered. */
+export const selectOffered = own.all((db, extensionId: string) =>
+  db
+    .selectFrom('extension_versions')
+    .select(['id', 'precedence'])
+    .where('extension_id', '=', extensionId)
+    .where('withdrawn_at', 'is', null),
+);
+
+export async function countVersions(db: Db, extensionId: string): Promise<number> {
+  const { count } = await tables<ExtensionTables>(db)
+    .selectFrom('extension_versions')
+    .where('extension_id', '=', extensionId)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Returns versions of an extension before `before`, newest first. */
+export function selectVersions(
+  db: Db,
+  extensionId: string,
+  before: string | undefined,
+  limit: number,
+): Promise<ListedVersionRow[]> {
+  return tables<ExtensionTables>(db)
+    .selectFrom('extension_versions')
+    .select(listed)
+    .where('extension_id', '=', extensionId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Withdraws a version. Returns false if it was withdrawn before. */
+export const withdrawRow = own.change(
+  (db, id: string, at: number) =>
+    db
+      .updateTable('extension_versions')
+      .set({ withdrawn_at: at })
+      .where('id', '=', id)
+      .where('withdrawn_at', 'is', null),
+  (count) => count > 0,
+);

@@ -1,6 +1,205 @@
-// Nouns of extensions.
+// Input and output shapes of extensions and their versions (specification 2.15, 4.9). Those of installations
+// are in installation-schema.ts.
+import { z } from 'zod';
+import { headerText } from '../core/api/address-schema.ts';
 import { noun } from '../core/api/noun.ts';
+import { cursorPageOf, cursorQuery } from '../core/api/pagination.ts';
+import { everyPermission, type Permission } from '../core/api/permission.ts';
+import { idOf } from '../core/api/resource-schema.ts';
+import { sendModes } from '../core/api/route.ts';
+import { eventTypes } from '../history/events/names.ts';
 
 export const extensionNoun = noun('extension', 'ext');
 export const versionNoun = noun('extension-version', 'exv');
-export const installationNoun = noun('extension-installation', 'exti');
+
+export const runtimes = ['webhook', 'hosted'] as const;
+
+const longestName = 64;
+const longestDescription = 1_000;
+const longestChangelog = 10_000;
+/** Longest version, and most grants of one. */
+const longestVersion = 100;
+export const mostGrants = 200;
+export const longestGrant = 100;
+
+const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
+
+const name = z
+  .string()
+  .max(longestName)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters, digits and single hyphens')
+  .meta({ description: 'Slug, unique in the organization' });
+const displayName = headerText(100).min(1).meta({ description: 'Name, for people' });
+const description = z.string().max(longestDescription).meta({ description: 'Its purpose' });
+const runtime = z.enum(runtimes).meta({
+  description: 'Way of its events: posts to a webhook, or the stream that a program reads',
+});
+
+export const listExtensionsQuery = z.strictObject({
+  after: instant.optional().meta({ description: 'Only extensions created after this time' }),
+  before: instant.optional().meta({ description: 'Only extensions created before this time' }),
+  ...cursorQuery,
+});
+
+export const createExtensionInput = z
+  .strictObject({
+    name,
+    displayName: displayName.nullish(),
+    description: description.nullish(),
+    runtime: runtime.default('webhook'),
+  })
+  .meta({ examples: [{ name: 'triage', displayName: 'Triage', runtime: 'webhook' }] });
+
+export const updateExtensionInput = z
+  .strictObject({
+    displayName: displayName.nullable().optional(),
+    description: description.nullable().optional(),
+  })
+  .meta({ examples: [{ displayName: 'Triage' }] });
+
+export const versionRef = z.object({ id: z.string(), version: z.string() });
+
+export const extensionOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null for an extension of another organization' }),
+    name: z.string(),
+    displayName: z.string().nullable(),
+    description: z.string().nullable(),
+    runtime: z.enum(runtimes),
+    isPublic: z.boolean().meta({ description: 'Whether all organizations may install it' }),
+    latestVersion: versionRef.nullable().meta({
+      description:
+        'The highest version that is no prerelease, or else the last one; null before the first',
+    }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Extension', description: 'A program that organizations can install' });
+
+export const extensionPage = cursorPageOf(extensionOutput);
+
+/** Permissions that no installation can have: they would widen it, or reach beyond mail. */
+function isGrantable(permission: Permission): boolean {
+  const [resource, action] = permission.split(':');
+  if (resource === 'keys' || resource === 'extensions') return false;
+  if (resource === 'organization') return action === 'read';
+  return permission !== 'mailboxes:configure';
+}
+
+/** Compares grants in the order of all lists. */
+export function inOrder(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Permissions that a version may ask for, sorted. */
+export const grantablePermissions = everyPermission().filter(isGrantable).sort(inOrder);
+
+/** Kinds of events that a version may ask for. A test of a webhook needs no grant. */
+export const grantableEvents = eventTypes.filter((type) => type !== 'webhook.test');
+
+/** A list without repeated entries; the problem of a refused entry has its index. */
+function grantsAmong(known: readonly string[], problem: string) {
+  return z
+    .array(z.string().max(longestGrant))
+    .max(mostGrants, `must not have more than ${mostGrants} entries`)
+    .superRefine((entries, context) => {
+      const seen = new Set<string>();
+      for (const [index, entry] of entries.entries()) {
+        const message = seen.has(entry) ? `${entry} is named twice` : problem;
+        if (seen.has(entry) || !known.includes(entry)) {
+          context.addIssue({ code: 'custom', path: [index], message });
+        }
+        seen.add(entry);
+      }
+    });
+}
+
+const permissions = grantsAmong(
+  grantablePermissions,
+  'is not a permission that an extension can have: a resource and an action without wildcards, ' +
+    'and none of keys, extensions, organization:write, organization:delete and ' +
+    'mailboxes:configure',
+).meta({ description: 'Permission that it asks for, such as mailboxes:read' });
+const events = grantsAmong(
+  grantableEvents,
+  'is not a kind of event: `svc webhooks events` lists them, and patterns are not allowed',
+).meta({ description: 'Kind of event that it asks for, such as mailbox.message.received' });
+
+export const publishVersionInput = z
+  .strictObject({
+    version: z
+      .string()
+      .max(longestVersion)
+      .meta({ description: 'Semantic version (SemVer 2.0.0), such as 1.4.0' }),
+    permissions,
+    events,
+    sendModes: z
+      .array(z.enum(sendModes))
+      .min(1, 'must name at least one')
+      .max(sendModes.length)
+      .refine((modes) => new Set(modes).size === modes.length, 'names a mode twice')
+      .meta({ description: 'Send mode that it can work with: none, approval or send' }),
+    runtime: runtime.optional().meta({ description: 'Default: the runtime of the extension' }),
+    changelog: z
+      .string()
+      .max(longestChangelog)
+      .nullish()
+      .meta({ description: 'What is new in it' }),
+  })
+  .meta({
+    examples: [
+      {
+        version: '1.0.0',
+        permissions: ['mailboxes:read', 'mailboxes:write', 'mailboxes:send'],
+        events: ['mailbox.message.received'],
+        sendModes: ['approval', 'send'],
+      },
+    ],
+  });
+
+const version = {
+  id: z.string(),
+  extensionId: z.string(),
+  version: z.string(),
+  permissions: z.array(z.string()).meta({ description: 'Sorted' }),
+  events: z.array(z.string()).meta({ description: 'Sorted' }),
+  sendModes: z.array(z.enum(sendModes)),
+  runtime: z.enum(runtimes),
+  isLatest: z.boolean().meta({ description: 'Whether it is installed without a choice' }),
+  withdrawnAt: z.string().nullable().meta({ description: 'Set once it is not offered any more' }),
+  createdAt: z.string(),
+};
+
+export const listedVersionOutput = z
+  .object(version)
+  .meta({ id: 'ListedExtensionVersion', description: 'A version without its changelog' });
+
+export const versionOutput = z
+  .object({ ...version, changelog: z.string().nullable() })
+  .meta({ id: 'ExtensionVersion', description: 'A published version of an extension' });
+
+export const versionPage = cursorPageOf(listedVersionOutput);
+
+export const listVersionsQuery = z.strictObject(cursorQuery);
+
+export const extensionId = idOf(extensionNoun, 'is not the id of an extension');
+
+/** A version as paths and requests name it. */
+export const namedVersion = z.string().min(1).max(longestVersion).meta({
+  description: 'Version, such as 1.4.0, or its id',
+});
+
+export const versionPath = z.strictObject({ id: extensionId, version: namedVersion });
+
+export type Extension = z.output<typeof extensionOutput>;
+export type ListExtensions = z.output<typeof listExtensionsQuery>;
+export type CreateExtension = z.output<typeof createExtensionInput>;
+export type UpdateExtension = z.output<typeof updateExtensionInput>;
+export type ExtensionVersion = z.output<typeof versionOutput>;
+export type ListedVersion = z.output<typeof listedVersionOutput>;
+export type PublishVersion = z.output<typeof publishVersionInput>;
+export type ListVersions = z.output<typeof listVersionsQuery>;

@@ -3,7 +3,9 @@
 import { findKnownCampaigns } from '../campaigns/campaigns/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
+import { markFailing } from '../extensions/standing.ts';
 import { checkSecret } from '../identity/domains/signing-keys.ts';
+import { findNamespaceOf } from '../identity/mailboxes/bound-keys.ts';
 import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
 import { threadHooks } from '../inbox/threads/hooks.ts';
@@ -19,6 +21,8 @@ export const hooks: Hooks = {
   equipOrganization: storeFirstNamespace,
   threads: threadHooks,
   findKnownCampaigns,
+  findNamespaceOf,
+  endpointDisabled: markFailing,
 };
 
 /**

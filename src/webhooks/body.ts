@@ -1,6 +1,7 @@
 // Bodies posted for events. A body is created at the first attempt and stored beside the
 // deliveries, so that each attempt and redelivery sends the same bytes. Once a message is deleted,
 // its bodies contain only its id.
+import type { PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
 import {
   dataOfEntries,
@@ -8,6 +9,7 @@ import {
   type LogEntry,
   readEvents,
 } from '../history/events/log.ts';
+import { isShown, shownData } from '../history/events/shown-data.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import type { Db } from '../platform/store/db.ts';
 import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-queries.ts';
@@ -26,6 +28,13 @@ export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   const body = (await bodiesOf(app, [delivery], mostBodyBytes)).get(delivery.event_id);
   if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
   return body;
+}
+
+/** Returns a body as these permissions show it. The same body and permissions give the same bytes. */
+export function cutBody(body: string, type: string, permissions: PermissionMap): string {
+  if (isShown(type, permissions)) return body;
+  const { data, ...event } = JSON.parse(body) as { data: object };
+  return JSON.stringify({ ...event, data: shownData(type, data, permissions) });
 }
 
 /** Returns the stored body, or a new one that is not stored; for `listen`. */

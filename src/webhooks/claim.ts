@@ -2,9 +2,15 @@
 // endpoint with a million deliveries, or one that hangs, does not delay others. Live deliveries go
 // before replays.
 import type { App } from '../core/app.ts';
-import type { Db } from '../platform/store/db.ts';
-import { cancelClaimed, claimDue, type EndpointWork } from './delivery-queries.ts';
+import { type Db, fromJson } from '../platform/store/db.ts';
+import {
+  cancelClaimed,
+  claimDue,
+  type EndpointWork,
+  releaseDeliveries,
+} from './delivery-queries.ts';
 import { countCancelled } from './disable.ts';
+import { webhookTest } from './events.ts';
 import type { Holder } from './held-places.ts';
 import { findEndpoints } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
@@ -46,7 +52,7 @@ export function chooseWishes(
 ): Wish[] {
   const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
   const due = work.filter(
-    (one) => one.status !== 'disabled' && (isDue(one.live_due) || isDue(one.replay_due)),
+    (one) => one.status === 'active' && (isDue(one.live_due) || isDue(one.replay_due)),
   );
   const turns = inTurn(due, last);
   const wishes: Wish[] = [];
@@ -74,7 +80,10 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
   return placed.sort((a, b) => a.round - b.round).map(({ one }) => one);
 }
 
-/** Leases the wished deliveries; cancels those made before their endpoint was disabled. */
+/**
+ * Leases the wished deliveries. Cancels those made before their endpoint was disabled, and events that an
+ * installation may not have any more.
+ */
 export async function claim(
   app: App,
   trx: Db,
@@ -91,15 +100,25 @@ export async function claim(
   const endpoints = await findEndpoints(trx, [...new Set(rows.map((row) => row.endpoint_id))]);
   const claimed: Claimed[] = [];
   const over: string[] = [];
+  const kept: string[] = [];
   for (const delivery of rows.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const endpoint = endpoints.get(delivery.endpoint_id);
     const isOver =
       !endpoint || endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at);
-    if (isOver) over.push(delivery.id);
+    if (isOver || isTaken(endpoint, delivery)) over.push(delivery.id);
+    else if (endpoint.status === 'suspended') kept.push(delivery.id);
     else claimed.push({ delivery, endpoint, leaseUntil });
   }
+  // Suspended since the look of the loop.
+  if (kept.length > 0) await releaseDeliveries(trx, worker, kept, now);
   if (over.length > 0) countCancelled(trx, await cancelClaimed(trx, worker, over, now));
   return claimed;
+}
+
+/** Returns whether an installation may not have this event any more. */
+function isTaken({ installation_id, events }: EndpointRow, { event_type }: DeliveryRow): boolean {
+  if (installation_id === null || event_type === webhookTest.type) return false;
+  return !fromJson<string[]>(events).includes(event_type);
 }
 
 function inOrder(wishes: readonly Wish[]): Wish[] {

@@ -127,6 +127,27 @@ export function cancelWaiting(
   return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
 }
 
+/** Ends waiting, unclaimed deliveries of these kinds; returns them. */
+export function cancelOfKinds(
+  trx: Db,
+  endpointId: string,
+  types: readonly string[],
+  now: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const waiting = tables<WebhookTables>(trx)
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where('event_type', ...isOneOf(trx, types))
+    .where('status', '=', 'pending')
+    .where((eb) => eb.or([eb('claimed_by', 'is', null), eb('due_at', '<=', now)]))
+    .orderBy('id')
+    .limit(limit)
+    .$if(engineOf(trx) === 'postgres', (q) => q.forUpdate().skipLocked());
+  return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
+}
+
 /** Ends deliveries that this worker has claimed. */
 export function cancelClaimed(
   trx: Db,

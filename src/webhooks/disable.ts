@@ -36,6 +36,9 @@ export async function disableEndpoint(
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
   const by = byService(endpoint.organization_id);
   await record(app, trx, by, { subject: endpoint.id, ...audited, event });
+  const { installation_id: installationId, organization_id: organizationId } = endpoint;
+  if (installationId === null) return;
+  await app.hooks.endpointDisabled(app, trx, { organizationId, installationId });
 }
 
 /**

@@ -5,12 +5,12 @@
 // checks that they are still active, and queues nothing for a deleted endpoint.
 import type { App, EventSink, LoggedEvent } from '../core/app.ts';
 import { messageOf, ServiceError, WebhookEnqueueError } from '../platform/errors.ts';
-import { idPrefixes } from '../platform/runtime/ids.ts';
+import { idPattern, idPrefixes } from '../platform/runtime/ids.ts';
 import { type Db, isStoreTrouble } from '../platform/store/db.ts';
 import { moveCounts } from './counters.ts';
 import { insertDeliveries } from './delivery-queries.ts';
 import { webhookTest } from './events.ts';
-import { type KnownEndpoint, knownEndpoints } from './known-endpoints.ts';
+import { type EndpointReach, type EndpointsOf, knownEndpoints } from './known-endpoints.ts';
 import { holdActive } from './queries.ts';
 import type { DeliveryRow } from './rows.ts';
 
@@ -62,7 +62,7 @@ export async function enqueueAll(
 
 /** Returns the endpoints of the organizations of these events. */
 async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
-  const found = new Map<string, readonly KnownEndpoint[]>();
+  const found = new Map<string, EndpointsOf>();
   for (const { organizationId } of events) {
     if (found.has(organizationId)) continue;
     found.set(organizationId, await knownEndpoints(app).find(trx, organizationId));
@@ -70,16 +70,44 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
   return found;
 }
 
+/** Which events the endpoints of installations reach: those of their mailboxes, which are the subjects. */
+class Reaches {
+  readonly #app: App;
+  readonly #trx: Db;
+  /** Namespaces by mailbox; null for other subjects. */
+  readonly #namespaces = new Map<string, string | null>();
+
+  constructor(app: App, trx: Db) {
+    this.#app = app;
+    this.#trx = trx;
+  }
+
+  async has(
+    { mailboxIds, namespaceId }: EndpointReach,
+    { organizationId, subject }: Wanted['event'],
+  ): Promise<boolean> {
+    if (mailboxIds?.includes(subject)) return true;
+    if (namespaceId === undefined || !idPattern('mailbox').test(subject)) return false;
+    if (!this.#namespaces.has(subject)) {
+      const { findNamespaceOf } = this.#app.hooks;
+      this.#namespaces.set(subject, await findNamespaceOf(this.#trx, organizationId, subject));
+    }
+    return this.#namespaces.get(subject) === namespaceId;
+  }
+}
+
 async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void> {
   const endpoints = await endpointsOf(app, trx, events);
-  const wanted = events.flatMap((event): Wanted[] => {
+  const wanted: Wanted[] = [];
+  const reaches = new Reaches(app, trx);
+  for (const event of events) {
     // `testWebhook` queues a test itself, for one endpoint.
-    if (event.type === webhookTest.type) return [];
-    const those = endpoints.get(event.organizationId) ?? [];
-    return those.flatMap(({ id, isWanted }) =>
-      isWanted(event.type) ? { endpointId: id, event } : [],
-    );
-  });
+    if (event.type === webhookTest.type) continue;
+    for (const { id, limits } of endpoints.get(event.organizationId)?.wanting(event.type) ?? []) {
+      if (limits?.reach && !(await reaches.has(limits.reach, event))) continue;
+      wanted.push({ endpointId: id, event });
+    }
+  }
   if (wanted.length === 0) return;
   const ids = new Set(wanted.map(({ endpointId }) => endpointId));
   const active = await holdActive(trx, [...ids]);

@@ -14,6 +14,7 @@ export const webhookDisabled = eventKind({
     channels: ['email' as const],
     headers: { 'X-Team': '***' },
     status: 'disabled' as const,
+    installationId: null,
     disabledReason: 'It answered 410: it is gone',
     secret: null,
     createdAt: '2026-01-05T12:00:00.000Z',

@@ -1,6 +1,7 @@
 // Which kinds of events the endpoints of an organization want, as this process knows it: each event
 // asks, so most are answered from memory. A change by any process is seen within a second
 // (src/platform/store/changes.ts), one by this process at once.
+import type { PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
 import { perApp } from '../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../platform/store/changes.ts';
@@ -10,15 +11,61 @@ import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;
 
+/** The mailboxes whose events an installation gets. */
+export interface EndpointReach {
+  mailboxIds?: readonly string[];
+  namespaceId?: string;
+}
+
+/** Limits of the endpoint of an installation. */
+export interface EndpointLimits {
+  /** Null for all events. */
+  reach: EndpointReach | null;
+  /** Permissions whose resources its bodies show. */
+  permissions: PermissionMap;
+}
+
 /** An active endpoint. */
 export interface KnownEndpoint {
   id: string;
   isWanted(type: string): boolean;
+  /** Null for an endpoint that belongs to no installation. */
+  limits: EndpointLimits | null;
+}
+
+/** The active endpoints of an organization. */
+export class EndpointsOf {
+  readonly #byId: ReadonlyMap<string, KnownEndpoint>;
+  /** Endpoints by kind: an organization may have 10,000 that want none of an event. */
+  readonly #byType = new Map<string, readonly KnownEndpoint[]>();
+
+  constructor(endpoints: readonly KnownEndpoint[]) {
+    this.#byId = new Map(endpoints.map((one) => [one.id, one]));
+  }
+
+  get count(): number {
+    return this.#byId.size;
+  }
+
+  /** Returns the endpoint with this id; undefined unless it is active. */
+  find(id: string): KnownEndpoint | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Returns the endpoints that want events of a kind. The number of kinds is bounded (names.ts). */
+  wanting(type: string): readonly KnownEndpoint[] {
+    let found = this.#byType.get(type);
+    if (!found) {
+      found = [...this.#byId.values()].filter((one) => one.isWanted(type));
+      this.#byType.set(type, found);
+    }
+    return found;
+  }
 }
 
 class KnownEndpoints {
   readonly #app: App;
-  readonly #known: KnownRows<readonly KnownEndpoint[]>;
+  readonly #known: KnownRows<EndpointsOf>;
 
   constructor(app: App) {
     this.#app = app;
@@ -29,11 +76,11 @@ class KnownEndpoints {
   /** Whether the organization may have endpoints, from memory; false only if it surely has none. */
   mayHave(organizationId: string): boolean {
     if (this.#known.isStale()) return true;
-    return this.#known.peek(organizationId)?.length !== 0;
+    return this.#known.peek(organizationId)?.count !== 0;
   }
 
-  /** Returns the active endpoints, within a transaction. */
-  async find(trx: Db, organizationId: string): Promise<readonly KnownEndpoint[]> {
+  /** Returns the active endpoints, within a transaction if `trx` is one. */
+  async find(trx: Db, organizationId: string): Promise<EndpointsOf> {
     const db = committedIn(this.#app.store, trx);
     if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);
     if (this.#known.isStale()) await this.#known.refresh(() => endpointChanges.count(db));
@@ -49,9 +96,21 @@ class KnownEndpoints {
   }
 }
 
-async function readEndpoints(db: Db, organizationId: string): Promise<KnownEndpoint[]> {
+async function readEndpoints(db: Db, organizationId: string): Promise<EndpointsOf> {
   const rows = await findActiveEndpoints(db, organizationId);
-  return rows.map(({ id, events }) => ({ id, isWanted: matcherOf(fromJson<string[]>(events)) }));
+  return new EndpointsOf(
+    rows.map(({ id, events, installation_id, reach, permissions }) => ({
+      id,
+      isWanted: matcherOf(fromJson<string[]>(events)),
+      limits:
+        installation_id === null
+          ? null
+          : {
+              reach: fromJson<EndpointReach>(reach),
+              permissions: fromJson<PermissionMap>(permissions) ?? {},
+            },
+    })),
+  );
 }
 
 /** The endpoints that one process knows. */

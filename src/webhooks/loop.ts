@@ -147,7 +147,7 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;
   for (const { status, live_due, replay_due } of work) {
-    if (status === 'disabled') continue;
+    if (status !== 'active') continue;
     for (const dueAt of [live_due, replay_due]) {
       if (dueAt !== null && dueAt > now) at = Math.min(at, dueAt);
     }

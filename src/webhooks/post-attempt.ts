@@ -1,8 +1,11 @@
 // One attempt of a delivery: posts its body, signed with the secrets in force. settle.ts handles the
 // outcome; that of a redelivery changes no schedule (redeliver.ts).
 import type { KeyObject } from 'node:crypto';
+import type { PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
-import { bodyOf } from './body.ts';
+import { fromJson } from '../platform/store/db.ts';
+import { bodyOf, cutBody } from './body.ts';
+import { knownEndpoints } from './known-endpoints.ts';
 import type { Poster, PostOutcome } from './post.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
@@ -49,16 +52,27 @@ export function openEndpoint(
   return { row, keys, headers: openHeaders(app, row) };
 }
 
+/** Returns the body as the grants of this moment show it to the installation of the endpoint. */
+async function textFor(app: App, row: EndpointRow, type: string, body: string): Promise<string> {
+  if (row.installation_id === null) return body;
+  const known = await knownEndpoints(app).find(app.store.db, row.organization_id);
+  const permissions =
+    known.find(row.id)?.limits?.permissions ?? fromJson<PermissionMap>(row.permissions) ?? {};
+  return cutBody(body, type, permissions);
+}
+
 /** Posts a delivery, signed for this moment. Never throws for a failure of the endpoint. */
 export async function attempt(
   app: App,
   poster: Poster,
-  { row: { url }, keys, headers }: OpenedEndpoint,
+  { row, keys, headers }: OpenedEndpoint,
   delivery: DeliveryRow,
   body?: string,
 ): Promise<Attempted> {
+  const { url } = row;
   const at = app.clock.now();
-  const text = body ?? (await bodyOf(app, delivery));
+  const whole = body ?? (await bodyOf(app, delivery));
+  const text = await textFor(app, row, delivery.event_type, whole);
   const inForce = keys.filter(({ until }) => until > at).map(({ key }) => key);
   const signed = signatureHeaders(inForce, delivery.event_id, at, text);
   const outcome = await poster.post({ url, headers: { ...headers, ...signed }, body: text });

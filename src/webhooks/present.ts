@@ -27,6 +27,7 @@ export function toWebhook(
     headers: Object.fromEntries(headers.map(([name, value]) => [name, isShown ? value : hidden])),
     status: row.status,
     disabledReason: row.disabled_reason,
+    installationId: row.installation_id,
     secret,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

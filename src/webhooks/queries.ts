@@ -2,13 +2,18 @@
 //
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Enqueueing
 // and settling share the lock of an endpoint, so neither waits for the other. Both wait for its deletion.
+import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 import type { EndpointRow, WebhookTables } from './rows.ts';
 
 const own = ownTables<WebhookTables>();
 
+/** Rows by id or by page, with those of installations. */
 export const endpoints = own.rowsOf('webhook_endpoints', 'webhook');
+
+/** Filter for endpoints that belong to no installation. */
+export const madeByHand = { where: sql<SqlBool>`installation_id is null` };
 
 /**
  * Counter of changes. Call `note` before the transaction records an event: endpoints that it reads afterwards
@@ -20,7 +25,7 @@ export const endpointChanges = own.changeCounter('webhook_changes');
 export const findActiveEndpoints = own.all((db, organizationId: string) =>
   db
     .selectFrom('webhook_endpoints')
-    .select(['id', 'events'])
+    .select(['id', 'events', 'installation_id', 'reach', 'permissions'])
     .where('organization_id', '=', organizationId)
     .where('status', '=', 'active'),
 );

@@ -11,7 +11,8 @@ export interface EndpointRow {
   channels: string;
   /** JSON, encrypted; null for none. */
   headers: string | null;
-  status: 'active' | 'disabled';
+  /** `suspended`: its installation is disabled. Nothing is queued, and what waits is kept. */
+  status: 'active' | 'disabled' | 'suspended';
   disabled_reason: string | null;
   /** Encrypted. */
   secret: string;
@@ -23,6 +24,12 @@ export interface EndpointRow {
   failing_since: number | null;
   /** Time of the last disabling, ms since 1970. The loop cancels deliveries created before it. */
   cancel_before: number | null;
+  /** The installation of an extension that it belongs to. */
+  installation_id: string | null;
+  /** JSON: the mailboxes whose events an installation gets; null for all events. */
+  reach: string | null;
+  /** JSON: the permissions whose resources its bodies show; null for all. */
+  permissions: string | null;
   created_at: number;
   updated_at: number;
 }

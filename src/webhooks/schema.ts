@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
 import { idOf } from '../core/api/resource-schema.ts';
-import { listedTypes } from '../history/events/names.ts';
+import { eventTypes } from '../history/events/names.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
 
@@ -19,6 +19,8 @@ const largestTestData = 64 * 1024;
 
 const channels = ['email'] as const;
 const statuses = ['active', 'disabled'] as const;
+/** `suspended`: with its disabled installation. */
+const shownStatuses = [...statuses, 'suspended'] as const;
 const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'cancelled'] as const;
 
 const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
@@ -121,8 +123,12 @@ export const webhookOutput = z
     headers: z
       .record(z.string(), z.string())
       .meta({ description: 'Values are `***` for keys that may only read webhooks' }),
-    status: z.enum(statuses),
+    status: z.enum(shownStatuses),
     disabledReason: z.string().nullable(),
+    installationId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The installation of an extension that it belongs to' }),
     secret: z.string().nullable().meta({
       description: 'Key of the signatures: shown on creation and rotation, else null',
     }),
@@ -137,7 +143,7 @@ export const deliveryParams = z.strictObject({
 });
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
-const eventType = z.enum(listedTypes, { error: 'is not a kind of event' });
+const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
 
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,

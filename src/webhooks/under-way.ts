@@ -157,12 +157,29 @@ export class UnderWay {
     void post.then(() => this.#queues.forget(queue));
   }
 
+  /** Returns whether the endpoint of an installation is still active: disabling one stops it at once. */
+  async #mayPost({ endpoint }: Claimed): Promise<boolean> {
+    if (endpoint.installation_id === null) return true;
+    const known = await knownEndpoints(this.#app).find(
+      this.#app.store.db,
+      endpoint.organization_id,
+    );
+    return known.find(endpoint.id) !== undefined;
+  }
+
   /** Posts one delivery. Frees its place after the post; the delivery stays held until it is settled. */
   async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
     const { app, parts } = { app: this.#app, parts: this.#parts };
     const { delivery, leaseUntil } = claimed;
     let ended: ClaimedAttempt;
     try {
+      if (!(await this.#mayPost(claimed))) {
+        queue.posting -= 1;
+        await this.#release([delivery.id]);
+        this.#held.letGo(holder, 1);
+        this.#handBack(queue);
+        return;
+      }
       const attempted = await attempt(app, parts.poster, queue.opened, delivery, body ?? undefined);
       const { worker } = parts;
       ended = { ...attempted, worker, leaseUntil, endedAt: app.clock.now() };

@@ -16,13 +16,14 @@ import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { changesOf, type Details } from '../history/audit/audit.ts';
 import { record } from '../history/events/record.ts';
-import { ConflictError, ValidationError } from '../platform/errors.ts';
+import { ConflictError, ForbiddenError, ValidationError } from '../platform/errors.ts';
 import { fromJson } from '../platform/store/db.ts';
 import { cancelPending, deleteBacklog } from './backlog.ts';
 import { deleteCounters } from './counter-queries.ts';
+import { requireByHand } from './installation-endpoints.ts';
 import { knownEndpoints } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
-import { endpointChanges, endpoints } from './queries.ts';
+import { endpointChanges, endpoints, madeByHand } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import { type CreateWebhook, type UpdateWebhook, type Webhook, webhookNoun } from './schema.ts';
 import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
@@ -58,6 +59,15 @@ function differences(app: App, before: EndpointRow, after: EndpointRow): Details
   };
 }
 
+/**
+ * Refuses an installation of an extension: it has an endpoint of its own, which is limited by its grants.
+ * @throws ForbiddenError.
+ */
+function refuseInstallation({ installation }: Caller): void {
+  if (installation === null) return;
+  throw new ForbiddenError('An installation makes and changes no webhooks: it has one of its own');
+}
+
 async function checkUrl(app: App, url: string): Promise<void> {
   const problem = await urlProblem(app, url);
   if (problem !== null) throw ValidationError.of('url', problem);
@@ -65,13 +75,15 @@ async function checkUrl(app: App, url: string): Promise<void> {
 
 /**
  * Creates an endpoint; only this response includes its `secret`.
- * @throws ValidationError for a URL that may not be posted to; ConflictError beyond 50.
+ * @throws ForbiddenError for an installation; ValidationError for a URL that may not be posted to;
+ * ConflictError beyond 50.
  */
 export async function createWebhook(
   app: App,
   caller: Caller,
   input: CreateWebhook,
 ): Promise<Webhook> {
+  refuseInstallation(caller);
   const { organizationId } = caller;
   await checkUrl(app, input.url);
   const id = app.newId(webhookNoun);
@@ -92,13 +104,16 @@ export async function createWebhook(
     previous_until: null,
     failing_since: null,
     cancel_before: null,
+    installation_id: null,
+    reach: null,
+    permissions: null,
     created_at: now,
     updated_at: now,
   };
   await app.store.write(async (trx) => {
     // Locks the organization, so that concurrent creations are counted one after the other.
     await lockOrganization(trx, organizationId, now);
-    if ((await endpoints.count(trx, organizationId)) >= mostEndpoints) {
+    if ((await endpoints.count(trx, organizationId, madeByHand)) >= mostEndpoints) {
       const text = `The organization already has ${mostEndpoints} webhooks, the limit`;
       throw new ConflictError('webhook', text);
     }
@@ -117,7 +132,12 @@ export async function listWebhooks(
   caller: Caller,
   page: PageRequest,
 ): Promise<Page<Webhook>> {
-  const { rows, total } = await endpoints.page(app.store.db, caller.organizationId, page);
+  const { rows, total } = await endpoints.page(
+    app.store.db,
+    caller.organizationId,
+    page,
+    madeByHand,
+  );
   return toPage(
     rows.map((row) => toWebhook(app, row, caller.permissions)),
     total,
@@ -145,7 +165,8 @@ function statusColumns(
 /**
  * Changes the given fields. Disabling cancels waiting deliveries and stops new ones; enabling clears
  * earlier failures.
- * @throws ResourceNotFoundError; ValidationError for a URL that may not be posted to.
+ * @throws ForbiddenError for an installation; ResourceNotFoundError; ConflictError for the endpoint of an
+ * installation; ValidationError for a URL that may not be posted to.
  */
 export async function updateWebhook(
   app: App,
@@ -153,8 +174,9 @@ export async function updateWebhook(
   id: string,
   input: UpdateWebhook,
 ): Promise<Webhook> {
+  refuseInstallation(caller);
   const { organizationId } = caller;
-  await endpoints.get(app.store.db, organizationId, id);
+  requireByHand(await endpoints.get(app.store.db, organizationId, id));
   if (input.url !== undefined) await checkUrl(app, input.url);
   const updated = await app.store.write(async (trx) => {
     const now = app.clock.now();
@@ -187,7 +209,9 @@ export async function updateWebhook(
  * @throws ResourceNotFoundError.
  */
 export async function rotateSecret(app: App, caller: Caller, id: string): Promise<Webhook> {
+  refuseInstallation(caller);
   const { plaintext, sealed } = makeSecret(app, id);
+  requireByHand(await endpoints.get(app.store.db, caller.organizationId, id));
   const row = await app.store.write(async (trx) => {
     const now = app.clock.now();
     const old = await endpoints.update(trx, caller.organizationId, id, { updated_at: now });
@@ -207,7 +231,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
  */
 export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
-  await endpoints.get(app.store.db, organizationId, id);
+  requireByHand(await endpoints.get(app.store.db, organizationId, id));
   await deleteBacklog(app, id);
   await app.store.write(async (trx) => {
     // Removed first, so that no further deliveries are queued for it.

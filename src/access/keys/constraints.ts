@@ -53,8 +53,11 @@ const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 /** Path at which an installation reads itself. */
 export const ownInstallationPath = '/v1/extension-installations/me';
 
-/** Paths that each installation may read, whatever its permissions and its mailboxes. */
-const ownPaths = [ownInstallationPath];
+/**
+ * Paths that each installation may read, whatever its permissions and its mailboxes. The stream shows it the
+ * events of its version.
+ */
+const ownPaths = [ownInstallationPath, '/v1/events/stream'];
 
 function isOwnPath({ installation }: Caller, { method, path }: Place): boolean {
   return installation !== null && method === 'GET' && ownPaths.includes(path);

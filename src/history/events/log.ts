@@ -16,6 +16,7 @@ import {
   selectLogRows,
 } from './queries.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
+import { shownData } from './shown-data.ts';
 
 /** A recorded event. Its status is '' for events on resources other than messages. */
 export interface LogEntry extends MessageLogEntry {
@@ -59,15 +60,30 @@ export async function dataOfEntries(
   return new Map(entries.map((entry) => [entry.id, dataOf(entry)]));
 }
 
-function itemOf(entry: LogEntry, told: ReadonlyMap<string, object>): LogItem {
+type Reading = Pick<Caller, 'installation' | 'permissions'>;
+
+/** Returns the event as the object of the API; an installation sees what its permissions show. */
+function itemOf(
+  { installation, permissions }: Reading,
+  entry: LogEntry,
+  told: ReadonlyMap<string, object>,
+): LogItem {
   const { id, type, timestamp, organizationId } = entry;
-  const data = told.get(id) as Record<string, unknown>;
+  const whole = told.get(id) as object;
+  const data = (installation ? shownData(type, whole, permissions) : whole) as LogItem['data'];
   return { id, type, timestamp: isoTime(timestamp), organizationId, data };
 }
 
-/** Presents an event as the object of the API. */
-export async function presentEntry(app: App, entry: LogEntry): Promise<LogItem> {
-  return itemOf(entry, await dataOfEntries(app, entry.organizationId, [entry]));
+/** Presents an event to the caller. */
+export async function presentEntry(app: App, caller: Caller, entry: LogEntry): Promise<LogItem> {
+  return itemOf(caller, entry, await dataOfEntries(app, entry.organizationId, [entry]));
+}
+
+/** Returns the kinds of events that a caller reads: an installation only those of its version. */
+function typesFor({ installation }: Reading, type: string | undefined): string[] | undefined {
+  const asked = type === undefined ? undefined : [type];
+  if (!installation) return asked;
+  return installation.events.filter((one) => asked === undefined || one === type);
 }
 
 /** Returns these events, in the order of ids; deleted ones are left out. */
@@ -172,7 +188,7 @@ export async function listLog(
   const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const isOldestFirst = order === 'oldest';
   const wanted: LogFilter = {
-    types: type === undefined ? undefined : [type],
+    types: typesFor(caller, type),
     subject,
     since: since === undefined ? undefined : Date.parse(since),
     after: isOldestFirst ? place : undefined,
@@ -187,7 +203,7 @@ export async function listLog(
   const shown = isOldestFirst ? entries : entries.reverse();
   const told = await dataOfEntries(app, organizationId, shown);
   return {
-    items: shown.map((entry) => itemOf(entry, told)),
+    items: shown.map((entry) => itemOf(caller, entry, told)),
     nextCursor: last === null ? null : cursorAfter(scope, { at: timeOfId(last), id: last }),
   };
 }

@@ -1,11 +1,10 @@
-// The names of all kinds of events, including those of areas that are not built yet. The
-// `events.ts` of each built area declares their data.
+// The names of all kinds of events. The `events.ts` of each area declares their data.
 
 /** Steps of the timeline that the log leaves out: they are internal steps of the queue. */
 export const unloggedSteps = ['queued', 'processing'] as const;
 
-/** Kinds of the areas that are built, in the order of the reference. */
-export const listedTypes = [
+/** All kinds to which a caller can subscribe, in the order of the reference. */
+export const eventTypes = [
   'message.accepted',
   'message.scheduled',
   'message.deferred',
@@ -51,19 +50,12 @@ export const listedTypes = [
   'campaign.run.completed',
   'campaign.run.held',
   'campaign.run.failed',
-  'webhook.disabled',
-  'webhook.test',
-] as const;
-
-/** Kinds of areas that are not built yet: no list names them, but endpoints may subscribe to them. */
-const awaitedTypes = [
   'extension.installation.created',
   'extension.installation.upgraded',
   'extension.installation.disabled',
+  'webhook.disabled',
+  'webhook.test',
 ] as const;
-
-/** All kinds to which a caller can subscribe. */
-export const eventTypes = [...listedTypes, ...awaitedTypes] as const;
 
 export type EventType = (typeof eventTypes)[number];
 

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { cursorQuery } from '../../core/api/pagination.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
-import { listedTypes } from './names.ts';
+import { eventTypes } from './names.ts';
 
-export const eventType = z.enum(listedTypes, {
+export const eventType = z.enum(eventTypes, {
   error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
 });
 

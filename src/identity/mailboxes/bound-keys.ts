@@ -6,6 +6,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Reach } from '../../history/events/follow.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
+import type { Db } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';
 
 /**
@@ -20,6 +21,16 @@ export async function beyondNamespace(
   if (id === undefined) return;
   const row = await queries.mailboxes.find(store.db, organizationId, id);
   if (row?.namespace_id !== constraints?.namespaceId) throw beyondMailboxes();
+}
+
+/** Returns the namespace of a mailbox; null for an unknown or deleted one. */
+export async function findNamespaceOf(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+): Promise<string | null> {
+  const row = await queries.mailboxes.find(db, organizationId, mailboxId);
+  return row?.namespace_id ?? null;
 }
 
 /** Returns the mailboxes that a list shows to this key. */

@@ -10,6 +10,7 @@
 // approved   the send was refused for good          failed    failure has the reason
 // proposed   reject                                 rejected  its content is deleted
 // proposed   7 days                                 expired   its content is deleted
+// proposed   its installation is uninstalled        expired   the same; failure has the reason
 
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -298,6 +299,24 @@ export function rejectAction(
     const kind = mailboxActionRejected;
     return tellDecision(app, trx, caller, row, { action: 'action.rejected', kind });
   });
+}
+
+/**
+ * Expires the open proposals of an installation that ends, within the transaction that ends it. `reason` is
+ * their failure.
+ */
+export async function expireProposalsOf(
+  trx: Db,
+  organizationId: string,
+  installationId: string,
+  reason: string,
+): Promise<void> {
+  const failure = JSON.stringify({ _tag: 'ForbiddenError', message: reason });
+  const rows = await queries.selectProposalsOf(trx, organizationId, installationId);
+  for (const row of rows) {
+    const isMoved = await queries.moveAction(trx, row, 'proposed', { state: 'expired', failure });
+    if (isMoved) await deleteProposal(trx, row.id);
+  }
 }
 
 /** Expires undecided proposals, for the scheduler. Returns their count. */

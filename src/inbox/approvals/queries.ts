@@ -162,6 +162,22 @@ export async function selectDecisionTimes(
   return rows.map((row) => (row.decided_at ?? 0) - row.created_at);
 }
 
+/** Returns the open proposals of an actor, in the order in which they are locked. */
+export function selectProposalsOf(
+  db: Db,
+  organizationId: string,
+  actorId: string,
+): Promise<Pick<ActionRow, 'id' | 'mailbox_id' | 'type'>[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(['id', 'mailbox_id', 'type'])
+    .where('organization_id', '=', organizationId)
+    .where('actor_id', '=', actorId)
+    .where('state', '=', 'proposed')
+    .orderBy('id')
+    .execute();
+}
+
 /** Returns proposals past their expiry, in the order in which all transactions lock them. */
 export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
   return tables<ActionTables>(db)

@@ -73,7 +73,9 @@ export const mailboxActionOutput = z
     failure: z
       .object({ _tag: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Reason for which an approved proposal could not be sent' }),
+      .meta({
+        description: 'Reason for which an approved proposal could not be sent, or expired early',
+      }),
     digest: z
       .string()
       .nullable()

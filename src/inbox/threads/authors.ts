@@ -15,8 +15,8 @@ export interface AuthoredRow {
   editor_name: string | null;
 }
 
-/** Names the caller as an author. A person acts with a key of their own or at the command line. */
-function nameOf({ keyId, keyName, owner, installation }: Caller): Author {
+/** Names the caller as the author of an act. A person acts with a key of their own or at the command line. */
+export function authorOf({ keyId, keyName, owner, installation }: Caller): Author {
   if (installation !== null) {
     return { kind: 'installation', id: installation.id, displayName: keyName };
   }
@@ -26,7 +26,7 @@ function nameOf({ keyId, keyName, owner, installation }: Caller): Author {
 
 /** Returns the columns of a row that the caller creates. */
 export function authoredBy(caller: Caller): AuthoredRow {
-  const { kind, id, displayName } = nameOf(caller);
+  const { kind, id, displayName } = authorOf(caller);
   return {
     ...{ author_kind: kind, author_id: id, author_name: displayName },
     ...{ editor_kind: null, editor_id: null, editor_name: null },
@@ -35,7 +35,7 @@ export function authoredBy(caller: Caller): AuthoredRow {
 
 /** Returns the columns that a change by the caller sets. */
 export function editedBy(caller: Caller) {
-  const { kind, id, displayName } = nameOf(caller);
+  const { kind, id, displayName } = authorOf(caller);
   return { editor_kind: kind, editor_id: id, editor_name: displayName };
 }
 
@@ -54,7 +54,7 @@ export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Au
  */
 export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {
   if (caller.sendMode === 'send') return;
-  const { kind, id } = nameOf(caller);
+  const { kind, id } = authorOf(caller);
   const isOwn = row.author_id === id && row.author_kind === kind;
   const isItsAlone = row.editor_kind === null || row.editor_id === id;
   if (isOwn && isItsAlone) return;

@@ -1,7 +1,7 @@
 // `svc events tail` and `svc webhooks events`: without a daemon, on the store alone.
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listedTypes } from '../../../src/history/events/names.ts';
+import { eventTypes } from '../../../src/history/events/names.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -48,7 +48,7 @@ describe('svc events tail', () => {
 describe('svc webhooks events', () => {
   it('lists all kinds, or shows one', async () => {
     const { items } = await cli.json<{ items: Shown[] }>(['webhooks', 'events']);
-    expect(items.map(({ type }) => type)).toEqual([...listedTypes]);
+    expect(items.map(({ type }) => type)).toEqual([...eventTypes]);
     const one = await cli.run(['webhooks', 'events', 'domain.held']);
     expect(one.stdout).toMatch(/^domain\.held\nMail from the domain is accepted/);
     expect(one.stdout).toContain('"sendingStatus": "held"');

@@ -91,6 +91,9 @@ create index api_keys_by_hand on api_keys (organization_id, id) where installati
 create index api_keys_of_installation on api_keys (installation_id) where installation_id is not null;
 -- The installation that an endpoint belongs to; null for all other endpoints.
 alter table webhook_endpoints add column installation_id text;
+-- Lists of endpoints leave out those of installations.
+create index webhook_endpoints_by_hand on webhook_endpoints (organization_id, id)
+  where installation_id is null;
 -- JSON, for an endpoint of an installation: the mailboxes whose events it gets, and the permissions
 -- whose resources its bodies show; null for all.
 alter table webhook_endpoints add column reach text;

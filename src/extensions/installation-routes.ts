@@ -1,0 +1,136 @@
+// The HTTP operations on installations of extensions (specification 4.9).
+import { ownInstallationPath } from '../access/keys/constraints.ts';
+import { area } from '../core/api/area.ts';
+import { deleted, idPath } from '../core/api/resource-schema.ts';
+import { ConflictError } from '../platform/errors.ts';
+import {
+  installationNoun,
+  installationOutput,
+  installationPage,
+  installedOutput,
+  installInput,
+  listInstallationsQuery,
+  listVersionChangesQuery,
+  updateInstallationInput,
+  upgradeInput,
+  upgradeOutput,
+  versionChangePage,
+} from './installation-schema.ts';
+import {
+  getInstallation,
+  getOwnInstallation,
+  install,
+  listInstallations,
+  updateInstallation,
+} from './installations.ts';
+import { disableInstallation, enableInstallation, rotateCredentials } from './standing.ts';
+import { uninstall } from './uninstall.ts';
+import { listVersionChanges, upgradeInstallation } from './upgrade.ts';
+
+const at = area('extensions', { noun: installationNoun });
+const path = '/v1/extension-installations';
+const params = idPath(installationNoun, 'an installation');
+const onePath = `${path}/{id}` as const;
+
+export const installationRoutes = {
+  list: at.get(path, {
+    name: 'listExtensionInstallations',
+    summary: 'List the installations of extensions, newest first',
+    query: listInstallationsQuery,
+    output: installationPage,
+    run: (app, { caller, query }) => listInstallations(app, caller, query),
+  }),
+  create: at.post(path, {
+    name: 'createExtensionInstallation',
+    summary: 'Install an extension with exactly the accepted grants',
+    description:
+      '`acceptPermissions` must list the grants of the version, no more and no less. What the ' +
+      'caller may not do itself it cannot grant. A scope binds the installation to the paths ' +
+      'under its mailboxes. Only this answer has the key, and the secret of the webhook.',
+    body: installInput,
+    output: installedOutput,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => install(app, caller, body),
+  }),
+  own: at.get(ownInstallationPath, {
+    name: 'getOwnExtensionInstallation',
+    summary: 'Show the calling installation',
+    description: 'Each installation may read itself, without a permission. 404 for other keys.',
+    output: installationOutput,
+    run: (app, { caller }) => getOwnInstallation(app, caller),
+  }),
+  get: at.get(onePath, {
+    name: 'getExtensionInstallation',
+    summary: 'Show an installation of an extension',
+    params,
+    output: installationOutput,
+    run: (app, { caller, params: { id } }) => getInstallation(app, caller, id),
+  }),
+  update: at.patch(onePath, {
+    name: 'updateExtensionInstallation',
+    summary: 'Change send mode, scope or webhook of an installation',
+    description: 'Its grants change by an upgrade alone.',
+    params,
+    body: updateInstallationInput,
+    output: installationOutput,
+    run: (app, { caller, params: { id }, body }) => updateInstallation(app, caller, id, body),
+  }),
+  delete: at.delete(onePath, {
+    name: 'deleteExtensionInstallation',
+    summary: 'Uninstall an extension',
+    description:
+      'Its key and its webhook end for good, with what waits there, and its proposals expire.',
+    params,
+    output: deleted,
+    run: (app, { caller, params: { id } }) => uninstall(app, caller, id),
+  }),
+  disable: at.post(`${onePath}/disable`, {
+    name: 'disableExtensionInstallation',
+    summary: 'Disable an installation at once',
+    description:
+      'Its key is refused and its streams end. Posts to its webhook wait, and nothing new is ' +
+      'queued for it.',
+    params,
+    output: installationOutput,
+    run: (app, { caller, params: { id } }) => disableInstallation(app, caller, id),
+  }),
+  enable: at.post(`${onePath}/enable`, {
+    name: 'enableExtensionInstallation',
+    summary: 'Enable an installation with all that it had',
+    description: 'Also one whose webhook was disabled for its failures.',
+    params,
+    output: installationOutput,
+    run: (app, { caller, params: { id } }) => enableInstallation(app, caller, id),
+  }),
+  rotate: at.post(`${onePath}/rotate-credentials`, {
+    name: 'rotateExtensionCredentials',
+    summary: 'Replace the key of an installation, and the secret of its webhook',
+    description: 'The old key ends at once. Both secrets sign for 24 hours.',
+    params,
+    output: installedOutput,
+    run: (app, { caller, params: { id } }) => rotateCredentials(app, caller, id),
+  }),
+  upgrade: at.post(`${onePath}/upgrade`, {
+    name: 'upgradeExtensionInstallation',
+    summary: 'Change the version of an installation in place',
+    description:
+      'Only a person may, and `acceptPermissions` must list exactly the grants that are new. An ' +
+      'older version rolls back. Credentials, owner, scope, send mode and status stay. With ' +
+      '`dryRun` nothing changes.',
+    params,
+    body: upgradeInput,
+    bodyOptional: true,
+    output: upgradeOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => upgradeInstallation(app, caller, id, body),
+  }),
+  changes: at.get(`${onePath}/version-changes`, {
+    name: 'listInstallationVersionChanges',
+    summary: 'List the upgrades and rollbacks of an installation, newest first',
+    description: 'They are kept for good, also after the installation was deleted.',
+    params,
+    query: listVersionChangesQuery,
+    output: versionChangePage,
+    run: (app, { caller, params: { id }, query }) => listVersionChanges(app, caller, id, query),
+  }),
+};

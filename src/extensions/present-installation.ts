@@ -1,0 +1,52 @@
+// Installations in the form of the API.
+import { isoTime } from '../platform/runtime/clock.ts';
+import { type Db, fromJson } from '../platform/store/db.ts';
+import { findEndpoints } from '../webhooks/queries.ts';
+import type { InstallationRow } from './installation-queries.ts';
+import type { Installation, Scope } from './installation-schema.ts';
+import { findByIds, findVersionRows } from './queries.ts';
+
+/** Returns the scope of an installation; both parts are empty for all mailboxes. */
+export function scopeOf(row: Pick<InstallationRow, 'mailbox_ids' | 'namespace_id'>): Scope {
+  return { mailboxIds: fromJson<string[]>(row.mailbox_ids) ?? [], namespaceId: row.namespace_id };
+}
+
+/** Presents installations, in their order. */
+export async function presentInstallations(
+  db: Db,
+  rows: readonly InstallationRow[],
+): Promise<Installation[]> {
+  if (rows.length === 0) return [];
+  const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
+  const endpointIds = unique(rows.map((row) => row.endpoint_id));
+  const [extensions, versions, endpoints] = await Promise.all([
+    findByIds(db, unique(rows.map((row) => row.extension_id))),
+    findVersionRows(db, unique(rows.map((row) => row.version_id))),
+    endpointIds.length > 0 ? findEndpoints(db, endpointIds) : new Map(),
+  ]);
+  return rows.map((row) => {
+    const extension = extensions.get(row.extension_id);
+    const version = versions.get(row.version_id);
+    const endpoint = endpoints.get(row.endpoint_id ?? '');
+    if (!extension || !version) throw new Error(`${row.id} has no extension`);
+    return {
+      ...{ id: row.id, organizationId: row.organization_id, extensionId: row.extension_id },
+      ...{ name: extension.name, displayName: extension.display_name },
+      version: { id: version.id, version: version.version },
+      ...{ runtime: version.runtime, status: row.status, createdAt: isoTime(row.created_at) },
+      events: fromJson<string[]>(version.events),
+      permissions: fromJson<string[]>(version.permissions),
+      ...{ sendMode: row.send_mode, scope: scopeOf(row) },
+      webhook: endpoint ? { endpointId: endpoint.id, url: endpoint.url } : null,
+      ...{ updatedAt: isoTime(row.updated_at), disabledAt: isoTime(row.disabled_at) },
+      ...{ keyId: row.key_id, createdBy: fromJson<Installation['createdBy']>(row.created_by) },
+    };
+  });
+}
+
+/** Presents one installation. */
+export async function presentInstallation(db: Db, row: InstallationRow): Promise<Installation> {
+  const [shown] = await presentInstallations(db, [row]);
+  if (!shown) throw new Error(`${row.id} was not presented`);
+  return shown;
+}

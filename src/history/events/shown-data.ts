@@ -1,0 +1,76 @@
+// The part of an event that an installation of an extension may see: all of it with the permission to read its
+// resource, or else only ids.
+import { allows, type Permission, type PermissionMap } from '../../core/api/permission.ts';
+import { anyIdPattern } from '../../platform/runtime/ids.ts';
+import type { EventType } from './names.ts';
+
+/** The first word of a kind. */
+type Subject = EventType extends infer Type
+  ? Type extends `${infer First}.${string}`
+    ? First
+    : never
+  : never;
+
+/** Permission that shows the data of a kind, by the first word of the kind. */
+const shownBy: Readonly<Record<Subject, Permission>> = {
+  message: 'messages:read',
+  mailbox: 'mailboxes:read',
+  domain: 'domains:read',
+  sender: 'senders:read',
+  workspace: 'organization:read',
+  contact: 'contacts:read',
+  conversation: 'conversations:read',
+  template: 'templates:read',
+  warming: 'domains:read',
+  campaign: 'campaigns:read',
+  webhook: 'webhooks:read',
+  extension: 'extensions:read',
+};
+
+/** A test of a webhook shows nothing but what its caller gave it. */
+const openType: EventType = 'webhook.test';
+
+/** Returns whether these permissions show all data of a kind. */
+export function isShown(type: string, permissions: PermissionMap): boolean {
+  if (type === openType) return true;
+  const [subject = ''] = type.split('.', 1);
+  const permission = Object.hasOwn(shownBy, subject) ? shownBy[subject as Subject] : null;
+  return permission !== null && allows(permissions, permission);
+}
+
+const deepest = 3;
+const mostIds = 100;
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && anyIdPattern.test(value);
+}
+
+/** Returns the value if it is an id, a list of ids, or an object with some; else undefined. */
+function idsOf(name: string, value: unknown, depth: number): unknown {
+  if (isId(value)) return name === 'id' || name.endsWith('Id') ? value : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    return name.endsWith('Ids') && value.every(isId) ? value.slice(0, mostIds) : undefined;
+  }
+  const ids = depth < deepest ? idsIn(value, depth + 1) : {};
+  return Object.keys(ids).length > 0 ? ids : undefined;
+}
+
+function idsIn(data: object, depth: number): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(data)) {
+    const ids = idsOf(name, value, depth);
+    if (ids !== undefined) found[name] = ids;
+  }
+  return found;
+}
+
+/**
+ * Returns the data of an event as these permissions show it: whole, or only the ids in it. A deleted resource
+ * says so in both cases.
+ */
+export function shownData(type: string, data: object, permissions: PermissionMap): object {
+  if (isShown(type, permissions)) return data;
+  const ids = idsIn(data, 0);
+  return (data as { deleted?: unknown }).deleted === true ? { ...ids, deleted: true } : ids;
+}
