@@ -13,6 +13,8 @@ import { publishTemplate } from '../../src/content/templates/publish.ts';
 import { familyNoun, templateNoun } from '../../src/content/templates/schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import { installationNoun } from '../../src/extensions/installation-schema.ts';
+import { extensionNoun } from '../../src/extensions/schema.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import { createMailbox, pauseMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
@@ -41,6 +43,7 @@ import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { templateBody } from '../content/templates/fixtures.ts';
+import { makeExtension, makeInstallation, publish } from '../extensions/fixtures.ts';
 import { agentOf, propose } from '../inbox/approvals/fixtures.ts';
 import { arrive } from '../inbox/threads/mails.ts';
 import { payload, send } from '../outbound/messages/fixtures.ts';
@@ -109,6 +112,9 @@ const brands = '/v1/brands';
 const templates = '/v1/templates';
 const workspace = `${templates}/{id}/workspace`;
 const families = '/v1/templates/families';
+const extensions = '/v1/extensions';
+const versions = `${extensions}/{id}/versions`;
+const installations = '/v1/extension-installations';
 const campaigns = '/v1/campaigns';
 const run = `${campaigns}/{id}/runs/{runId}`;
 const member = `${families}/{familyId}/members/{templateId}`;
@@ -253,6 +259,22 @@ const campaignWith = (status: RunStatus, columns: Partial<RunRow> = {}): Resourc
 });
 
 export const resources = {
+  extension: {
+    path: extensions,
+    idKind: extensionNoun,
+    async make({ app, operator }) {
+      const extension = await makeExtension(app, operator);
+      await publish(app, operator, extension.id, { version: '1.0.0' });
+      return extension;
+    },
+    samples: { after: '2026-01-05T11:59:58.123Z', before: '2036-01-05T11:59:58.123Z' },
+  },
+  installation: {
+    path: installations,
+    idKind: installationNoun,
+    make: async ({ app, operator }) => (await makeInstallation(app, operator)).installed,
+    samples: { status: 'active', extensionId: 'ext_0123456789abcdefghjk' },
+  },
   campaign: {
     path: campaigns,
     idKind: campaignNoun,
@@ -555,6 +577,10 @@ export interface Row {
   foreignQuery?: (foreign: Side) => string;
 }
 
+const installBody = (extensionId: string) => ({
+  ...{ extensionId, version: '1.0.0', acceptPermissions: [] },
+});
+
 const all = ['owner', 'admin', 'developer'] as const;
 
 const sends: readonly CallerName[] = [...all, 'sender', 'mailer'];
@@ -577,6 +603,9 @@ const deletesContacts: readonly CallerName[] = [...all, 'remover'];
 const readsTemplates: readonly CallerName[] = [...all, 'sender', 'viewer'];
 const writesTemplates: readonly CallerName[] = [...all, 'writer'];
 const deletesTemplates: readonly CallerName[] = [...all, 'remover'];
+const readsExtensions: readonly CallerName[] = [...all, 'viewer'];
+const writesExtensions: readonly CallerName[] = [...all, 'writer'];
+const deletesExtensions: readonly CallerName[] = [...all, 'remover'];
 const readsCampaigns: readonly CallerName[] = [...all, 'viewer'];
 const writesCampaigns: readonly CallerName[] = [...all, 'writer'];
 const deletesCampaigns: readonly CallerName[] = [...all, 'remover'];
@@ -1191,6 +1220,95 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 201,
     on: 'failedCampaign',
     params: runOf,
+  },
+  [`GET ${extensions}`]: { may: readsExtensions, gives: 200, query: '?limit=100' },
+  [`POST ${extensions}`]: {
+    may: writesExtensions,
+    gives: 201,
+    body: (_own, serial) => ({ name: `made-${serial}` }),
+  },
+  [`GET ${extensions}/{id}`]: { may: readsExtensions, gives: 200, on: 'extension' },
+  [`PATCH ${extensions}/{id}`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'extension',
+    body: () => ({ displayName: 'Triage' }),
+  },
+  [`DELETE ${extensions}/{id}`]: {
+    may: deletesExtensions,
+    gives: 200,
+    on: 'extension',
+    spends: true,
+  },
+  [`GET ${versions}`]: { may: readsExtensions, gives: 200, on: 'extension' },
+  [`POST ${versions}`]: {
+    may: writesExtensions,
+    gives: 201,
+    on: 'extension',
+    body: (_own, serial) => ({
+      version: `2.0.${serial}`,
+      permissions: ['contacts:read'],
+      events: [],
+      sendModes: ['none'],
+    }),
+  },
+  [`GET ${versions}/{version}`]: {
+    may: readsExtensions,
+    gives: 200,
+    on: 'extension',
+    params: () => ({ version: '1.0.0' }),
+  },
+  [`POST ${versions}/{version}/withdraw`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'extension',
+    spends: true,
+    params: () => ({ version: '1.0.0' }),
+  },
+  [`GET ${installations}`]: { may: readsExtensions, gives: 200, query: '?limit=100' },
+  // The latest version may have any grants by now, so the body names the first.
+  [`POST ${installations}`]: {
+    may: writesExtensions,
+    gives: 201,
+    body: ({ shared }) => installBody(shared.extension),
+    foreignBody: ({ shared }) => installBody(shared.extension),
+  },
+  // 404: no caller of this table is an installation.
+  [`GET ${installations}/me`]: { may: readsExtensions, gives: 404 },
+  [`GET ${installations}/{id}`]: { may: readsExtensions, gives: 200, on: 'installation' },
+  [`PATCH ${installations}/{id}`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'installation',
+    body: () => ({ sendMode: 'none' }),
+  },
+  [`DELETE ${installations}/{id}`]: {
+    may: deletesExtensions,
+    gives: 200,
+    on: 'installation',
+    spends: true,
+  },
+  [`POST ${installations}/{id}/disable`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'installation',
+  },
+  [`POST ${installations}/{id}/enable`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'installation',
+  },
+  [`POST ${installations}/{id}/rotate-credentials`]: {
+    may: writesExtensions,
+    gives: 200,
+    on: 'installation',
+  },
+  // Only a person upgrades, and these callers are services.
+  [`POST ${installations}/{id}/upgrade`]: { may: [], gives: 200, on: 'installation' },
+  [`GET ${installations}/{id}/version-changes`]: {
+    may: readsExtensions,
+    gives: 200,
+    on: 'installation',
   },
   [`POST ${member}`]: {
     may: writesTemplates,
