@@ -62,10 +62,14 @@ export function differenceOf(from: Grants, to: Grants): Difference {
 }
 
 /**
- * Requires that a person accepts exactly these grants; repeated ones count once.
+ * Requires that a person accepts exactly these grants; repeated ones count once. `named` says which they are.
  * @throws ConflictError that names the difference.
  */
-export function requireAccepted(wanted: readonly string[], accepted: readonly string[]): void {
+export function requireAccepted(
+  wanted: readonly string[],
+  accepted: readonly string[],
+  named: string,
+): void {
   const given = new Set(accepted);
   const missing = wanted.filter((name) => !given.has(name));
   const excess = [...given].filter((name) => !wanted.includes(name)).sort(inOrder);
@@ -74,6 +78,6 @@ export function requireAccepted(wanted: readonly string[], accepted: readonly st
     missing.length > 0 && `it lacks ${missing.join(', ')}`,
     excess.length > 0 && `it has ${excess.join(', ')} too much`,
   ].filter((part) => part !== false);
-  const text = `acceptPermissions must list exactly the grants that are new: ${parts.join('; ')}`;
+  const text = `acceptPermissions must list exactly ${named}: ${parts.join('; ')}`;
   throw new ConflictError(versionNoun.name, text);
 }

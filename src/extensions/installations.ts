@@ -182,7 +182,7 @@ export async function install(app: App, caller: Caller, input: Install): Promise
   if (url !== null) await checkInstallationUrl(app, url);
   const scope = wantedScope(input.scope);
   await checkScope(db, organizationId, scope);
-  requireAccepted(namesOf(grants), input.acceptPermissions);
+  requireAccepted(namesOf(grants), input.acceptPermissions, `the grants of ${version.version}`);
   requireHearing(caller, grants.events);
   const rights = rightsOf(grants, scope, sendMode);
   const name = extension.display_name ?? extension.name;

@@ -19,11 +19,9 @@ export async function presentInstallations(
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
-  const [extensions, versions, endpoints] = await Promise.all([
-    findByIds(db, unique(rows.map((row) => row.extension_id))),
-    findVersionRows(db, unique(rows.map((row) => row.version_id))),
-    endpointIds.length > 0 ? findEndpoints(db, endpointIds) : new Map(),
-  ]);
+  const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));
+  const versions = await findVersionRows(db, unique(rows.map((row) => row.version_id)));
+  const endpoints = endpointIds.length > 0 ? await findEndpoints(db, endpointIds) : new Map();
   return rows.map((row) => {
     const extension = extensions.get(row.extension_id);
     const version = versions.get(row.version_id);

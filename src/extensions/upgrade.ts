@@ -128,7 +128,8 @@ export async function upgradeInstallation(
     const installation = await presentInstallation(db, seen.row);
     return { installation, ...shown, dryRun: true, versionChange: null };
   }
-  requireAccepted(seen.difference.added, input.acceptPermissions ?? []);
+  const { added } = seen.difference;
+  requireAccepted(added, input.acceptPermissions ?? [], `the grants that ${seen.to.version} adds`);
   const upgraded = await app.store.write(async (trx) => {
     await lockExtensions(trx, [seen.row.extension_id]);
     await queries.lockInstallation(trx, caller.organizationId, id);

@@ -47,7 +47,11 @@ export const webhookRoutes = {
     one: 'a webhook',
     many: 'webhooks',
     output: webhookOutput,
-    list: { query: listWebhooksQuery, run: listWebhooks },
+    list: {
+      description: 'Without those of installations, which `GET /v1/webhooks/{id}` shows.',
+      query: listWebhooksQuery,
+      run: listWebhooks,
+    },
     create: {
       description:
         'Posts are signed by the Standard Webhooks scheme, with `secret`, which is shown ' +
@@ -60,10 +64,14 @@ export const webhookRoutes = {
     update: {
       description: 'A disabled webhook gets no events; enabled again, it starts without a backlog.',
       body: updateWebhookInput,
+      throws: [ConflictError],
       run: updateWebhook,
     },
     delete: {
-      description: 'Deletes its waiting deliveries, its history and its statistics too.',
+      description:
+        'Deletes its waiting deliveries, its history and its statistics too. The one of an ' +
+        'installation goes with that.',
+      throws: [ConflictError],
       run: deleteWebhook,
     },
   }),
@@ -75,6 +83,7 @@ export const webhookRoutes = {
       '24 hours.',
     params,
     output: webhookOutput,
+    throws: [ConflictError],
     run: (app, { caller, params: { id } }) => rotateSecret(app, caller, id),
   }),
   test: at.post(`${path}/{id}/test`, {

@@ -70,12 +70,9 @@ export const mailboxActionOutput = z
     decidedBy: actor.nullable(),
     note: z.string().nullable().meta({ description: 'Note on the decision' }),
     expiresAt: z.string().nullable().meta({ description: 'Time at which a proposal expires' }),
-    failure: z
-      .object({ _tag: z.string(), message: z.string() })
-      .nullable()
-      .meta({
-        description: 'Reason for which an approved proposal could not be sent, or expired early',
-      }),
+    failure: z.object({ _tag: z.string(), message: z.string() }).nullable().meta({
+      description: 'Reason for which an approved proposal could not be sent, or expired early',
+    }),
     digest: z
       .string()
       .nullable()

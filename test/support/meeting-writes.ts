@@ -1,0 +1,19 @@
+// For tests of concurrent requests: holds their writes until each has asked for its own.
+import type { Store } from '../../src/platform/store/db.ts';
+
+/** Holds the next `count` writes of `store` until the last of them is asked for; then all begin. */
+export function meetInWrites(store: Store, count: number): void {
+  const { write } = store;
+  const { promise: all, resolve: begin } = Promise.withResolvers<void>();
+  let asked = 0;
+  const meeting: Store['write'] = async (work, durability) => {
+    asked += 1;
+    if (asked === count) {
+      Object.assign(store, { write });
+      begin();
+    }
+    await all;
+    return write(work, durability);
+  };
+  Object.assign(store, { write: meeting });
+}
