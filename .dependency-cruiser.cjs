@@ -41,6 +41,7 @@ const doorways = {
   'pino-pretty': '^src/platform/runtime/log\\.ts$',
   'prom-client': '^src/platform/runtime/(on-demand|metrics)\\.ts$|^daemon/http/',
   re2js: '^src/content/rendering/',
+  semver: '^src/extensions/precedence',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/identity/domains/',
   undici: '^src/webhooks/post\\.ts$',

@@ -19,13 +19,17 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 }
 
 /**
- * Returns once the person agrees, or at once with `--yes`.
+ * Returns once the person agrees, or at once with `--yes`. `advice` says how to agree without a terminal.
  * @throws UsageError without a terminal; DeclinedError after a refusal; InterruptedError on Ctrl-C.
  */
-export async function confirmed(question: string, yes: boolean): Promise<void> {
+export async function confirmed(
+  question: string,
+  yes: boolean,
+  advice = 'add --yes to confirm.',
+): Promise<void> {
   if (yes) return;
   if (!canAsk()) {
-    throw new UsageError(`${question} There is no terminal to ask on: add --yes to confirm.`);
+    throw new UsageError(`${question} There is no terminal to ask on: ${advice}`);
   }
   const { confirm } = await import('@inquirer/prompts');
   const asked = confirm({ message: question, default: false }, { output: process.stderr });

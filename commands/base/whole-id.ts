@@ -47,6 +47,10 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   msg: async () => (await import('../../src/outbound/messages/queries.ts')).messageIdsEnding,
   camp: async () => (await import('../../src/campaigns/campaigns/queries.ts')).campaigns.idsEnding,
   run: async () => (await import('../../src/people/runs/queries.ts')).runs.idsEnding,
+  ext: async () => (await import('../../src/extensions/queries.ts')).extensions.idsEnding,
+  exv: async () => (await import('../../src/extensions/queries.ts')).versionIdsEnding,
+  exti: async () =>
+    (await import('../../src/extensions/installation-queries.ts')).installations.idsEnding,
   dlv: async () => (await import('../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,
   hold: async () => (await import('../../src/outbound/queue/hold-queries.ts')).holdIdsEnding,
   thread: async () => (await import('../../src/inbox/threads/queries.ts')).threads.idsEnding,

@@ -1,0 +1,17 @@
+import { listVersionChangesQuery } from '../../src/extensions/installation-schema.ts';
+import { installationArg as args } from '../base/extension.ts';
+import { listCommand } from '../base/verbs.ts';
+
+export default listCommand({
+  summary: 'List the upgrades and rollbacks of an installation, newest first',
+  examples: [['List those of the newest installation', 'svc extensions changes @last']],
+  args,
+  query: listVersionChangesQuery,
+  route: async () =>
+    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.changes,
+  columns: [
+    ...['changedAt', 'fromVersion.version', 'toVersion.version', 'changedBy.displayName'],
+    ...['permissionDiff.added', 'permissionDiff.removed'],
+  ],
+  whenEmpty: 'No version changes found: it has the version that was installed.',
+});

@@ -1,0 +1,11 @@
+import { installationArg as args, installationCard as card } from '../base/extension.ts';
+import { showCommand } from '../base/verbs.ts';
+
+export default showCommand({
+  summary: 'Show an installed extension with its grants',
+  examples: [['Show the newest installation', 'svc extensions installation @last']],
+  args,
+  route: async () =>
+    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.get,
+  card,
+});

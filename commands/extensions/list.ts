@@ -1,0 +1,15 @@
+import { listExtensionsQuery } from '../../src/extensions/schema.ts';
+import { listCommand } from '../base/verbs.ts';
+
+export default listCommand({
+  summary: 'List the extensions of the organization and the public ones, newest first',
+  examples: [
+    ['List all extensions', 'svc extensions list'],
+    ['List those of the last week', 'svc extensions list --after 7d'],
+  ],
+  query: listExtensionsQuery,
+  ages: ['after', 'before'],
+  route: async () => (await import('../../src/extensions/routes.ts')).extensionRoutes.list,
+  columns: ['id', 'name', 'displayName', 'runtime', 'latestVersion.version', 'isPublic'],
+  whenEmpty: 'No extensions found. Create one: svc extensions create --name NAME',
+});

@@ -1,0 +1,12 @@
+import { installationArg as args, credentials } from '../base/extension.ts';
+import { showCommand } from '../base/verbs.ts';
+
+export default showCommand({
+  summary: 'Replace the key of an installation, and the secret of its webhook',
+  description: 'The old key ends at once. Both secrets sign for 24 hours.',
+  examples: [['Pass the new key to a script', 'svc extensions rotate @last --json | jq -r .key']],
+  args,
+  route: async () =>
+    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.rotate,
+  ...credentials,
+});

@@ -1,0 +1,36 @@
+import type { ExtensionVersion } from '../../src/extensions/schema.ts';
+import { publishVersionInput } from '../../src/extensions/schema.ts';
+import { grantLines, grantsOf, versionArgs } from '../base/extension.ts';
+import { card as cardOf } from '../base/format.ts';
+import { updateCommand } from '../base/verbs.ts';
+
+const card = [
+  ...['id', 'extensionId', 'version', 'isLatest', 'runtime', 'sendModes', 'changelog'],
+  ...['withdrawnAt', 'createdAt'],
+];
+
+/** Shows a version with its grants in words. */
+export async function versionView(version: ExtensionVersion): Promise<string> {
+  const lines = await grantLines(grantsOf(version));
+  return [cardOf(version, card), '', 'Grants:', ...(lines.length > 0 ? lines : ['  none'])].join(
+    '\n',
+  );
+}
+
+export default updateCommand({
+  summary: 'Publish a version of an extension',
+  description:
+    'It asks for permissions and kinds of events, each by its name, and never changes ' +
+    'afterwards. Installations keep their version until a person upgrades them.',
+  examples: [
+    [
+      'Publish a version that reads mail and proposes answers',
+      'svc extensions version @last 1.0.0 --permission mailboxes:read --permission mailboxes:send --event mailbox.message.received --send-mode approval',
+    ],
+  ],
+  args: versionArgs,
+  body: publishVersionInput,
+  route: async () =>
+    (await import('../../src/extensions/routes.ts')).extensionVersionRoutes.publish,
+  view: versionView,
+});

@@ -1,0 +1,29 @@
+// `svc extensions withdraw`: the extension and the version are its arguments.
+import { BaseCommand } from '../base/command.ts';
+import { versionArgs } from '../base/extension.ts';
+import { print } from '../base/output.ts';
+import { callRoute } from '../base/route.ts';
+import { versionView } from './version.ts';
+
+export default class ExtensionsWithdraw extends BaseCommand {
+  static override summary = 'Stop offering a version of an extension';
+
+  static override description =
+    'Its installations keep it. Nobody installs it or upgrades to it any more.';
+
+  static override examples = [
+    { description: 'Withdraw a version', command: 'svc extensions withdraw @last 1.0.0' },
+  ];
+
+  static override args = versionArgs;
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ExtensionsWithdraw);
+    const version = await callRoute(
+      flags,
+      async () => (await import('../../src/extensions/routes.ts')).extensionVersionRoutes.withdraw,
+      { params: args },
+    );
+    await print(flags, version, () => versionView(version));
+  }
+}
