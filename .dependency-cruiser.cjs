@@ -103,7 +103,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^commands/',
-        pathNot: '^commands/(audit|daemon|openapi|webhooks/events)\\.ts$',
+        pathNot: '^commands/(audit|base/extension|daemon|openapi|webhooks/events)\\.ts$',
       },
       to: { path: '^daemon/' },
     },

@@ -257,7 +257,7 @@ class People {
         changed.push({ row, identities, tags, before: stored.row, newIdentities, newTags });
       }
     }
-    return { created, changed, reachable: reachable.sort() };
+    return { created, changed, reachable: reachable.sort((a, b) => (a < b ? -1 : 1)) };
   }
 }
 
