@@ -145,7 +145,7 @@ function checkRuntime({ runtime, version }: VersionRow, url: string | null, hear
 }
 
 /** Returns the settings of an installation for the audit. */
-export function settingsOf(row: queries.InstallationRow) {
+function settingsOf(row: queries.InstallationRow) {
   return { sendMode: row.send_mode, ...scopeOf(row) };
 }
 

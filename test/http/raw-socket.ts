@@ -7,6 +7,8 @@ export interface RawConnection {
   untilClosed(): Promise<string>;
   /** Resolves with all received bytes once they contain the text. */
   untilReceived(text: string): Promise<string>;
+  /** Returns the bytes received so far. */
+  text(): string;
 }
 
 /** Opens a connection and writes the first bytes. */
@@ -44,6 +46,7 @@ export function rawConnection(url: string, bytes: string | Buffer = ''): RawConn
   return {
     socket,
     untilClosed: () => until(() => isClosed),
+    text: () => received.join(''),
     untilReceived: (text) => until(lookingFor(text, received)),
   };
 }

@@ -1,7 +1,6 @@
 // The part of an event that an installation of an extension may see: all of it with the permission to read its
 // resource, or else only ids.
 import { allows, type Permission, type PermissionMap } from '../../core/api/permission.ts';
-import { anyIdPattern } from '../../platform/runtime/ids.ts';
 import type { EventType } from './names.ts';
 
 /** The first word of a kind. */
@@ -41,13 +40,22 @@ export function isShown(type: string, permissions: PermissionMap): boolean {
 const deepest = 3;
 const mostIds = 100;
 
+/** An id of the service. */
+const idPattern = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
+/** Ids that callers choose: they may say anything. */
+const ofCallers = 'externalId';
+
 function isId(value: unknown): value is string {
-  return typeof value === 'string' && anyIdPattern.test(value);
+  return typeof value === 'string' && idPattern.test(value);
+}
+
+function namesIds(name: string): boolean {
+  return (name === 'id' || name.endsWith('Id')) && name !== ofCallers;
 }
 
 /** Returns the value if it is an id, a list of ids, or an object with some; else undefined. */
 function idsOf(name: string, value: unknown, depth: number): unknown {
-  if (isId(value)) return name === 'id' || name.endsWith('Id') ? value : undefined;
+  if (isId(value)) return namesIds(name) ? value : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     return name.endsWith('Ids') && value.every(isId) ? value.slice(0, mostIds) : undefined;
