@@ -48,7 +48,6 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   camp: async () => (await import('../../src/campaigns/campaigns/queries.ts')).campaigns.idsEnding,
   run: async () => (await import('../../src/people/runs/queries.ts')).runs.idsEnding,
   ext: async () => (await import('../../src/extensions/queries.ts')).extensions.idsEnding,
-  exv: async () => (await import('../../src/extensions/queries.ts')).versionIdsEnding,
   exti: async () =>
     (await import('../../src/extensions/installation-queries.ts')).installations.idsEnding,
   dlv: async () => (await import('../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,

@@ -3,7 +3,7 @@ import { installationArg as args } from '../base/extension.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the upgrades and rollbacks of an installation, newest first',
+  summary: 'List upgrades and rollbacks of an installation, newest first',
   examples: [['List those of the newest installation', 'svc extensions changes @last']],
   args,
   query: listVersionChangesQuery,

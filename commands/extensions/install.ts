@@ -22,7 +22,7 @@ export default class ExtensionsInstall extends BaseCommand {
       command: 'svc extensions install @last --webhook-url https://triage.example.com/events',
     },
     {
-      description: 'Install it for one mailbox, so that a person approves its mail',
+      description: 'Install it for one mailbox; a person approves its mail',
       command:
         'svc extensions install @last --mailbox mbx_06dq2k0qz8h3v5m1r9t4w7xy --send-mode approval --webhook-url https://triage.example.com/events --accept-all',
     },

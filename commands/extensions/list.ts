@@ -2,7 +2,7 @@ import { listExtensionsQuery } from '../../src/extensions/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the extensions of the organization and the public ones, newest first',
+  summary: 'List own and public extensions, newest first',
   examples: [
     ['List all extensions', 'svc extensions list'],
     ['List those of the last week', 'svc extensions list --after 7d'],

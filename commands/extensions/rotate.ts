@@ -2,7 +2,7 @@ import { installationArg as args, credentials } from '../base/extension.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Replace the key of an installation, and the secret of its webhook',
+  summary: 'Replace the key and the webhook secret of an installation',
   description: 'The old key ends at once. Both secrets sign for 24 hours.',
   examples: [['Pass the new key to a script', 'svc extensions rotate @last --json | jq -r .key']],
   args,

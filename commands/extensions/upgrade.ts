@@ -24,7 +24,7 @@ export default class ExtensionsUpgrade extends BaseCommand {
     },
     { description: 'Upgrade to it', command: 'svc extensions upgrade @last' },
     {
-      description: 'Roll back in a script',
+      description: 'Restore an older version in a script',
       command: 'svc extensions upgrade @last --version 1.0.0 --accept permission:contacts:read',
     },
   ];

@@ -6,10 +6,9 @@ import { callRoute } from '../base/route.ts';
 import { versionView } from './version.ts';
 
 export default class ExtensionsWithdraw extends BaseCommand {
-  static override summary = 'Stop offering a version of an extension';
+  static override summary = 'Withdraw a version: nobody installs it any more';
 
-  static override description =
-    'Its installations keep it. Nobody installs it or upgrades to it any more.';
+  static override description = 'Its installations keep it. Nobody upgrades to it any more.';
 
   static override examples = [
     { description: 'Withdraw a version', command: 'svc extensions withdraw @last 1.0.0' },

@@ -26,21 +26,21 @@ const sample = {
   },
 };
 
-export const installationCreated = eventKind({
+export const extensionInstallationCreated = eventKind({
   type: 'extension.installation.created',
   summary: 'An extension was installed',
   schema: installationOutput,
   sample,
 });
 
-export const installationUpgraded = eventKind({
+export const extensionInstallationUpgraded = eventKind({
   type: 'extension.installation.upgraded',
   summary: 'An installation got another version of its extension',
   schema: installationOutput,
   sample: { ...sample, version: { id: 'exv_06dq2k0qz8h3v5m1r9t4w7xz', version: '1.1.0' } },
 });
 
-export const installationDisabled = eventKind({
+export const extensionInstallationDisabled = eventKind({
   type: 'extension.installation.disabled',
   summary: 'An installation was disabled or uninstalled: its key and its events have stopped',
   schema: installationOutput,

@@ -77,7 +77,7 @@ export async function getVisible(
   return row;
 }
 
-/** Returns an extension that is installed. One that is no longer public can still be upgraded. */
+/** Returns an installed extension: it can be upgraded after it has become private too. */
 export async function getInstalled(db: Db, id: string): Promise<queries.ExtensionRow> {
   const row = await queries.findExtension(db, id);
   if (!row) throw new ResourceNotFoundError(extensionNoun.name, id);

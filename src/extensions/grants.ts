@@ -1,4 +1,4 @@
-// Grants of a version, and what a person accepts. A grant is `permission:mailboxes:read` or
+// Grants of a version, and the acceptance of a person. A grant is `permission:mailboxes:read` or
 // `event:mailbox.message.received`.
 import { permissionMapOf } from '../access/keys/roles.ts';
 import type { PermissionMap } from '../core/api/permission.ts';
@@ -10,7 +10,7 @@ import { inOrder, versionNoun } from './schema.ts';
 const permissionPrefix = 'permission:';
 const eventPrefix = 'event:';
 
-/** What a version asks for. */
+/** Grants of a version, without their prefixes. */
 export interface Grants {
   /** Sorted. */
   permissions: readonly string[];
@@ -62,7 +62,7 @@ export function differenceOf(from: Grants, to: Grants): Difference {
 }
 
 /**
- * Requires that a person accepts exactly these grants; repeated ones count once. `named` says which they are.
+ * Requires that a person accepts exactly these grants; repeated ones count once. `named` describes the list.
  * @throws ConflictError that names the difference.
  */
 export function requireAccepted(

@@ -43,7 +43,7 @@ import {
   type EndpointRights,
   endpointsChanged,
 } from '../webhooks/installation-endpoints.ts';
-import { installationCreated } from './events.ts';
+import { extensionInstallationCreated } from './events.ts';
 import { getVisible } from './extensions.ts';
 import { type Grants, grantsOf, namesOf, requireAccepted } from './grants.ts';
 import * as queries from './installation-queries.ts';
@@ -221,7 +221,7 @@ export async function install(app: App, caller: Caller, input: Install): Promise
         ...{ extensionId: extension.id, name: extension.name, version: version.version },
         ...{ grants: namesOf(grants), ...settingsOf(row) },
       },
-      event: told(installationCreated, shown),
+      event: told(extensionInstallationCreated, shown),
     });
     const { webhook } = shown;
     return {

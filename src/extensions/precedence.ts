@@ -19,7 +19,7 @@ export function precedenceOf(text: string): string | null {
   return parsed.version + build === text ? parsed.version : null;
 }
 
-/** Returns the highest version that is no prerelease, or else the last published one; null for none. */
+/** Returns the highest release, or else the last published prerelease; null for an empty list. */
 export function latestOf<Version extends Ordered>(versions: readonly Version[]): Version | null {
   const releases = versions.filter(({ precedence }) => semver.prerelease(precedence) === null);
   const [highest] = releases.sort((a, b) => semver.rcompare(a.precedence, b.precedence));

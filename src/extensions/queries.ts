@@ -64,8 +64,6 @@ export const lockExtensions = own.lockerOf('extensions');
 
 const versions = own.rowsOf('extension_versions', 'extension-version');
 
-export const { idsEnding: versionIdsEnding } = versions;
-
 /** Stores a version; false if the extension has one of the same precedence. */
 export function insertVersion(trx: Db, row: VersionRow): Promise<boolean> {
   return versions.insert(trx, row, ['extension_id', 'precedence']);

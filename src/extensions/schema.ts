@@ -186,12 +186,17 @@ export const versionPage = cursorPageOf(listedVersionOutput);
 
 export const listVersionsQuery = z.strictObject(cursorQuery);
 
-export const extensionId = idOf(extensionNoun, 'is not the id of an extension');
+export const extensionId = idOf(extensionNoun, 'is not an extension id');
 
 /** A version as paths and requests name it. */
-export const namedVersion = z.string().min(1).max(longestVersion).meta({
-  description: 'Version, such as 1.4.0, or its id',
-});
+export const namedVersion = z
+  .string()
+  .min(1)
+  .max(longestVersion)
+  .meta({
+    description: 'Version, such as 1.4.0, or its id',
+    examples: ['1.4.0'],
+  });
 
 export const versionPath = z.strictObject({ id: extensionId, version: namedVersion });
 

@@ -17,7 +17,7 @@ import {
   rotateInstallationSecret,
   suspendInstallationEndpoint,
 } from '../webhooks/installation-endpoints.ts';
-import { installationDisabled } from './events.ts';
+import { extensionInstallationDisabled } from './events.ts';
 import { grantsOf } from './grants.ts';
 import { type InstallationRow, installations, lockInstallation } from './installation-queries.ts';
 import type { Installation, Installed } from './installation-schema.ts';
@@ -44,7 +44,7 @@ async function recordMove(
   shown: Installation,
   action: AuditAction,
 ): Promise<void> {
-  const event = shown.status === 'disabled' ? told(installationDisabled, shown) : null;
+  const event = shown.status === 'disabled' ? told(extensionInstallationDisabled, shown) : null;
   const details = { name: shown.name, version: shown.version.version };
   await record(app, trx, caller, { subject: shown.id, action, details, event });
 }

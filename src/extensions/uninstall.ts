@@ -13,7 +13,7 @@ import {
   emptyInstallationEndpoint,
   endpointsChanged,
 } from '../webhooks/installation-endpoints.ts';
-import { installationDisabled } from './events.ts';
+import { extensionInstallationDisabled } from './events.ts';
 import { installations, lockInstallation } from './installation-queries.ts';
 import { installationNoun } from './installation-schema.ts';
 import { presentInstallation } from './present-installation.ts';
@@ -38,7 +38,7 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
       ...{ subject: id, action: installationNoun.deleted },
       details: { name, version: shown.version.version },
       // A disabled one has told its end before.
-      event: row.status === 'disabled' ? null : told(installationDisabled, ended),
+      event: row.status === 'disabled' ? null : told(extensionInstallationDisabled, ended),
     });
   });
   keysChanged(app);

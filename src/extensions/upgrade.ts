@@ -19,7 +19,7 @@ import {
   changeInstallationEndpoint,
   endpointsChanged,
 } from '../webhooks/installation-endpoints.ts';
-import { installationUpgraded } from './events.ts';
+import { extensionInstallationUpgraded } from './events.ts';
 import { getInstalled } from './extensions.ts';
 import {
   type Difference,
@@ -170,7 +170,7 @@ async function store(app: App, trx: Db, caller: Caller, { row, from, to, differe
   await record(app, trx, caller, {
     ...{ subject: row.id, action: 'extension-installation.upgraded' },
     details: { from: from.version, to: to.version, ...difference },
-    event: told(installationUpgraded, installation, { from: from.version }),
+    event: told(extensionInstallationUpgraded, installation, { from: from.version }),
   });
   return { installation, versionChange: presentChange(change) };
 }

@@ -1,4 +1,4 @@
-// Versions of an extension (specification 2.15): what each asks for. A published version never changes.
+// Versions of an extension (specification 2.15): the grants that each asks for. A published version never changes.
 //
 //   state      moved by   to         also
 //   (none)     publish    offered

@@ -31,6 +31,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'contacts:export': 'writes a file, counts its rows and shows progress',
   'contacts:import': 'reads a file, shows progress and reports on Ctrl-C',
   'events:tail': 'follows the log until Ctrl-C',
+  'extensions:publish': 'is for the operator alone',
   'messages:tail': 'follows the log until Ctrl-C',
   'webhooks:listen': 'follows the log until Ctrl-C, and posts to this machine',
   'webhooks:events': 'needs no store: the kinds are constants',

@@ -40,6 +40,12 @@ const changesNothing = [
   ...['templates lint', 'templates history', 'templates diff', 'templates pull'],
   ...['templates clone', 'families list', 'families show'],
   ...[
+    'extensions changes',
+    'extensions installation',
+    'extensions installations',
+    'extensions list',
+    'extensions show',
+    'extensions versions',
     'campaigns estimate',
     'campaigns list',
     'campaigns recipients',
@@ -157,6 +163,27 @@ const changes: Readonly<Record<string, Change>> = {
       ...['--unsubscribe-group', idOf('unsubscribe-groups create')],
     ],
   },
+  'extensions create': { args: () => ['--name', 'triage', '--runtime', 'hosted'] },
+  'extensions update': { args: (idOf) => [idOf('extensions create'), '--display-name', 'Triage'] },
+  'extensions version': {
+    args: (idOf) => [
+      ...[idOf('extensions create'), '1.0.0', '--permission', 'contacts:read'],
+      ...['--event', 'contact.created', '--send-mode', 'none'],
+    ],
+  },
+  'extensions publish': { args: (idOf) => [idOf('extensions create'), '--to-all'] },
+  'extensions install': { args: (idOf) => [idOf('extensions create'), '--accept-all'] },
+  'extensions disable': { args: (idOf) => [idOf('extensions install')] },
+  'extensions enable': { args: (idOf) => [idOf('extensions install')] },
+  'extensions rotate': { args: (idOf) => [idOf('extensions install')] },
+  'extensions upgrade': {
+    args: (idOf) => [
+      ...[idOf('extensions install'), '--version', secondVersion(idOf('extensions create'))],
+    ],
+  },
+  'extensions withdraw': { args: (idOf) => [idOf('extensions create'), '1.0.0'] },
+  'extensions uninstall': { args: (idOf) => [idOf('extensions install'), '--yes'] },
+  'extensions delete': { args: (idOf) => [idOf('extensions create'), '--yes'] },
   'campaigns update': { args: (idOf) => [idOf('campaigns create'), '--name', 'More news'] },
   'campaigns duplicate': { args: (idOf) => [idOf('campaigns create')] },
   'campaigns test': {
@@ -349,6 +376,21 @@ function moved(runId: string, status: 'running' | 'completed'): string {
       .run(status, runId),
   );
   return runId;
+}
+
+/** Stores a copy of the version of an extension, as 1.1.0; returns its number. */
+function secondVersion(extensionId: string): string {
+  const columns = 'organization_id, permissions, events, send_modes, runtime, created_at';
+  inStore((db) =>
+    db
+      .prepare(
+        `insert into extension_versions (id, extension_id, version, precedence, ${columns})
+          select id || '0', extension_id, '1.1.0', '1.1.0', ${columns}
+          from extension_versions where extension_id = ?`,
+      )
+      .run(extensionId),
+  );
+  return '1.1.0';
 }
 
 /** Takes the default from all brands, as if it had been deleted. */

@@ -97,6 +97,7 @@ describe('the curl commands of the page', () => {
       .replace('{messageId}', 'the-message')
       .replace('{familyId}', 'the-family')
       .replace('{templateId}', 'the-template')
+      .replace('{version}', '1.4.0')
       .replace('{slug}', 'the-slug')
       .replace('{n}', '1');
     expect(given.slice(0, 5)).toEqual([
@@ -174,6 +175,9 @@ describe('the curl commands of a new service', () => {
     ['reapplyForOnboardingReview', 409],
     ['enableCatchAll', 404],
     ['disableCatchAll', 404],
+    ['createExtensionInstallation', 404],
+    // The caller is a key of a person.
+    ['getOwnExtensionInstallation', 404],
   ]);
 
   it.each(titled(routes.filter(({ path }) => !path.includes('{'))))(

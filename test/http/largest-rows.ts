@@ -305,6 +305,38 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       unique: { contact_id: numbered('contact_id') },
     },
   ],
+  '/v1/extensions': ({ shared }) => [
+    {
+      table: 'extensions',
+      where: `id = '${shared.extension}'`,
+      unique: { id: numbered('id'), name: numbered('name') },
+      wide: { display_name: text(400), description: text(4_000) },
+    },
+  ],
+  '/v1/extensions/{id}/versions': ({ shared }) => [
+    {
+      table: 'extension_versions',
+      where: `extension_id = '${shared.extension}'`,
+      unique: { id: numbered('id'), precedence: numbered('precedence') },
+      wide: { permissions: list(20_000), events: list(20_000), changelog: text(40_000) },
+    },
+  ],
+  '/v1/extension-installations': ({ shared }) => [
+    {
+      table: 'extension_installations',
+      where: `id = '${shared.installation}'`,
+      unique: { id: numbered('id') },
+      wide: { mailbox_ids: list(2_000) },
+    },
+  ],
+  '/v1/extension-installations/{id}/version-changes': ({ shared }) => [
+    {
+      table: 'installation_version_changes',
+      where: `installation_id = '${shared.upgradedInstallation}'`,
+      unique: { id: numbered('id') },
+      wide: { added: list(44_000), removed: list(44_000) },
+    },
+  ],
   '/v1/campaigns': ({ shared }) => [
     {
       table: 'campaigns',

@@ -48,6 +48,8 @@ function urlOf(path: string, side: Side): string {
     '/v1/unsubscribe-groups': shared.unsubscribeGroup,
     '/v1/webhooks': shared.webhook,
     '/v1/campaigns': shared.runningCampaign,
+    '/v1/extensions': shared.extension,
+    '/v1/extension-installations': shared.upgradedInstallation,
   }).find(([prefix]) => path.startsWith(prefix))?.[1];
   return path
     .replace('{id}', id ?? '')

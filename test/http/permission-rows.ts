@@ -15,6 +15,8 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { installationNoun } from '../../src/extensions/installation-schema.ts';
 import { extensionNoun } from '../../src/extensions/schema.ts';
+import { disableInstallation } from '../../src/extensions/standing.ts';
+import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import { createMailbox, pauseMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
@@ -267,13 +269,31 @@ export const resources = {
       await publish(app, operator, extension.id, { version: '1.0.0' });
       return extension;
     },
-    samples: { after: '2026-01-05T11:59:58.123Z', before: '2036-01-05T11:59:58.123Z' },
   },
   installation: {
     path: installations,
     idKind: installationNoun,
     make: async ({ app, operator }) => (await makeInstallation(app, operator)).installed,
-    samples: { status: 'active', extensionId: 'ext_0123456789abcdefghjk' },
+  },
+  disabledInstallation: {
+    path: installations,
+    idKind: installationNoun,
+    async make({ app, operator }) {
+      const { installed } = await makeInstallation(app, operator);
+      return disableInstallation(app, operator, installed.id);
+    },
+  },
+  /** An installation with a version change and a newer version. */
+  upgradedInstallation: {
+    path: installations,
+    idKind: installationNoun,
+    async make({ app, operator }) {
+      const { extension, installed } = await makeInstallation(app, operator);
+      await publish(app, operator, extension.id, { version: '1.1.0' });
+      await upgradeInstallation(app, operator, installed.id, {});
+      await publish(app, operator, extension.id, { version: '1.2.0' });
+      return installed;
+    },
   },
   campaign: {
     path: campaigns,
@@ -1280,7 +1300,7 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesExtensions,
     gives: 200,
     on: 'installation',
-    body: () => ({ sendMode: 'none' }),
+    body: (_own, serial) => ({ sendMode: serial % 2 === 0 ? 'approval' : 'send' }),
   },
   [`DELETE ${installations}/{id}`]: {
     may: deletesExtensions,
@@ -1292,11 +1312,13 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesExtensions,
     gives: 200,
     on: 'installation',
+    spends: true,
   },
   [`POST ${installations}/{id}/enable`]: {
     may: writesExtensions,
     gives: 200,
-    on: 'installation',
+    on: 'disabledInstallation',
+    spends: true,
   },
   [`POST ${installations}/{id}/rotate-credentials`]: {
     may: writesExtensions,
@@ -1304,11 +1326,16 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'installation',
   },
   // Only a person upgrades, and these callers are services.
-  [`POST ${installations}/{id}/upgrade`]: { may: [], gives: 200, on: 'installation' },
+  [`POST ${installations}/{id}/upgrade`]: {
+    may: [],
+    gives: 200,
+    on: 'upgradedInstallation',
+    spends: true,
+  },
   [`GET ${installations}/{id}/version-changes`]: {
     may: readsExtensions,
     gives: 200,
-    on: 'installation',
+    on: 'upgradedInstallation',
   },
   [`POST ${member}`]: {
     may: writesTemplates,

@@ -1,5 +1,6 @@
 // For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
 // all, wherever the transaction fails; and the posted bytes are always the same and fit the schema.
+
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
@@ -12,6 +13,9 @@ import { createTemplate } from '../../src/content/templates/create.ts';
 import { publishTemplate } from '../../src/content/templates/publish.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App, EventSink } from '../../src/core/app.ts';
+import { install } from '../../src/extensions/installations.ts';
+import { disableInstallation } from '../../src/extensions/standing.ts';
+import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { byService } from '../../src/history/events/record.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
@@ -50,6 +54,7 @@ import { disableEndpoint } from '../../src/webhooks/disable.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
+import { makeExtension, makeInstallation, publish } from '../extensions/fixtures.ts';
 import { startOutcomes } from '../identity/reputation/fixtures.ts';
 import { takeMail } from '../inbox/threads/mails.ts';
 import { payloadFor, send, startPipeline } from '../support/delivery.ts';
@@ -316,6 +321,20 @@ const causes: Record<string, Cause> = {
   'campaign.run.completed': moving('running', 'completed'),
   'campaign.run.held': moving('running', 'held'),
   'campaign.run.failed': moving('running', 'failed'),
+  'extension.installation.created': async ({ app, operator }) => {
+    const { id } = await makeExtension(app, operator);
+    await publish(app, operator, id, { version: '1.0.0' });
+    return () => install(app, operator, { extensionId: id, acceptPermissions: [] });
+  },
+  'extension.installation.upgraded': async ({ app, operator }) => {
+    const { extension, installed } = await makeInstallation(app, operator);
+    await publish(app, operator, extension.id, { version: '1.1.0' });
+    return () => upgradeInstallation(app, operator, installed.id, {});
+  },
+  'extension.installation.disabled': async ({ app, operator }) => {
+    const { installed } = await makeInstallation(app, operator);
+    return () => disableInstallation(app, operator, installed.id);
+  },
   'webhook.disabled': async (world) => {
     const other = await makeEndpoint(world, 'http://127.0.0.1:1/');
     const row = await endpointRow(world.app, other);
@@ -375,6 +394,8 @@ async function stateOf({ app }: World, kind: string): Promise<unknown> {
     plans: sql`select id, status from warming_plans order by id`,
     windows: sql`select id, state, starts_at from warming_batches order by id`,
     endpoints: sql`select id, status from webhook_endpoints order by id`,
+    installations: sql`select id, version_id, status from extension_installations order by id`,
+    changes: sql`select id from installation_version_changes order by id`,
   };
   const found: Record<string, unknown> = {};
   for (const [name, query] of Object.entries(asked)) {

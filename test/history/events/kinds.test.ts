@@ -58,18 +58,6 @@ describe('the listed kinds of events', () => {
   });
 });
 
-describe('the kinds of areas that do not exist', () => {
-  const unbuilt = /extension\.installation/;
-
-  it('can be subscribed to', () => {
-    expect(eventTypes.filter((type) => unbuilt.test(type))).toHaveLength(3);
-  });
-
-  it('are in no list of the API', () => {
-    expect(JSON.stringify(openApiDocument(routes, '/', eventKinds))).not.toMatch(unbuilt);
-  });
-});
-
 describe('the code', () => {
   const codeIn = (rooms: string) =>
     globSync(`src/${rooms}/**/*.ts`, { cwd: repository })
