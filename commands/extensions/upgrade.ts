@@ -1,5 +1,5 @@
 // `svc extensions upgrade`: shows the difference of the grants in words, and changes the version once a person
-// accepts what is new.
+// accepts the new ones.
 import { Flags } from '@oclif/core';
 import type { Upgraded } from '../../src/extensions/installation-schema.ts';
 import { confirmed } from '../base/ask.ts';
@@ -60,7 +60,7 @@ export default class ExtensionsUpgrade extends BaseCommand {
         const question = `Upgrade to ${toVersion.version} with these ${added.length} new grants?`;
         await confirmed(question, false, 'add --accept for each of them.');
       }
-      // What was shown is what is done, whatever is published in between.
+      // The shown change is made, even if another version is published in between.
       return ask({
         ...{ version: toVersion.id, acceptPermissions: added, expectedVersion: fromVersion.id },
       });

@@ -30,6 +30,11 @@ export default updateCommand({
   ],
   args: versionArgs,
   body: publishVersionInput,
+  // Without the flags it asks for nothing.
+  more: ({ permission, event }, data) => ({
+    ...{ permissions: permission ?? [], events: event ?? [] },
+    ...data,
+  }),
   route: async () =>
     (await import('../../src/extensions/routes.ts')).extensionVersionRoutes.publish,
   view: versionView,

@@ -1,5 +1,5 @@
-// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person who accepts exactly
-// the grants that are new. Checks run in this order: person, installation, version, grants. Credentials, owner,
+// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person, with exactly the
+// new grants accepted. Checks run in this order: person, installation, version, grants. Credentials, owner,
 // scope, send mode and status stay, and so do waiting posts, except those of events that were lost.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
@@ -72,7 +72,7 @@ function requireFitting(row: queries.InstallationRow, from: VersionRow, to: Vers
   );
 }
 
-/** Requires that the caller could do and hear itself what is added. @throws ForbiddenError. */
+/** Requires that the caller has the added grants itself. @throws ForbiddenError. */
 async function requireCovered(
   db: Db,
   caller: Caller,

@@ -29,9 +29,9 @@ const mostCancelled = 1_000;
 export interface EndpointRights {
   /** Kinds of events, without patterns. */
   events: readonly string[];
-  /** The mailboxes whose events it gets; null for all events. */
+  /** The mailboxes of which it gets the events; null for all events. */
   reach: EndpointReach | null;
-  /** Permissions whose resources its bodies show. */
+  /** Permissions by which its bodies are cut (shown-data.ts). */
   permissions: PermissionMap;
 }
 

@@ -11,7 +11,7 @@ import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;
 
-/** The mailboxes whose events an installation gets. */
+/** The mailboxes of which an installation gets the events. */
 export interface EndpointReach {
   mailboxIds?: readonly string[];
   namespaceId?: string;
@@ -21,7 +21,7 @@ export interface EndpointReach {
 export interface EndpointLimits {
   /** Null for all events. */
   reach: EndpointReach | null;
-  /** Permissions whose resources its bodies show. */
+  /** Permissions by which its bodies are cut (shown-data.ts). */
   permissions: PermissionMap;
 }
 

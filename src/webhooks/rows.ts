@@ -11,7 +11,7 @@ export interface EndpointRow {
   channels: string;
   /** JSON, encrypted; null for none. */
   headers: string | null;
-  /** `suspended`: its installation is disabled. Nothing is queued, and what waits is kept. */
+  /** `suspended`: its installation is disabled. Nothing is queued, and waiting deliveries are kept. */
   status: 'active' | 'disabled' | 'suspended';
   disabled_reason: string | null;
   /** Encrypted. */
@@ -26,9 +26,9 @@ export interface EndpointRow {
   cancel_before: number | null;
   /** The installation of an extension that it belongs to. */
   installation_id: string | null;
-  /** JSON: the mailboxes whose events an installation gets; null for all events. */
+  /** JSON: the mailboxes that an installation hears of; null for all events. */
   reach: string | null;
-  /** JSON: the permissions whose resources its bodies show; null for all. */
+  /** JSON: the permissions by which its bodies are cut; null for all. */
   permissions: string | null;
   created_at: number;
   updated_at: number;

@@ -40,6 +40,7 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
   const shown = [`curl() { printf '%s\\0' "$@" '${nextCommand}'; }`, ...commands].join('\n');
   const ids = {
     ID: 'the-id',
+    VERSION: '1.4.0',
     DELIVERY_ID: 'the-delivery',
     ADDRESS_ID: 'the-address',
     ACTION_ID: 'the-action',

@@ -26,7 +26,7 @@ const shownBy: Readonly<Record<Subject, Permission>> = {
   extension: 'extensions:read',
 };
 
-/** A test of a webhook shows nothing but what its caller gave it. */
+/** A test of a webhook shows nothing but the data of its caller. */
 const openType: EventType = 'webhook.test';
 
 /** Returns whether these permissions show all data of a kind. */
