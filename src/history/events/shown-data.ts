@@ -55,7 +55,7 @@ function namesIds(name: string): boolean {
 
 /** Returns the value if it is an id, a list of ids, or an object with some; else undefined. */
 function idsOf(name: string, value: unknown, depth: number): unknown {
-  if (isId(value)) return namesIds(name) ? value : undefined;
+  if (typeof value === 'string') return namesIds(name) && isId(value) ? value : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     return name.endsWith('Ids') && value.every(isId) ? value.slice(0, mostIds) : undefined;
