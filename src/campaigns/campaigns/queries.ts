@@ -44,7 +44,7 @@ export const findKnownCampaigns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-const lockCampaigns = own.lockerOf('campaigns');
+export const lockCampaigns = own.lockerOf('campaigns');
 
 /** Locks a campaign until the transaction ends, and returns it. @throws ResourceNotFoundError. */
 export async function lockCampaign(

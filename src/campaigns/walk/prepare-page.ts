@@ -85,8 +85,13 @@ export async function preparePage(
   };
 }
 
-/** Returns the runs whose contacts this one leaves out. */
-async function findOmitted(db: Db, run: RunState): Promise<string[]> {
+/** Returns whether a run leaves out the contacts of other runs of its campaign. */
+export function leavesOut({ retry_of, only_new }: RunState): boolean {
+  return retry_of !== null || only_new === 1;
+}
+
+/** Returns the runs of which this one leaves out the contacts. */
+export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   if (run.retry_of !== null) return findOtherRetries(db, run);
   return run.only_new === 1 ? findOtherRuns(db, run) : [];
 }

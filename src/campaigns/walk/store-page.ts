@@ -4,7 +4,8 @@
 //   that has changed since its message was prepared   | and is prepared again at once
 //   without a token, a place, or room in the quota    | and the run waits (pace.ts)
 //
-// Order of locks: the counters of the quota, the run, the warming plan, contacts, then those of an accepted send.
+// Order of locks: the campaign (for a run that leaves out contacts of others), the counters of the quota, the run,
+// the warming plan, contacts, then those of an accepted send.
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
@@ -21,11 +22,12 @@ import { findFailure } from '../../people/runs/walk-queries.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts';
 import { moveRun } from '../campaigns/moves.ts';
+import { lockCampaigns } from '../campaigns/queries.ts';
 import { dispatch, type Prepared } from '../content/dispatch.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
 import { lookAgainMs, nextLook, type Wait, waitForWarming } from './pace.ts';
-import { isRequest, type Page, quietUntil } from './prepare-page.ts';
+import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
 import type { Snapshots } from './walked-run.ts';
 
 /** Longest reason of a failed contact in the ledger. */
@@ -96,9 +98,20 @@ function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
   };
 }
 
+/**
+ * Returns the question of a page as of now. Runs that leave out contacts of each other take turns: a contact of
+ * two pages at once would be in neither ledger yet.
+ */
+async function lockQuestion(trx: Db, { run, question }: Page): Promise<Page['question']> {
+  if (!leavesOut(run)) return question;
+  await lockCampaigns(trx, [run.campaign_id]);
+  return { ...question, omitRunIds: await findOmitted(trx, run) };
+}
+
 /** Stores a page, or nothing of it. Returns the number of tokens that its messages took. */
 export async function storePage(app: App, trx: Db, worker: string, page: Page): Promise<number> {
   const { organization_id: organizationId } = page.run;
+  const question = await lockQuestion(trx, page);
   const allowances = await openAllowances(app, trx, [organizationId]);
   const run = await lockStill(trx, worker, page.run);
   if (!run) return 0;
@@ -110,7 +123,7 @@ export async function storePage(app: App, trx: Db, worker: string, page: Page): 
   const { caller, sender } = going;
   const { domainId } = sender;
   const places = domainId === null ? null : await lockRunPlaces(trx, domainId);
-  const outcome = await judgePage(app, trx, page, places, () => {
+  const outcome = await judgePage(app, trx, { ...page, question }, places, () => {
     const refusal = allowances.take(organizationId, 1);
     return refusal && { reason: 'daily-quota', until: allowances.clearsAt(organizationId) };
   });
