@@ -20,7 +20,14 @@ import {
   factsOf,
   presentCampaign,
 } from './present-campaign.ts';
-import { type CampaignRow, campaigns, lockCampaign, selectCampaigns } from './queries.ts';
+import {
+  type CampaignRow,
+  campaigns,
+  lockCampaign,
+  lockCampaigns,
+  requireCampaign,
+  selectCampaigns,
+} from './queries.ts';
 import {
   type Campaign,
   type CreateCampaign,
@@ -195,7 +202,8 @@ export async function duplicateCampaign(
 export async function deleteCampaign(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {
-    await lockCampaign(trx, organizationId, id);
+    await lockCampaigns(trx, [id]);
+    await requireCampaign(trx, organizationId, id);
     await assertNoOpenRun(trx, organizationId, id);
     const { name } = await campaigns.remove(trx, organizationId, id);
     await requestErasure(app, trx, { organizationId, id, kind: 'campaign' });

@@ -1,4 +1,5 @@
 // All SQL on `campaigns`. Reads and writes rows, decides nothing.
+import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -43,6 +44,12 @@ export const findKnownCampaigns = own.all(
       .where('id', ...isOneOf(db, ids)),
   (rows) => rows.map(({ id }) => id),
 );
+
+/** Requires a campaign without reading its content. @throws ResourceNotFoundError. */
+export async function requireCampaign(db: Db, organizationId: string, id: string): Promise<void> {
+  const known = await findKnownCampaigns(db, organizationId, [id]);
+  if (known.length === 0) throw new ResourceNotFoundError('campaign', id);
+}
 
 export const lockCampaigns = own.lockerOf('campaigns');
 

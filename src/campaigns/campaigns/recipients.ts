@@ -9,7 +9,7 @@ import type { RecipientRow } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { ListRecipients, RunRecipient } from './run-schema.ts';
-import { getRunRow, type RunPlace } from './runs.ts';
+import { getRunState, type RunPlace } from './runs.ts';
 
 async function presentRecipients(db: Db, rows: readonly RecipientRow[]): Promise<RunRecipient[]> {
   const ids = rows.flatMap(({ message_id }) => message_id ?? []);
@@ -38,7 +38,7 @@ export async function listRecipients(
   { outcome, reason, status, limit, cursor }: ListRecipients,
 ): Promise<CursorPage<RunRecipient>> {
   const { db } = app.store;
-  const { id } = await getRunRow(db, caller, place);
+  const { id } = await getRunState(db, caller, place);
   const scope = ['recipients', id, outcome, reason, status];
   const after = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const where = status && isMessageIn('campaign_recipients.message_id', status);

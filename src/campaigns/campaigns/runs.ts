@@ -7,7 +7,14 @@ import { record } from '../../history/events/record.ts';
 import { cancelRun as cancelMail, releaseRun } from '../../outbound/queue/desk/runs.ts';
 import { fingerprint } from '../../outbound/sending/fingerprint.ts';
 import { findRunByKey, selectRuns } from '../../people/runs/list-queries.ts';
-import { lockRun, type RunRow, type RunState, runs, updateRun } from '../../people/runs/queries.ts';
+import {
+  findRunState,
+  lockRun,
+  type RunRow,
+  type RunState,
+  runs,
+  updateRun,
+} from '../../people/runs/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -15,7 +22,7 @@ import { assertRunnable } from './checks.ts';
 import { moveRun } from './moves.ts';
 import { presentRun, presentRuns, presentWholeRun } from './present.ts';
 import { factsOf } from './present-campaign.ts';
-import { campaigns, lockCampaign } from './queries.ts';
+import { campaigns, lockCampaigns, requireCampaign } from './queries.ts';
 import type { CreateRun, DecideRun, ListRuns, RetryRun, Run, RunSummary } from './run-schema.ts';
 import { runNoun } from './schema.ts';
 
@@ -105,7 +112,8 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
     app.store.write(async (trx) => {
       const made = await replayed(trx, caller, asked);
       if (made) return presentWholeRun(trx, made);
-      const { name } = await lockCampaign(trx, organizationId, asked.campaignId);
+      await lockCampaigns(trx, [asked.campaignId]);
+      await requireCampaign(trx, organizationId, asked.campaignId);
       const row = newRun(app, caller, asked);
       await runs.insert(trx, row);
       const { campaignId, retryOf, onlyNew } = asked;
@@ -114,7 +122,7 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
         subject: row.id,
         action: runNoun.created,
         details: {
-          ...{ campaignId, campaign: name, scheduledFor: run.scheduledFor, retryOf },
+          ...{ campaignId, campaign: campaign.name, scheduledFor: run.scheduledFor, retryOf },
           ...(onlyNew && { onlyNew }),
         },
       });
@@ -153,16 +161,17 @@ function ofCampaign<Row extends RunState>(
   throw new ResourceNotFoundError(runNoun.name, runId);
 }
 
-/** Returns the row of a run. @throws ResourceNotFoundError for an unknown campaign or run. */
-export async function getRunRow(db: Db, caller: Caller, place: RunPlace): Promise<RunRow> {
-  await campaigns.get(db, caller.organizationId, place.campaignId);
-  return ofCampaign(await runs.find(db, caller.organizationId, place.runId), caller, place);
+/** Returns the state of a run. @throws ResourceNotFoundError for an unknown campaign or run. */
+export async function getRunState(db: Db, caller: Caller, place: RunPlace): Promise<RunState> {
+  await requireCampaign(db, caller.organizationId, place.campaignId);
+  return ofCampaign(await findRunState(db, place.runId), caller, place);
 }
 
 /** Returns a run. @throws ResourceNotFoundError. */
 export async function getRun(app: App, caller: Caller, place: RunPlace): Promise<Run> {
   const { db } = app.store;
-  return presentWholeRun(db, await getRunRow(db, caller, place));
+  const { id } = await getRunState(db, caller, place);
+  return presentWholeRun(db, await runs.get(db, caller.organizationId, id));
 }
 
 /** Lists a page of the runs of a campaign, newest first. @throws ResourceNotFoundError; ValidationError. */
@@ -173,7 +182,7 @@ export async function listRuns(
   { limit, cursor }: ListRuns,
 ): Promise<CursorPage<RunSummary>> {
   const { db } = app.store;
-  await campaigns.get(db, organizationId, campaignId);
+  await requireCampaign(db, organizationId, campaignId);
   const scope = ['runs', campaignId];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const rows = await selectRuns(db, organizationId, campaignId, { before, limit: limit + 1 });
@@ -200,8 +209,8 @@ export async function retryRun(
     fingerprint: fingerprint('POST', path, {}),
   };
   const { db } = app.store;
-  const row = await getRunRow(db, caller, place);
-  if (!(await replayed(db, caller, asked))) assertRetriable(await presentRun(db, row));
+  const run = await getRunState(db, caller, place);
+  if (!(await replayed(db, caller, asked))) assertRetriable(await presentRun(db, run));
   return storeRun(app, caller, asked);
 }
 
@@ -223,7 +232,7 @@ async function decideOn(
   decide: (trx: Db, run: RunState) => Promise<RunState>,
 ): Promise<Run> {
   return app.store.write(async (trx) => {
-    await campaigns.get(trx, caller.organizationId, place.campaignId);
+    await requireCampaign(trx, caller.organizationId, place.campaignId);
     const run = ofCampaign(await lockRun(trx, place.runId), caller, place);
     const { id } = await decide(trx, run);
     return presentWholeRun(trx, await runs.get(trx, caller.organizationId, id));
@@ -266,8 +275,8 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Deliveries that one transaction cancels. */
-const cancelledAtOnce = 500;
+/** Deliveries of a run that one transaction cancels. */
+export const cancelledAtOnce = 500;
 
 /** Ends a run for good: mail that has not left is cancelled. @throws ResourceNotFoundError, ConflictError. */
 export async function cancelRun(

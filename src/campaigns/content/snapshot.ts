@@ -119,7 +119,7 @@ export async function draftRunContent(
 }
 
 /** Stores the content of a run in the transaction that starts the run; returns the fields of its messages. */
-export async function storeRun(
+export async function storeMailing(
   app: App,
   trx: Db,
   organizationId: string,

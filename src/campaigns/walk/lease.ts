@@ -22,7 +22,7 @@ export function momentOf({ clock }: App, worker: string): Moment {
 }
 
 /** Takes or renews the lease of a due run. Returns false if another daemon has it. */
-export async function holdRun(app: App, worker: string, run: DueRun): Promise<boolean> {
+export async function takeLease(app: App, worker: string, run: DueRun): Promise<boolean> {
   const moment = momentOf(app, worker);
   const left = (run.leased_until ?? 0) - moment.now;
   if (run.worker === worker && left > leaseMs / 2 && left <= leaseMs) return true;

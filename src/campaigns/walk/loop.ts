@@ -21,7 +21,7 @@ import {
   selectDueRuns,
 } from '../../people/runs/walk-queries.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import { endOldLeases, endOwnLeases, holdRun, momentOf } from './lease.ts';
+import { endOldLeases, endOwnLeases, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { RunTurns } from './turns.ts';
@@ -61,7 +61,7 @@ export function campaignLoop(app: App): CampaignLoop {
 
   const takeTurn = async (run: DueRun) => {
     try {
-      if (!(await holdRun(app, worker, run))) return;
+      if (!(await takeLease(app, worker, run))) return;
       if (run.status === 'scheduled') await startRun(app, worker, run);
       else if (run.status === 'running') await walk(run);
       else if (run.status === 'held') await lookAtHeld(app, worker, run);

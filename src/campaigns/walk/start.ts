@@ -33,7 +33,7 @@ import {
   unsubscribeRemedy,
 } from '../campaigns/present-campaign.ts';
 import { type CampaignRow, campaigns } from '../campaigns/queries.ts';
-import { draftRunContent, storeRun } from '../content/snapshot.ts';
+import { draftRunContent, storeMailing } from '../content/snapshot.ts';
 import type { RunPolicy } from './walked-run.ts';
 
 /** Contacts that one transaction judges. */
@@ -54,7 +54,7 @@ export async function startRun(
     await inScheduled(app, worker, run, async (trx, locked) => {
       if (!(await isUnchanged(trx, campaign))) return;
       const { drafted, ...columns } = snapshots;
-      const mailing = await storeRun(app, trx, organization_id, drafted);
+      const mailing = await storeMailing(app, trx, organization_id, drafted);
       countRun(trx, id, {});
       const change = { ...columns, shared: toJson(mailing) };
       await moveRun(app, trx, locked, 'running', change, byService(organization_id));

@@ -5,12 +5,10 @@ import { byService } from '../../history/events/record.ts';
 import { cancelRun } from '../../outbound/queue/desk/runs.ts';
 import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
 import { moveRun } from '../campaigns/moves.ts';
+import { cancelledAtOnce } from '../campaigns/runs.ts';
 import { endsByItself, findHold } from './holds.ts';
 import { lookAgainMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';
-
-/** Deliveries that one transaction cancels. */
-const cancelledAtOnce = 500;
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 

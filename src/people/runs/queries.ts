@@ -113,19 +113,15 @@ export const stateColumns = [
 
 const lockRuns = own.lockerOf('campaign_runs');
 
-/** Locks a run until the transaction ends, and returns it. */
-export async function lockRun(trx: Db, id: string): Promise<RunState | undefined> {
-  await lockRuns(trx, [id]);
-  return on(trx)
-    .selectFrom('campaign_runs')
-    .select(stateColumns)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
 export const findRunState = own.first((db, id: string) =>
   db.selectFrom('campaign_runs').select(stateColumns).where('id', '=', id),
 );
+
+/** Locks a run until the transaction ends, and returns it. */
+export async function lockRun(trx: Db, id: string): Promise<RunState | undefined> {
+  await lockRuns(trx, [id]);
+  return findRunState(trx, id);
+}
 
 /** Changes a locked run, and returns it. */
 export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {

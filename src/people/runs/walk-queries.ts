@@ -1,12 +1,7 @@
 // SQL of the walk of runs: due runs, their leases, and the contacts of a run that failed.
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import type { RecipientRow, RunRow } from './queries.ts';
-
-interface RunTables {
-  campaign_runs: RunRow;
-  campaign_recipients: RecipientRow;
-}
+import type { RunRow, RunTables } from './queries.ts';
 
 const own = ownTables<RunTables>();
 const on = tables<RunTables>;

@@ -10,7 +10,7 @@ import { type CampaignEmail, campaignEmailInput } from '../../../src/campaigns/c
 import {
   type CampaignMail,
   draftRunContent,
-  storeRun,
+  storeMailing,
 } from '../../../src/campaigns/content/snapshot.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -47,7 +47,7 @@ export async function startedRun(app: App, caller: Caller, mail: CampaignMail): 
   const drafted = await draftRunContent(app, organizationId, mail);
   const now = app.clock.now();
   return app.store.write(async (trx) => {
-    const shared = await storeRun(app, trx, organizationId, drafted);
+    const shared = await storeMailing(app, trx, organizationId, drafted);
     const row: RunRow = {
       id: app.newId({ prefix: 'run' }),
       organization_id: organizationId,
