@@ -64,6 +64,12 @@ function requireFitting(row: queries.InstallationRow, from: VersionRow, to: Vers
         'the extension and install that version',
     );
   }
+  if (to.runtime === 'webhook' && row.endpoint_id === null && grantsOf(to).events.length > 0) {
+    throw refuse(
+      `Version ${to.version} has its events posted, and the installation was made without a ` +
+        'webhook: uninstall the extension and install that version',
+    );
+  }
   const offered = fromJson<SendMode[]>(to.send_modes);
   if (offered.includes(row.send_mode)) return;
   throw refuse(

@@ -108,14 +108,9 @@ export const settleClaimed = own.change(
 
 export const insertAttempts = own.bulkInsert('webhook_attempts', AttemptRow);
 
-/** Ends waiting, unclaimed deliveries; returns them. */
-export function cancelWaiting(
-  trx: Db,
-  endpointId: string,
-  now: number,
-  limit: number,
-): Promise<DeliveryRow[]> {
-  const waiting = tables<WebhookTables>(trx)
+/** Selects waiting, unclaimed deliveries of an endpoint. */
+function selectWaiting(trx: Db, endpointId: string, now: number, limit: number) {
+  return tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
     .select('id')
     .where('endpoint_id', '=', endpointId)
@@ -124,6 +119,16 @@ export function cancelWaiting(
     .orderBy('id')
     .limit(limit)
     .$if(engineOf(trx) === 'postgres', (q) => q.forUpdate().skipLocked());
+}
+
+/** Ends waiting, unclaimed deliveries; returns them. */
+export function cancelWaiting(
+  trx: Db,
+  endpointId: string,
+  now: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const waiting = selectWaiting(trx, endpointId, now, limit);
   return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
 }
 
@@ -135,16 +140,9 @@ export function cancelOfKinds(
   now: number,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const waiting = tables<WebhookTables>(trx)
-    .selectFrom('webhook_deliveries')
-    .select('id')
-    .where('endpoint_id', '=', endpointId)
+  const waiting = selectWaiting(trx, endpointId, now, limit)
     .where('event_type', ...isOneOf(trx, types))
-    .where('status', '=', 'pending')
-    .where((eb) => eb.or([eb('claimed_by', 'is', null), eb('due_at', '<=', now)]))
-    .orderBy('id')
-    .limit(limit)
-    .$if(engineOf(trx) === 'postgres', (q) => q.forUpdate().skipLocked());
+    .where('status', '=', 'pending');
   return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
 }
 

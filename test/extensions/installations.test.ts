@@ -281,6 +281,7 @@ describe.each(stores)('installations on %s', (store) => {
         ),
       );
       expect(statuses.map(({ status }) => status)).toEqual([200, 403, 403]);
+      expect((await own.get(`${path}/me`)).status).toBe(200);
     });
 
     it('of a namespace reach its mailboxes, new ones too', async () => {

@@ -278,6 +278,20 @@ describe.each(stores)('an upgrade on %s', (store) => {
       ]);
     });
 
+    it('for a version with posted events, of an installation without a webhook', async () => {
+      const { app, operator } = test;
+      const { id } = await makeExtension(app, operator, { runtime: 'webhook' });
+      await publish(app, operator, id, { version: '1.0.0' });
+      const silent = await install(app, operator, { extensionId: id, acceptPermissions: [] });
+      await publish(app, operator, id, { version: '1.1.0', events: ['contact.created'] });
+      const body = { acceptPermissions: ['event:contact.created'] };
+      const { status, body: refusal } = await upgrade(body, api, silent.id);
+      expect([status, refusal.message]).toEqual([
+        409,
+        expect.stringContaining('made without a webhook'),
+      ]);
+    });
+
     it('for another version than expected', async () => {
       const body = { version: '1.1.0', acceptPermissions: added, expectedVersion: '1.1.0' };
       expect((await upgrade(body)).status).toBe(409);

@@ -2,16 +2,31 @@
 // its revocation. A replacement by rotation stands for the key: its mail goes on, under the constraints of
 // the successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
 // out.
+import { allows, type PermissionMap } from '../../core/api/permission.ts';
 import type { KeyConstraints } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { beyondOrigins, beyondSenders, type ClaimedOrigin } from './constraints.ts';
-import { findHeirs } from './queries.ts';
+import { findHeirs, type KeyRow } from './queries.ts';
+
+/** Permissions of which a send needs one. */
+const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
 
 /** A send with the constraints of its key. */
 interface Constrained {
   constraints: KeyConstraints | null;
+}
+
+/** Returns false for an installation that has lost the right to send; rights of other keys never change. */
+function mayStillSend({
+  installation_id,
+  permissions,
+  send_mode,
+}: Pick<KeyRow, 'installation_id' | 'permissions' | 'send_mode'>): boolean {
+  if (installation_id === null) return true;
+  const map = fromJson<PermissionMap>(permissions) ?? {};
+  return send_mode !== 'none' && sends.some((permission) => allows(map, permission));
 }
 
 /** Also reads the current constraints. */
@@ -21,14 +36,21 @@ export const revokedKeyCheck: SendCheck<'due', Constrained & { keyId: string | n
   async prepare(_app, trx, sends) {
     const ids = new Set(sends.flatMap(({ keyId }) => keyId ?? []));
     const heirs = ids.size > 0 ? await findHeirs(trx, [...ids]) : [];
-    const standing = new Map(heirs.map(({ id, constraints }) => [id, constraints]));
+    const standing = new Map(heirs.map((heir) => [heir.id, heir]));
     for (const send of sends) {
-      send.constraints = fromJson<KeyConstraints>(standing.get(send.keyId ?? '') ?? null);
+      const heir = standing.get(send.keyId ?? '');
+      send.constraints = fromJson<KeyConstraints>(heir?.constraints ?? null);
     }
-    return ({ keyId }) =>
-      keyId === null || standing.has(keyId)
-        ? null
-        : new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
+    return ({ keyId }) => {
+      if (keyId === null) return null;
+      const heir = standing.get(keyId);
+      if (!heir) {
+        return new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
+      }
+      if (mayStillSend(heir)) return null;
+      const text = `The installation ${heir.installation_id} that scheduled the message may not send`;
+      return new ForbiddenError(text);
+    };
   },
 };
 

@@ -1,6 +1,7 @@
 // A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each is read and
 // parsed once while the run is walked.
 
+import { refusedPermission } from '../../access/keys/constraints.ts';
 import { callerOf } from '../../access/keys/keys.ts';
 import { findHeir } from '../../access/keys/queries.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
@@ -54,12 +55,16 @@ export async function snapshotsOf(
   return read;
 }
 
-/** Returns the caller whose rights a run has: its key, or the operator. Null once that key is revoked. */
+/**
+ * Returns the caller of which a run has the rights: its key, or the operator. Null once that key is revoked, or may
+ * no longer run campaigns.
+ */
 export async function callerOfRun(
   db: Db,
   { created_by, organization_id }: Pick<RunState, 'created_by' | 'organization_id'>,
 ): Promise<Caller | null> {
   if (created_by === null) return operatorOf(organization_id);
   const key = await findHeir(db, created_by);
-  return key ? callerOf(key) : null;
+  const caller = key ? callerOf(key) : null;
+  return caller && refusedPermission(caller, 'campaigns:run') === null ? caller : null;
 }

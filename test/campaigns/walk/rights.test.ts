@@ -5,6 +5,12 @@ import { updateCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
 import { updateCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import {
+  callerOf,
+  grant,
+  installed,
+  type Wanted,
+} from '../../access/keys/installation-fixtures.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
 
@@ -30,6 +36,27 @@ describe('a run whose rights change', () => {
       holdReason: 'key',
       failedCount: 0,
       holdDetail: expect.stringContaining('may not send from'),
+    });
+  });
+
+  it.each<[string, Partial<Wanted>]>([
+    ['its permission', { permissions: ['campaigns:read'] }],
+    ['its send mode', { sendMode: 'approval' }],
+  ])('is held when the installation that made it has lost %s', async (_what, lost) => {
+    const { app, operator, clock } = test;
+    await makeContacts(app, operator, 3);
+    const wanted: Wanted = { permissions: ['campaigns:run'] };
+    const made = await installed(test, wanted);
+    const caller = await callerOf(test, made);
+    if (!caller) throw new Error('the key was refused');
+    const run = await makeRun(app, caller, await makeCampaign(app, operator), {
+      scheduledFor: clock.now() + hourMs,
+    });
+    await grant(test, made, { ...wanted, ...lost });
+    await clock.advance(hourMs);
+    await whileWalking(app, (loop) => loop.idle());
+    expect(await readRun(app, operator, run)).toMatchObject({
+      ...{ status: 'held', holdReason: 'key', dispatchedCount: 0 },
     });
   });
 

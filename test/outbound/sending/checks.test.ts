@@ -16,6 +16,12 @@ import { getMessage, listMessageEvents } from '../../../src/outbound/messages/me
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { sendBatch } from '../../../src/outbound/sending/batch.ts';
 import { onPlan, send, usedToday, useToday } from '../../access/admission/fixtures.ts';
+import {
+  callerOf as callerOfInstallation,
+  grant,
+  installed,
+  type Wanted,
+} from '../../access/keys/installation-fixtures.ts';
 import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { heldWrite, payload } from '../messages/fixtures.ts';
@@ -196,6 +202,23 @@ describe.each(stores)('the checks of a send on %s', (store) => {
       await world.pass(hourMs);
       const outcomes = await Promise.all(ids.map((id) => world.outcomeOf(id)));
       expect(outcomes).toEqual(['cancelled by key', 'goes']);
+    });
+
+    it.each<[string, Partial<Wanted>]>([
+      ['its permission', { permissions: ['messages:read'] }],
+      ['its send mode', { sendMode: 'none' }],
+    ])('cancel mail of an installation that has lost %s', async (_what, lost) => {
+      const wanted: Wanted = { permissions: ['messages:send'] };
+      const made = await installed(world.test, wanted);
+      const caller = await callerOfInstallation(world.test, made);
+      if (!caller) throw new Error('the key was refused');
+      expect(await due(await world.schedule(caller, outside))).toBe('goes');
+      const id = await world.schedule(caller, outside);
+      await grant(world.test, made, { ...wanted, ...lost });
+      expect(await due(id)).toBe('cancelled by key');
+      const { deliveries } = await getMessage(world.test.app, world.test.operator, id);
+      const text = `The installation ${made.id} that scheduled the message may not send`;
+      expect(deliveries.map(({ errorMessage }) => errorMessage)).toEqual([text]);
     });
 
     it('accept mail of a rotated key through its heirs', async () => {
