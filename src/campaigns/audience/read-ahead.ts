@@ -2,7 +2,7 @@
 
 import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { findIdFurther } from '../../people/contacts/queries.ts';
-import { OverdueError } from '../../platform/store/aside.ts';
+import { unlessOverdue } from '../../platform/store/aside.ts';
 import type { Store } from '../../platform/store/db.ts';
 import { askedOf, selectIncluded } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
@@ -48,12 +48,7 @@ export async function readCandidates(
       const ids = await selectIncluded(db, organizationId, audience, range, limit);
       return { ids, reached: ids.length < limit ? range.until : (ids.at(-1) ?? range.until) };
     });
-  try {
-    return await read(mostExamined);
-  } catch (error) {
-    if (!(error instanceof OverdueError)) throw error;
-    return read(mostExamined * nextShare);
-  }
+  return (await unlessOverdue(read(mostExamined))) ?? read(mostExamined * nextShare);
 }
 
 /**
@@ -73,10 +68,6 @@ export async function readMatches(
     matching: new Set(await store.aside(organizationId, (db) => matchesAmong(db, queries, asked))),
     asked,
   });
-  try {
-    return await read(ids);
-  } catch (error) {
-    if (!(error instanceof OverdueError)) throw error;
-    return read(ids.slice(0, Math.ceil(ids.length * nextShare)));
-  }
+  const first = () => ids.slice(0, Math.ceil(ids.length * nextShare));
+  return (await unlessOverdue(read(ids))) ?? read(first());
 }

@@ -25,6 +25,11 @@ const mostMergeBytes = 8_192;
 /** Longest reason in the ledger. */
 const longestReason = 300;
 
+/** Returns the reason of a failure for the ledger. */
+export function reasonOf({ message }: Error): string {
+  return message.slice(0, longestReason);
+}
+
 /** A contact that is to get a message. */
 export interface Addressee {
   contactId: string;
@@ -111,7 +116,7 @@ async function prepare(
     return { contactId, request: { ...request, run: { id, mergeData } } };
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    return { contactId, failure: error.message.slice(0, longestReason) };
+    return { contactId, failure: reasonOf(error) };
   }
 }
 

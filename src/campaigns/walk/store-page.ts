@@ -23,15 +23,12 @@ import type { Db } from '../../platform/store/db.ts';
 import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import { lockCampaigns } from '../campaigns/queries.ts';
-import { dispatch, type Prepared } from '../content/dispatch.ts';
+import { dispatch, type Prepared, reasonOf } from '../content/dispatch.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
 import { lookAgainMs, nextLook, type Wait, waitForWarming } from './pace.ts';
 import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
 import type { Snapshots } from './walked-run.ts';
-
-/** Longest reason of a failed contact in the ledger. */
-const longestReason = 300;
 
 type Request = Extract<Prepared, { request: unknown }>;
 
@@ -141,7 +138,7 @@ export async function storePage(app: App, trx: Db, worker: string, page: Page): 
     ...results.map((result, index) => {
       const { contactId } = result;
       if ('error' in result) {
-        const reason = result.error.message.slice(0, longestReason);
+        const reason = reasonOf(result.error);
         return ledgerRow(run, contactId, now, { outcome: 'failed', reason });
       }
       const address_key = outcome.going[index]?.recipient.addressKey ?? null;

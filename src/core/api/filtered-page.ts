@@ -1,20 +1,10 @@
 // Searches, and lists by a filter without a counter. They are read beside the event loop, with the
 // deadline of the store (src/platform/store/aside.ts).
 import { ValidationError } from '../../platform/errors.ts';
-import { OverdueError } from '../../platform/store/aside.ts';
+import { unlessOverdue } from '../../platform/store/aside.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
 
 type Read<T> = (db: Db) => Promise<T>;
-
-/** Runs a read; returns null if it is overdue. */
-async function byDeadline<T>(store: Store, organizationId: string, read: Read<T>) {
-  try {
-    return await store.aside(organizationId, read);
-  } catch (error) {
-    if (error instanceof OverdueError) return null;
-    throw error;
-  }
-}
 
 /**
  * Reads for a search; errors name the parameter `field`.
@@ -26,7 +16,7 @@ export async function searchInTime<T extends object>(
   field: string,
   read: Read<T>,
 ): Promise<T> {
-  const found = await byDeadline(store, organizationId, read);
+  const found = await unlessOverdue(store.aside(organizationId, read));
   if (found !== null) return found;
   throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
 }
@@ -48,7 +38,7 @@ export async function readFilteredPage<Row>(
 ): Promise<{ rows: Row[]; total: number | null }> {
   const [found, counted] = await Promise.all([
     searchInTime(store, organizationId, field, rows),
-    byDeadline(store, organizationId, total),
+    unlessOverdue(store.aside(organizationId, total)),
   ]);
   return { rows: found, total: counted };
 }

@@ -25,6 +25,16 @@ export const asideMs = 500;
 /** Error of a read that did not end by its deadline. */
 export class OverdueError extends Error {}
 
+/** Returns the result of a read aside; null if it is overdue. */
+export async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof OverdueError) return null;
+    throw error;
+  }
+}
+
 /** A connection for reads aside. */
 export interface AsidePlace {
   db: Db;

@@ -1,7 +1,7 @@
 // Members of groups by query. A page reads the newest contacts until it is full; if too few of them match for the
 // deadline, all contacts are read in slices at once.
 import { ValidationError } from '../../../platform/errors.ts';
-import { OverdueError } from '../../../platform/store/aside.ts';
+import { unlessOverdue } from '../../../platform/store/aside.ts';
 import type { Store } from '../../../platform/store/db.ts';
 import { type AskedQuery, countMatches, listMatches } from '../condition-queries.ts';
 import { contactNoun } from '../schema.ts';
@@ -16,16 +16,6 @@ const everything = { after: '', until: `${contactNoun.prefix}_~` };
 interface Range {
   limit: number;
   offset: number;
-}
-
-/** Returns null if a read is overdue. */
-async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof OverdueError) return null;
-    throw error;
-  }
 }
 
 /** Counts the members of a group by query. Returns null if it takes too long. */
