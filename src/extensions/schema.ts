@@ -5,7 +5,7 @@ import { headerText } from '../core/api/address-schema.ts';
 import { noun } from '../core/api/noun.ts';
 import { cursorPageOf, cursorQuery } from '../core/api/pagination.ts';
 import { everyPermission, type Permission } from '../core/api/permission.ts';
-import { idOf } from '../core/api/resource-schema.ts';
+import { idOf, instant } from '../core/api/resource-schema.ts';
 import { sendModes } from '../core/api/route.ts';
 import { eventTypes } from '../history/events/names.ts';
 
@@ -21,8 +21,6 @@ const longestChangelog = 10_000;
 const longestVersion = 100;
 export const mostGrants = 200;
 export const longestGrant = 100;
-
-const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
 
 const name = z
   .string()

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
-import { idOf } from '../core/api/resource-schema.ts';
+import { idOf, instant } from '../core/api/resource-schema.ts';
 import { eventTypes } from '../history/events/names.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
@@ -142,7 +142,6 @@ export const deliveryParams = z.strictObject({
   deliveryId: idOf('webhookDelivery', 'is not the id of a webhook delivery'),
 });
 
-const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
 const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
 
 export const listDeliveriesQuery = z.strictObject({

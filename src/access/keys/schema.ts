@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instant } from '../../core/api/resource-schema.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
 import { grantableActions, roles } from './roles.ts';
 
@@ -116,10 +116,7 @@ export const createKeyInput = z
     mode: z.enum(['live', 'test']).default('live').meta({
       description: 'A test key reaches only simulator addresses and local mailboxes',
     }),
-    expiresAt: z.iso
-      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-      .nullish()
-      .meta({ description: 'Time at which the key expires, ISO 8601' }),
+    expiresAt: instant.nullish().meta({ description: 'Time at which the key expires, ISO 8601' }),
     constraints: constraintsInput.nullish(),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
       description: 'Mail from its mailboxes goes at once, or once a person approves it',

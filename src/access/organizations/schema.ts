@@ -2,6 +2,7 @@
 // the configuration defines plans.
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { instant } from '../../core/api/resource-schema.ts';
 import { isTimezone } from '../../platform/runtime/calendar.ts';
 
 const longestName = 100;
@@ -34,7 +35,7 @@ export const createOrganizationInput = z.strictObject({
   plan,
   paymentMethodOnFile: z.boolean().default(false),
   timezone: timezone.default('UTC'),
-  createdAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).optional(),
+  createdAt: instant.optional(),
   onboarding: z.enum(['approved', 'pending']).default('approved'),
 });
 

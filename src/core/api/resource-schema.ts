@@ -18,6 +18,9 @@ export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }
 
+/** An instant with its offset, such as `2026-01-05T12:00:00Z`. */
+export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
+
 /** A boolean as it arrives in a query string. */
 export const queryFlag = z
   .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Noun, NounAction } from '../../core/api/noun.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
+import { instant } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
 /**
@@ -103,10 +104,7 @@ const auditFilters = z.strictObject({
     .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only changes to the resource with this id' }),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-    .optional()
-    .meta({ description: 'Only changes from this time on' }),
+  since: instant.optional().meta({ description: 'Only changes from this time on' }),
   ...cursorQuery,
 });
 

@@ -1,6 +1,7 @@
 // Input and output shapes of the event log and of its kinds.
 import { z } from 'zod';
 import { cursorQuery } from '../../core/api/pagination.ts';
+import { instant } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 import { eventTypes } from './names.ts';
 
@@ -16,10 +17,7 @@ const logFilter = {
     .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only events of the message, or other resource, with this id' }),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-    .optional()
-    .meta({ description: 'Only events from this time on' }),
+  since: instant.optional().meta({ description: 'Only events from this time on' }),
 };
 
 export const listLogQuery = z.strictObject({

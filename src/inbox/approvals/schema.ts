@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instant } from '../../core/api/resource-schema.ts';
 
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'] as const;
@@ -117,11 +117,11 @@ export const shownActionOutput = mailboxActionOutput
   })
   .meta({ id: 'ShownMailboxAction', description: 'An action, with the mail of a proposal' });
 
-const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish();
+const optionalInstant = instant.nullish();
 
 export const activityQuery = z.strictObject({
-  after: instant.meta({ description: 'Start of the time; leave out both for all time' }),
-  before: instant.meta({ description: 'End of the time, exclusive' }),
+  after: optionalInstant.meta({ description: 'Start of the time; leave out both for all time' }),
+  before: optionalInstant.meta({ description: 'End of the time, exclusive' }),
 });
 
 export const activityOutput = z

@@ -4,7 +4,7 @@ import { emailAddress, headerText } from '../../core/api/address-schema.ts';
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
+import { idPath, instant, queryFlag } from '../../core/api/resource-schema.ts';
 import { encodings } from '../../platform/csv/decode.ts';
 
 export const contactNoun = noun('contact', 'contact');
@@ -251,10 +251,7 @@ export const listContactsQuery = z.strictObject({
         'Only contacts with a name or first address that begins so; of frequent words, among the ' +
         'newest 5,000',
     }),
-  updatedSince: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-    .optional()
-    .meta({ description: 'Only contacts changed from this time on' }),
+  updatedSince: instant.optional().meta({ description: 'Only contacts changed from this time on' }),
 });
 
 export const contactOutput = z
