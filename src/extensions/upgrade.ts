@@ -7,6 +7,7 @@ import {
   type InstallationRights,
   requireGrantable,
 } from '../access/keys/installation-keys.ts';
+import { requireUnrevoked } from '../access/keys/keys.ts';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -112,7 +113,8 @@ async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise
 /**
  * Changes the version of an installation, or shows the change with `dryRun`.
  * @throws ForbiddenError for a service, and for grants that the caller lacks; ResourceNotFoundError;
- * ConflictError for other grants, the same or a withdrawn version, another runtime, and an upgrade meanwhile.
+ * ConflictError for other grants, the same or a withdrawn version, another runtime, and an upgrade meanwhile;
+ * UnauthorizedError for a key that was revoked meanwhile.
  */
 export async function upgradeInstallation(
   app: App,
@@ -137,6 +139,7 @@ export async function upgradeInstallation(
   const { added } = seen.difference;
   requireAccepted(added, input.acceptPermissions ?? [], `the grants that ${seen.to.version} adds`);
   const upgraded = await app.store.write(async (trx) => {
+    await requireUnrevoked(trx, caller);
     await lockExtensions(trx, [seen.row.extension_id]);
     await queries.lockInstallation(trx, caller.organizationId, id);
     const now = await plan(trx, caller, id, { ...input, version: seen.to.id });

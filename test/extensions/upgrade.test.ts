@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createKey } from '../../src/access/keys/keys.ts';
+import { createKey, revokeKey } from '../../src/access/keys/keys.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import type { CreateKey } from '../../src/access/keys/schema.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
@@ -324,6 +324,20 @@ describe.each(stores)('an upgrade on %s', (store) => {
     if (upgraded.status === 409) expect(now.version.version).toBe('1.0.0');
     else expect([upgraded.status, now.version.version]).toEqual([200, '1.1.0']);
     await expect(deleteExtension(app, operator, extension.id)).rejects.toThrow('is installed');
+  });
+
+  it('beside the revocation of its person is refused whole', async () => {
+    const { app, operator } = test;
+    await publish(app, operator, extension.id, { version: '1.0.1', events: ['contact.created'] });
+    const person = await createKey(app, operator, { role: 'owner', owner: 'person' });
+    meetInWrites(app.store, 2);
+    const [, { status }] = await Promise.all([
+      revokeKey(app, operator, person.id),
+      upgrade({ version: '1.0.1' }, api.as(person.key ?? '')),
+    ]);
+    // On SQLite the writes come in the order in which they were asked for.
+    expect(store === 'sqlite' ? [401] : [401, 200]).toContain(status);
+    expect((await shown()).version.version).toBe(status === 401 ? '1.0.0' : '1.0.1');
   });
 
   it('beside the uninstallation leaves nothing', async () => {

@@ -180,6 +180,20 @@ function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
 }
 
 /**
+ * Returns the row of the calling key, undefined for the operator.
+ * @throws UnauthorizedError if the key was revoked since its request was accepted.
+ */
+export async function requireUnrevoked(
+  db: Db,
+  { organizationId, keyId }: Caller,
+): Promise<queries.KeyRow | undefined> {
+  if (keyId === null) return undefined;
+  const row = await queries.keys.find(db, organizationId, keyId);
+  if (row?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
+  return row;
+}
+
+/**
  * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a rotation.
  * `named` begins the text of a refusal. @throws ForbiddenError; UnauthorizedError if the caller was revoked.
  */
@@ -190,13 +204,8 @@ export async function requireNoMoreThan(
   named = 'The key',
 ): Promise<void> {
   requireOwnerFor(caller, row);
-  let maker: queries.KeyRow | undefined;
-  if (caller.keyId !== null) {
-    maker = await queries.keys.find(db, caller.organizationId, caller.keyId);
-    // The key was revoked since this request was accepted. A successor made now would outlive the
-    // revocation.
-    if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
-  }
+  // A successor that a revoked key makes would outlive the revocation.
+  const maker = await requireUnrevoked(db, caller);
   const excess = excessOf(caller, maker, row);
   if (excess) throw new ForbiddenError(`${named} would have ${excess}`);
 }
