@@ -1,14 +1,22 @@
 // `svc domains dns`. Keys and records: src/identity/domains/domains.ts; looking them up:
 // verification.ts there.
+import { Flags } from '@oclif/core';
+import type { DnsRecord } from '../../src/identity/domains/schema.ts';
 import { BaseCommand } from '../base/command.ts';
+import { type DnsForm, dnsForms, dnsText, type FormOptions, rowsOf } from '../base/dns-forms.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
-import { print, writeWarning } from '../base/output.ts';
+import { print, tableText, writeLine, writeWarning } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsDns extends BaseCommand {
   static override summary = 'Show the DNS records of a domain, as last checked';
+
+  static override description =
+    'With --format the records are text for another program: the file of a zone, the answer of ' +
+    'dig, a list in JSON, resources of Terraform for Route 53 and Cloudflare, or the import file ' +
+    'of Cloudflare. With --relative their names are relative to the domain.';
 
   static override examples = [
     { description: 'Show the records to publish', command: 'svc domains dns example.com' },
@@ -20,19 +28,46 @@ export default class DomainsDns extends BaseCommand {
 
   static override args = domainArg;
 
+  static override flags = {
+    format: Flags.string({
+      description: `Form of the records: ${dnsForms.join(', ')}`,
+      options: [...dnsForms],
+    }),
+    relative: Flags.boolean({
+      description: 'Write names relative to the domain',
+      dependsOn: ['format'],
+    }),
+  };
+
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsDns);
     await withCaller(flags, async (app, caller) => {
       const { domainRoutes } = await import('../../src/identity/domains/routes.ts');
       const id = await domainId(app, caller, args.domain);
       const records = await runRoute(app, caller, domainRoutes.listDns, { params: { id } });
-      await print(flags, records, async () => {
-        if (records.items.length === 0) return 'This domain needs no DNS records.';
-        const { cards } = await import('../base/format.ts');
-        return `${cards(records.items, dnsRecordCard)}${uncheckedNote(records.items, args.domain)}`;
-      });
+      if (flags.format !== undefined && !flags.json) {
+        const { domain } = await runRoute(app, caller, domainRoutes.get, { params: { id } });
+        const options = { domain, isRelative: flags.relative === true };
+        writeLine(await textOf(flags.format as DnsForm, records.items, options));
+      } else {
+        await print(flags, records, async () => {
+          if (records.items.length === 0) return 'This domain needs no DNS records.';
+          const { cards } = await import('../base/format.ts');
+          const note = uncheckedNote(records.items, args.domain);
+          return `${cards(records.items, dnsRecordCard)}${note}`;
+        });
+      }
       const warning = localhostWarning(records.items);
       if (warning !== null) writeWarning(warning);
     });
   }
+}
+
+function textOf(
+  form: DnsForm,
+  records: readonly DnsRecord[],
+  options: FormOptions,
+): string | Promise<string> {
+  if (form !== 'table') return dnsText(form, records, options);
+  return tableText({}, rowsOf(records, options), ['type', 'name', 'value', 'required', 'status']);
 }
