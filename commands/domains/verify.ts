@@ -4,13 +4,16 @@ import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Domain } from '../../src/identity/domains/schema.ts';
+import { sleep } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { dnsRecordCard, domainCard } from '../base/fields.ts';
-import { print, writeWarning } from '../base/output.ts';
+import { keptAlive } from '../base/keep-alive.ts';
+import { print, writeNote, writeWarning } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
+import { secondsFrom } from '../base/since.ts';
 
 export default class DomainsVerify extends BaseCommand {
   static override summary = 'Check the DNS records of a domain now';
@@ -26,6 +29,10 @@ export default class DomainsVerify extends BaseCommand {
       command: 'svc domains verify example.com',
     },
     {
+      description: 'Wait until the records are found',
+      command: 'svc domains verify example.com --watch --timeout 1h',
+    },
+    {
       description: 'Verify a domain without DNS, for tests',
       command: 'svc domains verify dom_06dq2k0qz8h3v5m1r9t4w7xy --force',
     },
@@ -35,13 +42,24 @@ export default class DomainsVerify extends BaseCommand {
 
   static override flags = {
     force: Flags.boolean({ description: 'Verify the domain without checking DNS' }),
+    watch: Flags.boolean({
+      description: 'Check again every 5 seconds until the domain is verified',
+      exclusive: ['force'],
+    }),
+    timeout: Flags.string({
+      description: 'Longest time to watch, such as 90s or 30m (default: 30m)',
+      dependsOn: ['watch'],
+      helpValue: 'TIME',
+    }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsVerify);
+    const seconds = secondsFrom('--timeout', flags.timeout ?? watchedFor) ?? 0;
     await withCaller(flags, async (app, caller) => {
       const id = await domainId(app, caller, args.domain);
-      const domain = await verified(app, caller, id, flags.force);
+      const check = () => verified(app, caller, id, flags.force);
+      const domain = flags.watch ? await watched(app, check, seconds * 1_000) : await check();
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
       await print(flags, domain, async () => {
         const { card, cards } = await import('../base/format.ts');
@@ -56,6 +74,33 @@ export default class DomainsVerify extends BaseCommand {
       throw new ExpectationError(`${domain.domain} is ${domain.status}, not verified`);
     });
   }
+}
+
+/** Default of --timeout. */
+const watchedFor = '30m';
+/** Time between two checks. */
+const pauseMs = 5_000;
+
+/**
+ * Checks a domain until it is verified or the time is over, and says on standard error which record has changed.
+ * Returns it as of the last check.
+ */
+function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number): Promise<Domain> {
+  const endsAt = clock.elapsed() + timeoutMs;
+  const known = new Map<string, string>();
+  return keptAlive(async () => {
+    for (;;) {
+      const domain = await check();
+      for (const { type, name, status } of domain.dnsRecords) {
+        const record = `${type} ${name}`;
+        if (known.get(record) !== status) writeNote(`${status.padEnd(7)}  ${record}`);
+        known.set(record, status);
+      }
+      const left = endsAt - clock.elapsed();
+      if (domain.status === 'verified' || left <= 0) return domain;
+      await sleep(clock, Math.min(pauseMs, left));
+    }
+  });
 }
 
 /** Checks the domain by its operation; `force` is for the operator alone. */
