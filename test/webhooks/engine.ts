@@ -226,7 +226,7 @@ export async function countsOf({ store }: App, endpointId: string) {
 }
 
 /** Real time: a suite beside this one can make a wait ten times as long. */
-const longestWaitMs = 60_000;
+const longestWaitMs = 45_000;
 
 /** Waits for real input and output with the virtual clock standing. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
