@@ -1,6 +1,6 @@
 // Schemas that the tests of one process use one after another: making one with its tables takes longer than
-// most tests. The rows of a test are removed over a connection that stays; a schema with changed definitions
-// is dropped. Schemas still free at the end go with the server, or with the run's database (postgres.ts).
+// most tests. The rows of a test are removed over a connection that stays; a schema with changed definitions,
+// or with much room of removed rows, is dropped. Schemas still free at the end go with the server, or with the run's database (postgres.ts).
 import pg from 'pg';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
@@ -32,7 +32,7 @@ export async function migratedSchema(serverUrl: string): Promise<MigratedSchema>
       await definitionsStand(client);
     },
     async release() {
-      if (schema.reset !== null && (await definitionsStand(client))) {
+      if (schema.reset !== null && (await definitionsStand(client)) && (await isSmall(client))) {
         await client.query(schema.reset);
         free.push(schema);
         return;
@@ -56,6 +56,21 @@ async function definitionsStand(client: pg.Client): Promise<boolean> {
     'delete from public.redefined_schemas where name = current_schema()',
   );
   return rowCount === 0;
+}
+
+/** Size of tables and indexes above which a schema is dropped; a new one has 3 MB. */
+const mostBytes = 16 * 1024 * 1024;
+
+/**
+ * Returns whether the tables and indexes are small. Removed rows keep their room until the server's own
+ * clean-up runs, and each read passes over them: a later test can become 10 times as slow.
+ */
+async function isSmall(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ bytes: string }>(
+    `select coalesce(sum(pg_relation_size(oid)), 0) as bytes from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'i')`,
+  );
+  return Number(rows[0]?.bytes) <= mostBytes;
 }
 
 /**

@@ -2,6 +2,7 @@
 // hold back no other (src/webhooks/{under-way,held-places,turns,pace}.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
@@ -94,18 +95,26 @@ describe.each(stores)('a second organization, on %s', (store) => {
   };
 
   /**
-   * Waits for real input and output while the clock goes on, at a 25th of real time: it passes less than a
-   * second before `until` gives up, and never stands still while a slow database answers.
+   * Waits for a delivery while the clock goes on, at a 25th of real time: it passes less than two seconds
+   * before `until` gives up, and never stands still while a slow database answers.
    */
-  async function withinASecond(holds: () => Promise<boolean>): Promise<void> {
+  async function deliveredWithinASecond(endpoint: string): Promise<void> {
     const startedAt = performance.now();
     let passedMs = 0;
-    await until(async () => {
-      if (await holds()) return true;
+    let looks = 0;
+    const waiting = until(async () => {
+      looks += 1;
+      if (await isDelivered(endpoint)) return true;
       expect(troubles).toEqual([]);
       for (; passedMs < (performance.now() - startedAt) / 25; passedMs++)
         await test.clock.advance(1);
       return false;
+    });
+    await waiting.catch(async (error: Error) => {
+      const { rows } = await sql`select status, attempt_count, claimed_by,
+        due_at - ${test.clock.now()} as due_in_ms from webhook_deliveries
+        where endpoint_id = ${endpoint}`.execute(test.app.store.db);
+      throw new Error(`${error.message}: ${JSON.stringify({ rows, held, looks, passedMs })}`);
     });
   }
 
@@ -115,7 +124,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await saturated();
     const quick = await makeEndpoint(other, at('quick', '/ok'));
     await makeDeliveries(other, quick, 1);
-    await withinASecond(() => isDelivered(quick));
+    await deliveredWithinASecond(quick);
   });
 
   it('gets its post while formerly quick endpoints of the first hang', async () => {
@@ -123,13 +132,13 @@ describe.each(stores)('a second organization, on %s', (store) => {
     isQuickNow = true;
     await queueEach(ids, 1);
     await loop.start();
-    for (const id of ids) await withinASecond(() => isDelivered(id));
+    for (const id of ids) await deliveredWithinASecond(id);
     isQuickNow = false;
     await queueEach(ids, 100);
     await saturated();
     const quick = await makeEndpoint(other, at('quick', '/ok'));
     await makeDeliveries(other, quick, 1);
-    await withinASecond(() => isDelivered(quick));
+    await deliveredWithinASecond(quick);
   });
 
   it('gets its post at the origin of 50 slow endpoints of the first', async () => {
@@ -138,7 +147,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await saturated();
     const quick = await makeEndpoint(other, at('shared', '/ok'));
     await makeDeliveries(other, quick, 1);
-    await withinASecond(() => isDelivered(quick));
+    await deliveredWithinASecond(quick);
   });
 
   it('gets its test event while the first has 50 slow endpoints', async () => {
@@ -147,7 +156,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await saturated();
     const quick = await makeEndpoint(other, at('quick', '/ok'));
     await testWebhook(test.app, other.caller, quick, {});
-    await withinASecond(() => isDelivered(quick));
+    await deliveredWithinASecond(quick);
   });
 
   it('gets its replay while the first replays to 50 slow endpoints', async () => {
@@ -158,6 +167,6 @@ describe.each(stores)('a second organization, on %s', (store) => {
     await saturated();
     const quick = await makeEndpoint(other, at('quick', '/ok'));
     await makeDeliveries(other, quick, 1, { is_replay: 1 });
-    await withinASecond(() => isDelivered(quick));
+    await deliveredWithinASecond(quick);
   });
 });
