@@ -32,7 +32,8 @@ export const domainCard = [
   'createdAt',
 ];
 export const dnsRecordCard = [
-  ...['purpose', 'type', 'name', 'value', 'required', 'status', 'found', 'error', 'advice'],
+  ...['purpose', 'type', 'name', 'value', 'required', 'status', 'found', 'error'],
+  ...['diagnosis.remedy', 'advice', 'keepUntil'],
 ];
 
 /**

@@ -1,19 +1,21 @@
+import { rotateDkimInput } from '../../src/identity/domains/schema.ts';
+import { dkimView as view } from '../base/dkim-view.ts';
 import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { dnsRecordCard, domainCard } from '../base/fields.ts';
-import { showCommand } from '../base/verbs.ts';
+import { updateCommand } from '../base/verbs.ts';
 
-export default showCommand({
+export default updateCommand({
   summary: 'Create new DKIM keys for a domain',
   description:
-    'The old keys sign until the new ones are found in DNS, so no mail loses its ' +
-    'signature while records change.',
-  examples: [['Replace the keys once a year', 'svc domains rotate example.com']],
+    'The old keys sign until the new ones are found in DNS, so no mail loses its signature while ' +
+    'records change. Keep the old records for 7 days after that: "svc domains dns" shows until when. ' +
+    'With keys of both algorithms, "rsa" and "ed" follow the name of --selector.',
+  examples: [
+    ['Replace the keys once a year', 'svc domains rotate example.com'],
+    ['Name the keys in DNS yourself', 'svc domains rotate example.com --selector autumn'],
+  ],
   args,
   find,
+  body: rotateDkimInput,
   route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.rotateDkim,
-  async view(domain) {
-    const { card, cards } = await import('../base/format.ts');
-    const records = domain.dnsRecords.filter(({ purpose }) => purpose === 'dkim');
-    return `${card(domain, domainCard)}\n\n${cards(records, dnsRecordCard)}`;
-  },
+  view,
 });

@@ -151,6 +151,8 @@ export interface App {
   readonly metrics: Metrics;
   readonly hooks: Hooks;
   readonly connect: Connector | undefined;
+  /** Returns the server at an address of a zone's name servers; null for one that is not asked. */
+  readonly nameServerAt: NameServerAt | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
   /** Generates the key pairs of sending domains. */
@@ -169,11 +171,15 @@ export interface App {
 
 type Keep = <T extends { close(): Promise<void> }>(name: string, make: (clock: Clock) => T) => T;
 
+/** Maps an address to `IP` or `IP:port` of a DNS server. */
+export type NameServerAt = (address: string) => string | null;
+
 /** Replacements for tests and embedding programs. */
 export interface AppOverrides {
   clock?: Clock;
   random?: Random;
   connect?: Connector;
+  nameServerAt?: NameServerAt;
   generateDkimKey?: typeof generateDkimKey;
   createMimeParser?: typeof createMimeParser;
   keep?: Keep;
@@ -244,6 +250,7 @@ export async function openApp(
     },
     hooks,
     connect: overrides.connect,
+    nameServerAt: overrides.nameServerAt,
     boundPorts: new Set(),
     generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
     publicUrl: {

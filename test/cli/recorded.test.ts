@@ -1,10 +1,15 @@
 // Every command that changes data records the change, like routes do (test/http/recorded.test.ts). The list
 // of commands is read from the files.
+import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, initializedWorkspace, repository } from '../support/cli.ts';
+
+const dkimPem = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 /** Commands that only read, or change nothing of an organization. */
 const changesNothing = [
@@ -88,6 +93,7 @@ const changes: Readonly<Record<string, Change>> = {
   'domains add': { args: () => ['example.com', '--dkim', 'ed25519'] },
   'domains verify': { args: () => ['example.com', '--force'] },
   'domains rotate': { args: () => ['example.com'] },
+  'domains dkim import': { args: () => ['example.com', '--selector', 'old', '--key', dkimPem] },
   'tracking enable': { args: () => ['example.com', '--label', 'links'] },
   'tracking disable': { args: () => ['example.com'] },
   'warming start': {

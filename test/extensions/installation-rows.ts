@@ -91,6 +91,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'POST /v1/email/domains',
     'POST /v1/email/domains/{id}/verify',
     'POST /v1/email/domains/{id}/dkim/rotate',
+    'POST /v1/email/domains/{id}/dkim/import',
     'POST /v1/email/domains/{id}/warming',
     'POST /v1/email/domains/{id}/warming/pause',
     'POST /v1/email/domains/{id}/warming/resume',

@@ -56,9 +56,20 @@ const ofQuestion = (text: string) => {
   }
 };
 
-const domainKey = { is_active: 1, algorithm: 'rsa-sha256', selector: 's', public_key: 'AAAA' };
+const domainKey = {
+  is_active: 1,
+  retired_at: null,
+  algorithm: 'rsa-sha256',
+  selector: 's',
+  public_key: 'AAAA',
+};
 const ownDomain = { domain: 'a.example', return_path: 'bounce.a.example', receives_mail: 1 };
-const dnsRecords = recordsOf(ownDomain as DomainRow, [domainKey as DomainKeyRow], 'mail.example');
+const dnsRecords = recordsOf(
+  ownDomain as DomainRow,
+  [domainKey as DomainKeyRow],
+  'mail.example',
+  0,
+);
 const checkDns = (text: string) =>
   dnsRecords.map(({ judge, advise }) => advise([text], judge([text]).status));
 const ofUserAgent = (text: string) =>

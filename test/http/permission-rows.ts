@@ -2,6 +2,7 @@
 // of the API. A route without a row fails permissions.test.ts. Before the rows, the resources of the routes:
 // their creation, and the traits that resources.test.ts needs to test their common behaviour.
 
+import { generateKeyPairSync } from 'node:crypto';
 import { createKey } from '../../src/access/keys/keys.ts';
 import { createCampaign } from '../../src/campaigns/campaigns/campaigns.ts';
 import { campaignNoun, createCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
@@ -51,6 +52,10 @@ import { arrive } from '../inbox/threads/mails.ts';
 import { payload, send } from '../outbound/messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import type { CallerName, Side } from './permission-world.ts';
+
+const dkimPem = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 /** Context in which a resource is created: `serial` differs each time. */
 interface Maker {
@@ -741,6 +746,12 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${domains}/{id}/dmarc-reports`]: { may: readsDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/verify`]: { may: writesDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/dkim/rotate`]: { may: writesDomains, gives: 200, on: 'domain' },
+  [`POST ${domains}/{id}/dkim/import`]: {
+    may: writesDomains,
+    gives: 200,
+    on: 'domain',
+    body: (_own, serial) => ({ selector: `old${serial}`, privateKey: dkimPem }),
+  },
   // 409: their domain is not verified, so nothing is enabled.
   [`POST ${domains}/{id}/custom-tracking`]: {
     may: writesTracking,

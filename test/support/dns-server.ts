@@ -23,6 +23,8 @@ export interface ZoneRecords {
   MX?: readonly { exchange: string; preference?: number }[];
   NS?: readonly string[];
   PTR?: readonly string[];
+  /** The type of old: RFC 7208 3.1. */
+  SPF?: readonly string[];
   TLSA?: readonly TlsaData[];
   TXT?: readonly string[];
 }
@@ -32,12 +34,15 @@ export type ZoneType = keyof ZoneRecords;
 /**
  * Faults of a name:
  * - servfail, refused, nxdomain, formerr: that answer; formerr only to questions with EDNS;
+ * - bogus: SERVFAIL, but the records for questions that leave out DNSSEC (CD);
  * - timeout: silence; truncate: cut off over UDP, whole over TCP;
  * - malformed: bytes that end within a record; loop: a CNAME to another name and back;
+ * - alias: a CNAME to a name without records;
  * - forged: answers with a wrong id, and to a wrong question, come before the right one.
  */
 export type DnsFault =
   | 'servfail'
+  | 'bogus'
   | 'refused'
   | 'nxdomain'
   | 'formerr'
@@ -45,6 +50,7 @@ export type DnsFault =
   | 'truncate'
   | 'malformed'
   | 'loop'
+  | 'alias'
   | 'forged';
 
 export interface DnsQuery {
@@ -66,6 +72,8 @@ export interface DnsServer {
     records: NonNullable<ZoneRecords[T]>,
     options?: { authenticated?: boolean; ttlSeconds?: number },
   ): void;
+  /** Answers for every name below `name` that has no records of its own. */
+  wildcard<T extends ZoneType>(name: string, type: T, records: NonNullable<ZoneRecords[T]>): void;
   /** Makes queries for a name fail, `times` of them or all; undefined ends the fault. */
   fault(name: string, fault: DnsFault | undefined, times?: number): void;
   close(): Promise<void>;
@@ -92,6 +100,11 @@ function chunks(text: string): Buffer[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * 255, (i + 1) * 255));
 }
 
+/** Encodes the data of a record of the type SPF, which dns-packet does not know. */
+function oneString(text: string): Buffer {
+  return Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]);
+}
+
 /** Starts a server with these zones; other names do not exist. */
 export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): Promise<DnsServer> {
   const entries = new Map<string, Map<string, Entry>>();
@@ -101,7 +114,12 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
   const set: DnsServer['set'] = (name, type, records, options = {}) => {
     const { authenticated = false, ttlSeconds: ttl = 300 } = options;
     const answers = records.map((record): Answer => {
-      const data = type === 'TXT' ? chunks(String(record)) : record;
+      const data =
+        type === 'TXT'
+          ? chunks(String(record))
+          : type === 'SPF'
+            ? oneString(String(record))
+            : record;
       return { name, type, ttl, class: 'IN', data } as Answer;
     });
     const types = entries.get(fold(name)) ?? new Map<string, Entry>();
@@ -118,7 +136,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     let at = fold(name);
     for (const seen = new Set<string>(); !seen.has(at); ) {
       seen.add(at);
-      const types = entries.get(at);
+      const types = entries.get(at) ?? wildcardOf(at);
       if (!types) {
         const exists = [...entries.keys()].some((known) => known.endsWith(`.${at}`));
         return { rcode: exists ? 0 : rcodeOf.nxdomain, answers, authenticated: false };
@@ -132,6 +150,21 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
       at = fold(next.data);
     }
     return { rcode: 0, answers, authenticated };
+  }
+
+  function wildcardOf(name: string): Map<string, Entry> | undefined {
+    const types = entries.get(`*.${name.slice(name.indexOf('.') + 1)}`);
+    if (!types) return undefined;
+    const named = (entry: Entry): Entry => ({
+      ...entry,
+      answers: entry.answers.map((answer) => ({ ...answer, name })),
+    });
+    return new Map([...types].map(([type, entry]) => [type, named(entry)]));
+  }
+
+  function alias(name: string): Reply {
+    const answers: Answer[] = [{ name, type: 'CNAME', data: `alias.${name}` }];
+    return { rcode: 0, answers, authenticated: false };
   }
 
   function loop(name: string): Reply {
@@ -167,6 +200,8 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
       case 'refused':
       case 'nxdomain':
         return [message(id, question, failure(rcodeOf[fault]))];
+      case 'bogus':
+        return query.flag_cd ? [right()] : [message(id, question, failure(rcodeOf.servfail))];
       case 'formerr':
         return extension ? [message(id, undefined, failure(rcodeOf.formerr))] : [right()];
       case 'truncate':
@@ -175,6 +210,8 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
         return [message(id, question, filler(question.name)).subarray(0, -3)];
       case 'loop':
         return [message(id, question, loop(question.name))];
+      case 'alias':
+        return [message(id, question, alias(question.name))];
       case 'forged': {
         const other = { ...question, name: `not.${question.name}` };
         const lie = filler(question.name);
@@ -231,6 +268,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     address: `127.0.0.1:${port}`,
     queries,
     set,
+    wildcard: (name, type, records) => set(`*.${name}`, type, records),
     fault(name, fault, times = Number.POSITIVE_INFINITY) {
       if (fault === undefined) faults.delete(fold(name));
       else faults.set(fold(name), { fault, left: times });

@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import type { Caller } from '../../src/core/api/route.ts';
-import { type App, type Hooks, openApp } from '../../src/core/app.ts';
+import { type App, type Hooks, type NameServerAt, openApp } from '../../src/core/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
 import { doesMailLeave } from '../../src/core/config/problems.ts';
 import { domains, findSendingDomain } from '../../src/identity/domains/queries.ts';
@@ -44,6 +44,7 @@ export interface TestAppOptions {
   /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
   seed?: number;
   connect?: Connector;
+  nameServerAt?: NameServerAt;
   /** Replaces hooks of the service. */
   hooks?: Partial<Hooks>;
   /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
@@ -154,7 +155,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const opened: App[] = [];
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
-    const { connect, mostReadMs = 30_000 } = options;
+    const { connect, nameServerAt, mostReadMs = 30_000 } = options;
     const overrides = {
       clock,
       random,
@@ -163,6 +164,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
       keep: keepForAll,
       mostReadMs,
       ...(connect && { connect }),
+      ...(nameServerAt && { nameServerAt }),
     };
     // A migrated store counts as one with secrets.
     openSecrets(dataDir, random);

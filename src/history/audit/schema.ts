@@ -25,6 +25,7 @@ const otherActions = [
   'domain.deleted',
   'domain.verified-by-force',
   'domain.dkim-rotated',
+  'domain.dkim-imported',
   'domain.resumed',
   'domain.catch-all-enabled',
   'domain.catch-all-disabled',

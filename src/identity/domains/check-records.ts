@@ -1,13 +1,31 @@
-// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the
-// expected records and judges the values.
+// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the expected
+// records and judges the values; diagnoses/ explains the wrong ones.
 import type { App } from '../../core/app.ts';
-import { createDns, type Dns, DnsError } from '../../platform/net/dns.ts';
+import {
+  createProbe,
+  type Probe,
+  type ProbeAnswer,
+  type ProbeQuestion,
+} from '../../platform/net/dns-probe.ts';
+import { isPublicAddress } from '../../platform/net/network-address.ts';
+import { diagnose } from './diagnoses/diagnose.ts';
+import { Facts, type Finding } from './diagnoses/facts.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
 import type { DomainRows } from './domains.ts';
 import { organizationalDomain } from './schema.ts';
 
+/** Bounds of one check. Its answers are bounded in dns-probe.ts. */
+const bounds = {
+  /** A check ends within 10 s. */
+  deadlineMs: 9_500,
+  mostQuestions: 200,
+  /** Time-out of a name server: three are asked in turn, for three seconds in all. */
+  authorityMs: 1_000,
+};
 const mostValues = 20;
 const longestValue = 1_000;
+/** CNAMEs that are followed by further questions, where the resolver follows none. */
+const longestChain = 8;
 
 export interface CheckResult {
   record: ExpectedRecord;
@@ -18,56 +36,80 @@ export interface CheckResult {
   isTemporary: boolean;
 }
 
-/** Returns the values under a name, possibly none. @throws DnsError for any other failure. */
-async function lookUp(dns: Dns, type: ExpectedRecord['type'], name: string): Promise<string[]> {
-  try {
-    const values = type === 'TXT' ? await dns.txt(name) : await mxValues(dns, name);
-    return values.slice(0, mostValues).map((value) => value.slice(0, longestValue));
-  } catch (error) {
-    if (error instanceof DnsError && /^no(-data|t-found)$/.test(error.kind)) return [];
-    throw error;
+/** Returns the last answer of a chain of CNAMEs. */
+async function lookUp(probe: Probe, facts: Facts, question: ProbeQuestion): Promise<ProbeAnswer> {
+  let answer = await probe.ask(question);
+  facts.put(question, answer);
+  for (let step = 0; step < longestChain; step++) {
+    if (answer.kind !== 'no-data' || answer.alias === null) break;
+    answer = await probe.ask({ ...question, name: answer.alias });
   }
+  return answer;
 }
 
-async function mxValues(dns: Dns, name: string): Promise<string[]> {
-  const { records } = await dns.mx(name);
-  return records.map(({ preference, exchange }) => `${preference} ${exchange}`);
-}
-
-async function judge(dns: Dns, record: ExpectedRecord): Promise<RecordCheck> {
-  const check = record.judge(await lookUp(dns, record.type, record.name));
-  if (check.status !== 'missing' || record.purpose !== 'dmarc') return check;
-  // RFC 7489 6.6.3: a name without a record of its own has the record of its organizational domain.
-  const organizational = organizationalDomain(record.name);
-  const name = `_dmarc.${organizational}`;
-  return organizational === null || name === record.name
-    ? check
-    : record.judge(await lookUp(dns, 'TXT', name));
-}
-
-async function checkRecord(dns: Dns, record: ExpectedRecord): Promise<CheckResult> {
+async function checkRecord(
+  probe: Probe,
+  facts: Facts,
+  record: ExpectedRecord,
+): Promise<CheckResult> {
   const name = recordName(record);
-  try {
-    return { record, name, check: await judge(dns, record), isTemporary: false };
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error;
-    const { temporary: isTemporary, message } = error;
-    const status = isTemporary ? 'pending' : 'invalid';
-    return { record, name, check: { status, found: [], error: message }, isTemporary };
+  const { type } = record;
+  const own = await lookUp(probe, facts, { type, name: record.name });
+  const answer = await inherited(probe, facts, record, own);
+  const values = answer.values.slice(0, mostValues).map((value) => value.slice(0, longestValue));
+  if (answer.problem === null) {
+    return { record, name, check: record.judge(values), isTemporary: false };
   }
+  const check = { status: 'pending', found: [], error: answer.problem, diagnosis: null } as const;
+  return { record, name, check: { ...check, found: [] }, isTemporary: true };
+}
+
+/** RFC 7489 6.6.3: a name without a DMARC record of its own has the record of its organizational domain. */
+async function inherited(
+  probe: Probe,
+  facts: Facts,
+  record: ExpectedRecord,
+  own: ProbeAnswer,
+): Promise<ProbeAnswer> {
+  if (record.purpose !== 'dmarc' || own.problem !== null) return own;
+  if (record.judge(own.values).status !== 'missing') return own;
+  const name = `_dmarc.${facts.of.organizational}`;
+  return name === record.name ? own : lookUp(probe, facts, { type: 'TXT', name });
 }
 
 /**
- * Checks each expected record, in order. Asks with an empty cache: a caller that has just published
- * a record must not get a cached answer.
+ * Checks each expected record, in order, and explains the wrong ones. Asks with an empty cache: a caller that has
+ * just published a record must not get a cached answer.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;
-  const records = recordsOf(domain, keys, config.delivery.hostname);
-  const dns = createDns({ servers: config.dns.servers, clock, random });
+  const mailHost = config.delivery.hostname;
+  const records = recordsOf(domain, keys, mailHost, clock.now());
+  const facts = new Facts({
+    domain: domain.domain,
+    organizational: organizationalDomain(domain.domain) ?? domain.domain,
+    mailHost,
+    keys,
+    randomLabel: `svc-${Buffer.from(random.bytes(8)).toString('hex')}`,
+    authorityAt: app.nameServerAt ?? publicNameServer,
+  });
+  const probe = createProbe({ servers: config.dns.servers, clock, random, ...bounds });
   try {
-    return await Promise.all(records.map((record) => checkRecord(dns, record)));
+    const results = await Promise.all(records.map((record) => checkRecord(probe, facts, record)));
+    const findings = await diagnose(probe, facts, results);
+    return results.map((result, index) => explained(result, findings[index] ?? null));
   } finally {
-    dns.close();
+    probe.close();
   }
+}
+
+/** A zone may name any address for its servers: private ones are not asked. */
+const publicNameServer = (address: string) => (isPublicAddress(address) ? address : null);
+
+function explained(result: CheckResult, finding: Finding | null): CheckResult {
+  if (!finding) return result;
+  const { code, error, remedy, isInvalid = false } = finding;
+  const { check } = result;
+  const status = isInvalid ? 'invalid' : check.status;
+  return { ...result, check: { ...check, status, error, diagnosis: { code, remedy } } };
 }

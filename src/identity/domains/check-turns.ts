@@ -4,6 +4,12 @@ import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { StoredDomain } from './domains.ts';
 
+/** Domain after a check. */
+export interface CheckedDomain extends StoredDomain {
+  /** Whether its records prove it, but another organization has verified the name. */
+  isTaken: boolean;
+}
+
 const mostAtOnce = 2;
 
 interface Turns {
@@ -13,7 +19,7 @@ interface Turns {
 
 const turnsOf = perApp((_app: App) => ({
   byOrganization: new Map<string, Turns>(),
-  underWay: new Map<string, Promise<StoredDomain>>(),
+  underWay: new Map<string, Promise<CheckedDomain>>(),
 }));
 
 /** Runs `check` for the domain when its turn comes, unless such a check is queued already. */
@@ -21,8 +27,8 @@ export function checkInTurn(
   app: App,
   organizationId: string,
   id: string,
-  check: () => Promise<StoredDomain>,
-): Promise<StoredDomain> {
+  check: () => Promise<CheckedDomain>,
+): Promise<CheckedDomain> {
   const { byOrganization, underWay } = turnsOf(app);
   const key = `${organizationId} ${id}`;
   const known = underWay.get(key);

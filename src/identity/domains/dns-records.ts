@@ -5,6 +5,7 @@ import {
   dkimRecordProblem,
   dkimRecordValue,
 } from '../../mail/mime/dkim-key.ts';
+import type { DiagnosisCode } from './diagnoses/codes.ts';
 import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';
 
@@ -15,7 +16,9 @@ export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
 export interface RecordCheck {
   status: RecordStatus;
   found: string[];
+  /** The problem in words; of a valid record, a possible improvement. */
   error: string | null;
+  diagnosis: { code: DiagnosisCode; remedy: string } | null;
 }
 
 export interface ExpectedRecord {
@@ -26,6 +29,8 @@ export interface ExpectedRecord {
   required: boolean;
   /** The key that a `dkim` record publishes. */
   keyId: string | null;
+  /** For the record of a replaced key: the time until which mail on its way needs it. */
+  keepUntil: number | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
   /** Returns the value to publish, given the values found, and advice on its effect. */
@@ -38,9 +43,12 @@ interface Advice {
   advice: string | null;
 }
 
+/** Time for which mail can be on its way after it was signed. */
+const keptMs = 7 * 24 * 3_600_000;
+
 /** Returns the host to which bounces come back. */
-export function returnPathOf(domain: string): string {
-  return `bounce.${domain}`;
+export function returnPathOf(domain: string, label = 'bounce'): string {
+  return `${label}.${domain}`;
 }
 
 /** Returns the name of a record within its domain. */
@@ -66,17 +74,20 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 
 /**
  * Returns every record of a domain, in the order in which people publish them. A local domain has
- * none: its mail never leaves the machine. `keys` are in the order of generations.
+ * none: its mail never leaves the machine. `keys` are in the order of generations; keys that were replaced less
+ * than 7 days before `now` are included.
  */
 export function recordsOf(
   domain: DomainRow,
   keys: readonly DomainKeyRow[],
   mailHost: string,
+  now: number,
 ): ExpectedRecord[] {
   if (domain.is_local === 1) return [];
   const primary = primaryKey(keys);
   const mx = `10 ${mailHost}`;
-  const plain = { required: false, keyId: null };
+  const plain = { required: false, keyId: null, keepUntil: null };
+  const isKept = ({ retired_at }: DomainKeyRow) => retired_at !== null && retired_at + keptMs > now;
   const spf = {
     value: mergedSpf([], mailHost),
     judge: (values: readonly string[]) => judgeSpf(values, mailHost),
@@ -100,6 +111,7 @@ export function recordsOf(
     ...keys
       .filter((key) => key.is_active === 1)
       .map((key) => dkimRecord(domain.domain, key, key.id === primary?.id)),
+    ...keys.filter(isKept).map((key) => dkimRecord(domain.domain, key, false)),
     {
       ...plain,
       required: true,
@@ -169,24 +181,34 @@ function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): Expec
     value: dkimRecordValue(algorithm, key.public_key),
     required,
     keyId: key.id,
-    advise: () => ({ value: dkimRecordValue(algorithm, key.public_key), advice: null }),
+    keepUntil: key.retired_at === null ? null : key.retired_at + keptMs,
+    advise: () => ({
+      value: dkimRecordValue(algorithm, key.public_key),
+      advice:
+        key.retired_at === null
+          ? null
+          : `keep until ${new Date(key.retired_at + keptMs).toISOString().slice(0, 10)}: mail on its way is signed with this key`,
+    }),
     judge(values) {
       if (values.length === 0) return missing;
       const problems = values.map((text) => dkimRecordProblem(text, algorithm, key.public_key));
       const error = problems.includes(null) ? null : (problems[0] ?? null);
-      return { status: error === null ? 'valid' : 'invalid', found: [...values], error };
+      return judged(error === null ? 'valid' : 'invalid', values, error);
     },
   };
 }
 
-const missing: RecordCheck = { status: 'missing', found: [], error: null };
+const missing: RecordCheck = { status: 'missing', found: [], error: null, diagnosis: null };
+
+function judged(status: RecordStatus, found: readonly string[], error: string | null): RecordCheck {
+  return { status, found: [...found], error, diagnosis: null };
+}
 
 function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   if (values.length === 0) return missing;
-  const found = [...values];
   const hosts = values.map((value) => value.split(' ')[1]?.replace(/\.$/, '').toLowerCase());
-  if (hosts.includes(mailHost.toLowerCase())) return { status: 'valid', found, error: null };
-  return { status: 'invalid', found, error: `mail goes to other hosts than ${mailHost}` };
+  if (hosts.includes(mailHost.toLowerCase())) return judged('valid', values, null);
+  return judged('invalid', values, `mail goes to other hosts than ${mailHost}`);
 }
 
 /** Looks only for our own mechanism: the addresses that another `include:` covers are unknown. */
@@ -194,17 +216,17 @@ function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
   const found = spfRecordsIn(values);
   if (found.length === 0) return missing;
   if (found.length > 1) {
-    return { status: 'invalid', found, error: 'there is more than one SPF record (RFC 7208 4.5)' };
+    return judged('invalid', found, 'there is more than one SPF record (RFC 7208 4.5)');
   }
   const wanted = `a:${mailHost.toLowerCase()}`;
   const terms = found[0]?.toLowerCase().split(/\s+/) ?? [];
   if (terms.includes(wanted) || terms.includes(`+${wanted}`)) {
-    return { status: 'valid', found, error: null };
+    return judged('valid', found, null);
   }
   const error =
     `the record does not name a:${mailHost}; it is enough only if it covers the ` +
     'addresses of that host in another way';
-  return { status: 'invalid', found, error };
+  return judged('invalid', found, error);
 }
 
 function judgeDmarc(values: readonly string[]): RecordCheck {
@@ -216,5 +238,5 @@ function judgeDmarc(values: readonly string[]): RecordCheck {
       : /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found[0] ?? '')
         ? null
         : 'the record has no p= tag of none, quarantine or reject';
-  return { status: error === null ? 'valid' : 'invalid', found, error };
+  return judged(error === null ? 'valid' : 'invalid', found, error);
 }

@@ -1,12 +1,5 @@
-// Sending domains: adding, listing, deleting, new DKIM keys. Their records are checked in verification.ts;
-// src/identity/senders decides which addresses may send from them.
-//
-//   DKIM key   event                  to        also
-//   (none)     add, rotate            waiting   its record is listed; not signed with
-//   waiting    found in DNS           in use    older keys of the algorithm are retired
-//   waiting    rotate                 retired
-//   in use     missing from DNS       waiting   unless DNS only failed to answer
-//   in use     successor in use       retired   never signs again, except copies of what it signed
+// Sending domains: adding, listing, deleting. Their keys change in dkim-change.ts, their records are checked in
+// verification.ts; src/identity/senders decides which addresses may send from them.
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -15,7 +8,7 @@ import { parseWith } from '../../core/api/validate.ts';
 import type { App, TrackingRecord } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
-import { selectorOf } from '../../mail/mime/dkim-key.ts';
+import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../../mail/mime/dkim-key.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -28,7 +21,7 @@ import {
   recordsOf,
   returnPathOf,
 } from './dns-records.ts';
-import { type KeyPairs, makeKeys } from './key-making.ts';
+import { makeKeys } from './key-making.ts';
 import * as queries from './queries.ts';
 import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';
 import { forgetSigningKeys } from './signing-keys.ts';
@@ -56,19 +49,26 @@ export interface StoredDomain extends DomainRows {
   trackingRecords: readonly TrackingRecord[];
 }
 
-function keyRows(
+/** A key pair with the name under which it is published. */
+export interface NamedPair extends DkimKeyPair {
+  algorithm: DkimAlgorithm;
+  selector: string;
+}
+
+/** Returns the rows of new keys, their private halves encrypted. */
+export function keyRows(
   app: App,
   domainId: string,
   generation: number,
-  pairs: KeyPairs,
+  pairs: readonly NamedPair[],
   isPublished: boolean,
 ): queries.DomainKeyRow[] {
-  return pairs.map(([algorithm, { privateKeyPem, publicKey }]) => {
+  return pairs.map(({ algorithm, selector, privateKeyPem, publicKey }) => {
     const id = app.newId('domainKey');
     return {
       id,
       domain_id: domainId,
-      selector: selectorOf(generation, algorithm),
+      selector,
       algorithm,
       generation,
       public_key: publicKey,
@@ -76,6 +76,7 @@ function keyRows(
       is_active: 1,
       is_published: isPublished ? 1 : 0,
       created_at: app.clock.now(),
+      retired_at: null,
     };
   });
 }
@@ -91,8 +92,11 @@ export async function newDomain(
   input: AddDomain,
   { isLocal = false } = {},
 ): Promise<DomainRows> {
-  const { domain, dkim } = parseWith(addDomainInput, input, 'body');
+  const { domain, dkim, returnPath } = parseWith(addDomainInput, input, 'body');
   const pairs = await makeKeys(app, organizationId, algorithmsOf[dkim]);
+  const named = pairs.map(([algorithm, pair]) => {
+    return { algorithm, selector: selectorOf(1, algorithm), ...pair };
+  });
   const now = app.clock.now();
   const id = app.newId('domain');
   return {
@@ -101,7 +105,7 @@ export async function newDomain(
       organization_id: organizationId,
       domain,
       status: isLocal ? 'verified' : 'pending',
-      return_path: returnPathOf(domain),
+      return_path: returnPathOf(domain, returnPath),
       is_local: isLocal ? 1 : 0,
       receives_mail: 0,
       catch_all_mailbox_id: null,
@@ -113,7 +117,7 @@ export async function newDomain(
       created_at: now,
       updated_at: now,
     },
-    keys: keyRows(app, id, 1, pairs, isLocal),
+    keys: keyRows(app, id, 1, named, isLocal),
   };
 }
 
@@ -126,16 +130,19 @@ export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promis
 }
 
 function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>): DnsRecord {
-  const { purpose, type, name, required } = record;
-  const { status, found, error } = checks[recordName(record)] ?? {
+  const { purpose, type, name, required, keepUntil } = record;
+  const { status, found, error, diagnosis } = checks[recordName(record)] ?? {
     status: 'pending' as const,
     found: [],
     error: null,
+    diagnosis: null,
   };
   const { value, advice } = record.advise(found, status);
   return {
     ...{ purpose, type, name, value, required, status, found, error },
+    diagnosis: diagnosis ?? null,
     ...(advice !== null && { advice }),
+    ...(keepUntil !== null && { keepUntil: isoTime(keepUntil) }),
   };
 }
 
@@ -143,12 +150,12 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
 function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
   const found = status === 'valid' ? [value] : [];
   const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;
-  return { ...fixed, name, value, status, found, error };
+  return { ...fixed, name, value, status, found, error, diagnosis: null };
 }
 
 function dnsRecordsOf(app: App, { domain, keys, trackingRecords }: StoredDomain): DnsRecord[] {
   const checks = fromJson<Record<string, RecordCheck>>(domain.record_checks) ?? {};
-  const records = recordsOf(domain, keys, app.config.delivery.hostname);
+  const records = recordsOf(domain, keys, app.config.delivery.hostname, app.clock.now());
   return [
     ...records.map((record) => toDnsRecord(record, checks)),
     ...trackingRecords.map(toTrackingRecord),
@@ -275,34 +282,4 @@ export async function deleteDomain(app: App, caller: Caller, id: string): Promis
   });
   forgetSigningKeys(app, id);
   return { success: true, message: `Domain ${id} and its DKIM keys are deleted` };
-}
-
-/**
- * Creates new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a
- * local domain the change takes effect at once.
- * @throws ResourceNotFoundError.
- */
-export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
-  const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
-  const active = before.keys.filter((key) => key.is_active === 1);
-  // Runs before the transaction: making an RSA key takes longer than a transaction may.
-  const algorithms = [...new Set(active.map((key) => key.algorithm))];
-  const pairs = await makeKeys(app, caller.organizationId, algorithms);
-  const rotated = await app.store.write(async (trx) => {
-    const updated_at = app.clock.now();
-    await queries.domains.update(trx, caller.organizationId, id, { updated_at });
-    const { domain, keys } = await getDomainRows(app, trx, caller.organizationId, id);
-    const isLocal = domain.is_local === 1;
-    const replaced = keys.filter((key) => isLocal || key.is_published === 0);
-    await queries.retireKeys(
-      trx,
-      replaced.filter((key) => key.is_active === 1).map((key) => key.id),
-    );
-    const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
-    await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
-    await record(app, trx, caller, domainChange('domain.dkim-rotated', domain));
-    return getDomainRows(app, trx, caller.organizationId, id);
-  });
-  forgetSigningKeys(app, id);
-  return toDomain(app, rotated);
 }

@@ -39,6 +39,8 @@ export interface DomainKeyRow {
   is_active: number;
   is_published: number;
   created_at: number;
+  /** Time when a key in use was retired; null for all others. */
+  retired_at: number | null;
 }
 
 interface DomainTables {
@@ -143,6 +145,30 @@ export async function lockDomain(db: Db, id: string): Promise<void> {
     .execute();
 }
 
+const lockNamed = own.lockerOf('domains', { by: 'domain' });
+
+/**
+ * Returns the organization that has verified a domain of this name, other than `organizationId`. Locks all domains
+ * of the name until the end of the transaction, so that two organizations cannot verify it at once.
+ */
+export async function findOtherOwner(
+  db: Db,
+  name: string,
+  organizationId: string,
+): Promise<string | undefined> {
+  await lockNamed(db, [name]);
+  const row = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('organization_id')
+    .where('domain', '=', name)
+    .where('organization_id', '<>', organizationId)
+    .where('status', '=', 'verified')
+    .where('is_local', '=', 0)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.organization_id;
+}
+
 /** Sets whether the domain receives mail, and its catch-all mailbox. */
 export async function setReceiving(
   db: Db,
@@ -209,11 +235,15 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
 }
 
 /** Retires keys for good. Their private halves stay, to compose sent mail again with its signatures. */
-export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
+export async function retireKeys(db: Db, ids: readonly string[], now: number): Promise<void> {
   if (ids.length === 0) return;
   await tables<DomainTables>(db)
     .updateTable('domain_keys')
-    .set({ is_active: 0, is_published: 0 })
+    .set(({ eb }) => ({
+      is_active: 0,
+      is_published: 0,
+      retired_at: eb.case().when('is_published', '=', 1).then(now).else(null).end(),
+    }))
     .where('id', 'in', ids)
     .execute();
 }

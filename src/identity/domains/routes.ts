@@ -3,20 +3,16 @@ import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
-import {
-  addDomain,
-  deleteDomain,
-  getDomain,
-  listDnsRecords,
-  listDomains,
-  rotateDkim,
-} from './domains.ts';
+import { importDkim, rotateDkim } from './dkim-change.ts';
+import { addDomain, deleteDomain, getDomain, listDnsRecords, listDomains } from './domains.ts';
 import {
   addDomainInput,
   dnsRecordList,
   domainOutput,
+  importDkimInput,
   listDomainsQuery,
   domainPath as params,
+  rotateDkimInput,
 } from './schema.ts';
 import { verifyDomain } from './verification.ts';
 
@@ -67,6 +63,7 @@ export const domainRoutes = {
       '`temporary-failure` means that DNS did not answer.',
     params,
     output: domainOutput,
+    throws: [ConflictError],
     run: (app, { caller, params: { id } }) => verifyDomain(app, caller, id),
   }),
   listDns: at.get(`${path}/{id}/dns-records`, {
@@ -80,9 +77,24 @@ export const domainRoutes = {
     name: 'rotateDkim',
     summary: 'Create new DKIM keys for a domain',
     description:
-      'The new keys are used once a check finds them in DNS; until then the old ones sign. Keep the old records for some days after that.',
+      'The new keys are used once a check finds them in DNS; until then the old ones sign. The old ' +
+      'records stay in `dnsRecords` for 7 days after that, with `keepUntil`.',
     params,
+    body: rotateDkimInput,
+    bodyOptional: true,
     output: domainOutput,
-    run: (app, { caller, params: { id } }) => rotateDkim(app, caller, id),
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => rotateDkim(app, caller, id, body),
+  }),
+  importDkim: at.post(`${path}/{id}/dkim/import`, {
+    name: 'importDkim',
+    summary: 'Import a DKIM key for a domain',
+    description: 'The key is used once a check finds its record in DNS.',
+    status: 200,
+    params,
+    body: importDkimInput,
+    output: domainOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => importDkim(app, caller, id, body),
   }),
 };

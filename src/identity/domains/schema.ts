@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idPath } from '../../core/api/resource-schema.ts';
 import { parseAddress } from '../../platform/net/address.ts';
+import { diagnosisCodes } from './diagnoses/codes.ts';
 
 /** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
 const longestDomain = 220;
@@ -44,11 +45,48 @@ const domainName = z
     return z.NEVER;
   });
 
+const label = (pattern: RegExp) =>
+  z
+    .string()
+    .max(63)
+    .transform((text) => text.toLowerCase())
+    .pipe(
+      z
+        .string()
+        .regex(pattern, 'is not a DNS label: letters, digits and inner hyphens, such as news'),
+    );
+
+const hostLabel = label(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/);
+
+const selector = label(/^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$/).meta({
+  description: 'Name of the key in DNS: its record stands at SELECTOR._domainkey',
+});
+
+export const rotateDkimInput = z
+  .strictObject({ selector: selector.optional() })
+  .meta({ examples: [{ selector: 'autumn' }] });
+
+const longestKey = 10_000;
+
+export const importDkimInput = z
+  .strictObject({
+    selector,
+    privateKey: z.string().min(1).max(longestKey).meta({
+      description: 'RSA of 1024 to 4096 bits or Ed25519, in PEM; it is never shown again',
+    }),
+  })
+  .meta({
+    examples: [{ selector: 'mail', privateKey: '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw…' }],
+  });
+
 export const addDomainInput = z
   .strictObject({
     domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
     dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
       description: 'Keys to create (every receiver checks RSA-2048)',
+    }),
+    returnPath: hostLabel.default('bounce').meta({
+      description: 'Label of the host to which bounces come back, below the domain',
     }),
   })
   .meta({ examples: [{ domain: 'example.com' }] });
@@ -70,9 +108,18 @@ const dnsRecord = z
       description: 'As last checked; pending: not known yet, or DNS did not answer',
     }),
     found: z.array(z.string()).meta({ description: 'Records that DNS answered' }),
-    error: z.string().nullable(),
+    error: z.string().nullable().meta({
+      description: 'The problem; of a valid record, a possible improvement',
+    }),
+    diagnosis: z
+      .object({ code: z.enum(diagnosisCodes), remedy: z.string() })
+      .nullable()
+      .meta({ description: 'Kind of the problem in `error`, and the next step' }),
     advice: z.string().optional().meta({
       description: 'Effect of publishing `value` on the present record',
+    }),
+    keepUntil: z.string().nullable().optional().meta({
+      description: 'For the record of a replaced DKIM key: when it may be removed',
     }),
   })
   .meta({ id: 'DnsRecord' });
@@ -124,6 +171,8 @@ export const resumeDomainInput = z.strictObject({
 });
 
 export type AddDomain = z.input<typeof addDomainInput>;
+export type RotateDkim = z.input<typeof rotateDkimInput>;
+export type ImportDkim = z.input<typeof importDkimInput>;
 export type DnsRecord = z.output<typeof dnsRecord>;
 export type ResumeDomain = z.input<typeof resumeDomainInput>;
 export type Domain = z.output<typeof domainOutput>;

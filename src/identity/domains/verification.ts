@@ -4,21 +4,23 @@
 // status              found               to                 also
 // any                 proven              verified           unpublished keys that were found are
 // used
+// not verified        proven, in use      unchanged          another organization has verified the name
 // pending             not proven          pending            next check after as long as it has
 // existed
 // pending             DNS did not answer  temporary-failure
 // temporary-failure   not proven          pending
-// verified            not proven          verified           after 3 days of this: failed
+// verified            not proven          verified           told once a day; after 3 days: failed
 // verified            DNS did not answer  verified           proves nothing either way
 // failed              anything else       failed             checked daily
 // any                 --force             verified           all keys count as published
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
-import { ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
+import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
-import { checkInTurn } from './check-turns.ts';
+import { type CheckedDomain, checkInTurn } from './check-turns.ts';
 import { provingKeys } from './dns-records.ts';
 import {
   type DomainRows,
@@ -38,7 +40,8 @@ const dayMs = 24 * hourMs;
 const failsAfterMs = 3 * dayMs;
 const jitter = 0.1;
 
-type Finding = 'proven' | 'unproven' | 'unanswered';
+/** `taken`: proven, but another organization has verified the name. */
+type Finding = 'proven' | 'taken' | 'unproven' | 'unanswered';
 
 function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Finding {
   const proving = new Set(provingKeys(keys).map((key) => key.id));
@@ -70,19 +73,36 @@ function transition(domain: queries.DomainRow, finding: Finding, now: number): T
     const lasts = now - since >= failsAfterMs;
     return { status: lasts ? 'failed' : 'verified', verified_at, failing_since: since };
   }
-  if (status === 'failed') return { status, verified_at, failing_since };
+  if (status === 'failed' || finding === 'taken') return { status, verified_at, failing_since };
   const next = finding === 'unanswered' ? 'temporary-failure' : 'pending';
   return { status: next, verified_at, failing_since };
 }
 
-/** Returns the kind of event for this transition, or null. */
-function kindOf(before: queries.DomainRow, after: Transition) {
+/** Returns the event of this transition, or null. A failing domain is told of once a day. */
+function eventOf(
+  {
+    domain: before,
+    results,
+    now,
+  }: { domain: queries.DomainRow; results: readonly CheckResult[]; now: number },
+  after: Transition,
+  present: () => Domain,
+) {
   if (after.status !== before.status) {
-    if (after.status === 'verified') return domainVerified;
-    return after.status === 'failed' ? domainFailed : null;
+    if (after.status === 'verified') return told(domainVerified, present());
+    return after.status === 'failed' ? told(domainFailed, present()) : null;
   }
-  const beginsToFail = before.failing_since === null && after.failing_since !== null;
-  return beginsToFail ? domainFailing : null;
+  const since = after.failing_since;
+  if (since === null || after.status !== 'verified') return null;
+  const days = (at: number) => Math.floor((at - since) / dayMs);
+  const isToldToday =
+    before.failing_since !== null && days(before.last_checked_at ?? now) === days(now);
+  if (isToldToday) return null;
+  const gone = results
+    .filter(({ record, check }) => record.required && check.status !== 'valid')
+    .map(({ name }) => name);
+  const facts = { gone: gone.join(', '), failsAt: isoTime(since + failsAfterMs) };
+  return told(domainFailing, present(), facts);
 }
 
 function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now: number): number {
@@ -110,6 +130,7 @@ async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
   published: ReadonlyMap<string, boolean>,
+  now: number,
 ): Promise<void> {
   const covered = new Set<string>();
   const retired: string[] = [];
@@ -120,42 +141,44 @@ async function confirmKeys(
     else await queries.setKeyPublished(trx, key.id, isPublished);
     if (isPublished) covered.add(key.algorithm);
   }
-  await queries.retireKeys(trx, retired);
+  await queries.retireKeys(trx, retired, now);
 }
 
 /**
  * Checks the records in turn (check-turns.ts).
  * @throws ResourceNotFoundError if the domain was deleted.
  */
-function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
+function checkDomain(app: App, organizationId: string, id: string): Promise<CheckedDomain> {
   return checkInTurn(app, organizationId, id, () => checkNow(app, organizationId, id));
 }
 
 /** Looks up the records and stores the result. */
-async function checkNow(app: App, organizationId: string, id: string): Promise<StoredDomain> {
+async function checkNow(app: App, organizationId: string, id: string): Promise<CheckedDomain> {
   const before = await getDomainRows(app, app.store.db, organizationId, id);
-  if (before.domain.is_local === 1) return before;
+  if (before.domain.is_local === 1) return { ...before, isTaken: false };
   const results = await checkRecords(app, before);
   const { status } = before.domain;
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
     // Locks the domain, so that no rotation comes between.
-    await queries.domains.update(trx, organizationId, id, { last_checked_at: now });
+    const owner = await queries.findOtherOwner(trx, before.domain.domain, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
-    const next = transition(domain, findingOf(before, results), now);
-    const checks = results.map(({ name, check: found }) => [name, found] as const);
-    await confirmKeys(trx, keys, publishedKeys(results));
+    const found = findingOf(before, results);
+    const isTaken = found === 'proven' && domain.status !== 'verified' && owner !== undefined;
+    const next = transition(domain, isTaken ? 'taken' : found, now);
+    const checks = results.map(({ name, check }) => [name, check] as const);
+    await confirmKeys(trx, keys, publishedKeys(results), now);
     await queries.domains.update(trx, organizationId, id, {
       ...next,
+      last_checked_at: now,
       record_checks: toJson(Object.fromEntries(checks)),
       next_check_at: nextCheckAt(app, domain, next, now),
       ...(next.status !== domain.status && { updated_at: now }),
     });
     const stored = await getDomainRows(app, trx, organizationId, id);
-    const kind = kindOf(domain, next);
-    const event = kind && told(kind, toDomain(app, stored));
+    const event = eventOf({ domain, results, now }, next, () => toDomain(app, stored));
     await record(app, trx, byService(organizationId), { subject: id, event });
-    return stored;
+    return { ...stored, isTaken };
   });
   forgetSigningKeys(app, id);
   if (after.domain.status !== status) {
@@ -172,7 +195,10 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
   const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
     const now = app.clock.now();
+    const { domain: name } = await queries.domains.get(trx, organizationId, id);
+    const owner = await queries.findOtherOwner(trx, name, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
+    if (owner !== undefined && domain.status !== 'verified') throw taken(name);
     await queries.domains.update(trx, organizationId, id, {
       status: 'verified',
       verified_at: domain.status === 'verified' ? domain.verified_at : now,
@@ -181,7 +207,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       is_local: 0,
       updated_at: now,
     });
-    await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
+    await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])), now);
     const after = await getDomainRows(app, trx, organizationId, id);
     const event = domain.status === 'verified' ? null : told(domainVerified, toDomain(app, after));
     const change = domainChange('domain.verified-by-force', domain);
@@ -194,7 +220,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 
 /**
  * Checks a domain's records now. `force` verifies it without DNS; only the operator may use it.
- * @throws ResourceNotFoundError, ForbiddenError.
+ * @throws ResourceNotFoundError, ForbiddenError; ConflictError if another organization has verified the name.
  */
 export async function verifyDomain(
   app: App,
@@ -205,10 +231,19 @@ export async function verifyDomain(
   if (options.force && caller.keyId !== null) {
     throw new ForbiddenError('Only the operator can verify a domain without DNS');
   }
-  const rows = options.force
-    ? await force(app, caller, id)
-    : await checkDomain(app, caller.organizationId, id);
-  return toDomain(app, rows);
+  if (options.force) return toDomain(app, await force(app, caller, id));
+  const checked = await checkDomain(app, caller.organizationId, id);
+  if (checked.isTaken) throw taken(checked.domain.domain);
+  return toDomain(app, checked);
+}
+
+/** Says nothing about the other organization. */
+function taken(domain: string): ConflictError {
+  return new ConflictError(
+    'domain',
+    `${domain} is in use: another organization of this service has verified it. It can be verified here once it is not ` +
+      'verified there',
+  );
 }
 
 /** Time after which another process repeats a check that was taken but not finished. */

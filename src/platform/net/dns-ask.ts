@@ -95,7 +95,12 @@ export interface DnsAsker {
    * Returns the answer of the first server that has one: NOERROR or NXDOMAIN.
    * @throws DnsError, always temporary.
    */
-  ask(name: string, type: RecordType, timeoutsMs?: Patience): Promise<WireAnswer>;
+  ask(
+    name: string,
+    type: RecordType,
+    timeoutsMs?: Patience,
+    isUnchecked?: boolean,
+  ): Promise<WireAnswer>;
   /** Aborts all pending questions and refuses new ones. */
   close(): void;
 }
@@ -115,14 +120,14 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
   const means = { clock, random, signal: stopped.signal };
 
   return {
-    async ask(name, type, timeoutsMs: Patience = patience.usual) {
+    async ask(name, type, timeoutsMs: Patience = patience.usual, isUnchecked = false) {
       let last = new DnsError('server-failure', `${type} ${name}`, 'no DNS server is configured');
       let left = known;
       for (const timeoutMs of timeoutsMs) {
         const again: DnsServer[] = [];
         for (const server of left) {
           try {
-            return await askServer(server, { name, type, timeoutMs }, means);
+            return await askServer(server, { name, type, timeoutMs, isUnchecked }, means);
           } catch (error) {
             if (!(error instanceof DnsError) || stopped.signal.aborted) throw error;
             last = error;
@@ -142,6 +147,7 @@ interface Question {
   name: string;
   type: RecordType;
   timeoutMs: number;
+  isUnchecked: boolean;
 }
 
 /** Needed to ask a question; the signal aborts it. */
@@ -171,12 +177,12 @@ async function askServer(server: DnsServer, asked: Question, means: Means): Prom
 /** Sends one message and awaits its answer; repeats it over TCP if UDP truncates the answer. */
 async function exchange(
   server: DnsServer,
-  { name, type, edns, timeoutMs }: Question & { edns: boolean },
+  { name, type, edns, timeoutMs, isUnchecked }: Question & { edns: boolean },
   { clock, random, signal }: Means,
 ): Promise<WireAnswer> {
   const attempt = (): Exchange<WireAnswer> => {
     const [high = 0, low = 0] = random.bytes(2);
-    const question: WireQuestion = { id: high * 256 + low, name, type, edns };
+    const question: WireQuestion = { id: high * 256 + low, name, type, edns, isUnchecked };
     return {
       server,
       question: encodeQuestion(question),

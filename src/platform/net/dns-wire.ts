@@ -3,6 +3,7 @@
 import {
   type Answer,
   AUTHENTIC_DATA,
+  CHECKING_DISABLED,
   decode,
   encode,
   type OptAnswer,
@@ -22,6 +23,8 @@ export interface WireQuestion {
   type: RecordType;
   /** Whether to offer EDNS0 (larger answers, DNSSEC); some old servers refuse it. */
   edns: boolean;
+  /** Asks for the answer even if its DNSSEC signatures are wrong (CD, RFC 4035 3.2.2). */
+  isUnchecked?: boolean;
 }
 
 export interface WireAnswer {
@@ -55,7 +58,13 @@ const truncatedFlag = 0x0200;
 const kindMask = 0xf800;
 const answerToQuery = 0x8000;
 
-export function encodeQuestion({ id, name, type, edns }: WireQuestion): Buffer {
+export function encodeQuestion({
+  id,
+  name,
+  type,
+  edns,
+  isUnchecked = false,
+}: WireQuestion): Buffer {
   const extension: OptAnswer = {
     type: 'OPT',
     name: '.',
@@ -69,7 +78,7 @@ export function encodeQuestion({ id, name, type, edns }: WireQuestion): Buffer {
   return encode({
     type: 'query',
     id,
-    flags: RECURSION_DESIRED | AUTHENTIC_DATA,
+    flags: RECURSION_DESIRED | AUTHENTIC_DATA | (isUnchecked ? CHECKING_DISABLED : 0),
     questions: [{ type, name, class: 'IN' }],
     additionals: edns ? [extension] : [],
   });

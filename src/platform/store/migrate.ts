@@ -14,6 +14,7 @@ import { templates } from './migrations/0006-templates.ts';
 import { git } from './migrations/0007-git.ts';
 import { campaigns } from './migrations/0008-campaigns.ts';
 import { extensions } from './migrations/0009-extensions.ts';
+import { sendingDomains } from './migrations/0010-sending-domains.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   git,
   campaigns,
   extensions,
+  sendingDomains,
 ];
 
 export interface MigrationStatus {

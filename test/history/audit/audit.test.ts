@@ -25,12 +25,8 @@ import type { Caller } from '../../../src/core/api/route.ts';
 import { operatorActor, serviceActor } from '../../../src/history/audit/audit.ts';
 import type { AuditEntry, AuditPage } from '../../../src/history/audit/schema.ts';
 import { record } from '../../../src/history/events/record.ts';
-import {
-  addDomain,
-  deleteDomain,
-  listDomains,
-  rotateDkim,
-} from '../../../src/identity/domains/domains.ts';
+import { rotateDkim } from '../../../src/identity/domains/dkim-change.ts';
+import { addDomain, deleteDomain, listDomains } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createSender, deleteSender, updateSender } from '../../../src/identity/senders/senders.ts';
@@ -204,7 +200,7 @@ describe.each(stores)('the audit log on %s', (store) => {
       const domain = { domain: 'example.com' };
       expectEntry('domain.added', domainId, domain);
       await rotateDkim(app, operator, domainId);
-      expectEntry('domain.dkim-rotated', domainId, domain);
+      expectEntry('domain.dkim-rotated', domainId, { ...domain, selectors: 'svc2ed' });
       await verifyDomain(app, operator, domainId, { force: true });
       expectEntry('domain.verified-by-force', domainId, domain);
 

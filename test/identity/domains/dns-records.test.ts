@@ -31,10 +31,11 @@ const key: DomainKeyRow = {
   is_active: 1,
   is_published: 0,
   created_at: 0,
+  retired_at: null,
 };
 
 function record(purpose: ExpectedRecord['purpose'], type: ExpectedRecord['type']): ExpectedRecord {
-  const found = recordsOf(domain, [key], 'mail.host.example').find(
+  const found = recordsOf(domain, [key], 'mail.host.example', 0).find(
     (expected) => expected.purpose === purpose && expected.type === type,
   );
   if (!found) throw new Error(`no ${purpose} record`);
@@ -160,17 +161,17 @@ describe('the advice for a record', () => {
 
 describe('the records of a domain', () => {
   it('have no MX for a domain without mailboxes here', () => {
-    const without = recordsOf({ ...domain, receives_mail: 0 }, [key], 'mail.host.example');
+    const without = recordsOf({ ...domain, receives_mail: 0 }, [key], 'mail.host.example', 0);
     expect(without.map(({ type, name }) => `${type} ${name}`)).not.toContain('MX acme.example');
     expect(without.map(({ purpose }) => purpose)).not.toContain('mx');
   });
 
   it('are empty for a local domain', () => {
-    expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example')).toEqual([]);
+    expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example', 0)).toEqual([]);
   });
 
   it('have a distinct name and type each', () => {
-    const names = recordsOf(domain, [key], 'mail.host.example').map(
+    const names = recordsOf(domain, [key], 'mail.host.example', 0).map(
       ({ type, name }) => `${type} ${name}`,
     );
     expect(new Set(names).size).toBe(names.length);

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
+import { rotateDkim } from '../../../src/identity/domains/dkim-change.ts';
 import {
   addDomain,
   deleteDomain,
   getDomain,
   listDnsRecords,
   listDomains,
-  rotateDkim,
 } from '../../../src/identity/domains/domains.ts';
 import { pastSigningKeys, signingKeysOf } from '../../../src/identity/domains/signing-keys.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
@@ -29,7 +29,7 @@ describe.each(stores)('sending domains on %s', (store) => {
   it('have both keys and every record to publish', async () => {
     const made = await addDomain(test.app, test.caller, { domain: 'Acme.Example' });
     const [rsa, ed25519] = made.dkimKeys;
-    const unchecked = { status: 'pending', found: [], error: null };
+    const unchecked = { status: 'pending', found: [], error: null, diagnosis: null };
     const spf = 'v=spf1 a:mail.host.example ~all';
     expect(made).toEqual({
       id: expect.stringMatching(/^dom_[0-9a-hjkmnp-tv-z]{24}$/),

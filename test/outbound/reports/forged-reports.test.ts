@@ -6,7 +6,8 @@ import {
   createOrganization,
   getOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { addDomain, listDomains, rotateDkim } from '../../../src/identity/domains/domains.ts';
+import { rotateDkim } from '../../../src/identity/domains/dkim-change.ts';
+import { addDomain, listDomains } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';

@@ -1,6 +1,7 @@
 // The raw mail of a sent message against the bytes that its server got, recipient by recipient.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deleteDomain, listDomains, rotateDkim } from '../../../src/identity/domains/domains.ts';
+import { rotateDkim } from '../../../src/identity/domains/dkim-change.ts';
+import { deleteDomain, listDomains } from '../../../src/identity/domains/domains.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in.ts';

@@ -1,0 +1,80 @@
+// The answers of a check, and the shape of a diagnosis. A diagnosis is data: the questions that it needs, and a
+// pure function over their answers (diagnose.ts asks them and takes the first finding).
+import type { ProbeAnswer, ProbeQuestion } from '../../../platform/net/dns-probe.ts';
+import type { ExpectedRecord, RecordCheck } from '../dns-records.ts';
+import type { DomainKeyRow } from '../queries.ts';
+import type { DiagnosisCode } from './codes.ts';
+
+/** Problem of a record, and its remedy. */
+export interface Finding {
+  code: DiagnosisCode;
+  /** The sentence that a person reads; the `error` of the record. */
+  error: string;
+  remedy: string;
+  /** Set if the record does not count, although its own text looked right. */
+  isInvalid?: true;
+}
+
+/** A record in question. */
+export interface Suspect {
+  record: ExpectedRecord;
+  check: RecordCheck;
+}
+
+/** One kind of finding. */
+export interface Diagnosis {
+  /** Questions that `find` needs; asked again after their answers, as they may lead to others. */
+  needs?(suspect: Suspect, facts: Facts): readonly ProbeQuestion[];
+  find(suspect: Suspect, facts: Facts): Finding | null;
+}
+
+/** Names of the domain and its surroundings. */
+export interface Surroundings {
+  domain: string;
+  /** The registrable part of the domain. */
+  organizational: string;
+  mailHost: string;
+  keys: readonly DomainKeyRow[];
+  /** A label that nobody has published. */
+  randomLabel: string;
+  /** Returns the server at an address of a zone's name servers; null for one that must not be asked. */
+  authorityAt(address: string): string | null;
+}
+
+/** The answers of one check. */
+export class Facts {
+  readonly of: Surroundings;
+  readonly #answers = new Map<string, ProbeAnswer>();
+
+  constructor(of: Surroundings) {
+    this.of = of;
+  }
+
+  put(question: ProbeQuestion, answer: ProbeAnswer): void {
+    this.#answers.set(keyOf(question), answer);
+  }
+
+  /** Returns the answer; undefined if the question was not asked. */
+  get(question: ProbeQuestion): ProbeAnswer | undefined {
+    return this.#answers.get(keyOf(question));
+  }
+
+  /** Returns the values that the resolver found; none without an answer. */
+  values(type: ProbeQuestion['type'], name: string): readonly string[] {
+    return this.get({ type, name })?.values ?? [];
+  }
+}
+
+function keyOf({ type, name, servers, isUnchecked }: ProbeQuestion): string {
+  return `${type} ${name.toLowerCase()} ${servers?.join(' ') ?? ''} ${isUnchecked ?? false}`;
+}
+
+/** Returns the names above a name, down to `top`, the name itself first. */
+export function namesUpTo(name: string, top: string): string[] {
+  const names = [name];
+  for (let at = name; at !== top && at.endsWith(`.${top}`); ) {
+    at = at.slice(at.indexOf('.') + 1);
+    names.push(at);
+  }
+  return names;
+}

@@ -1,0 +1,79 @@
+// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that its mechanisms cost, and
+// those that find nothing. Pure: it names the questions whose answers it lacks.
+import type { ProbeQuestion } from '../../../platform/net/dns-probe.ts';
+import { spfRecordsIn } from '../merged-records.ts';
+import type { Facts } from './facts.ts';
+
+export const mostLookups = 10;
+export const mostVoidLookups = 2;
+/** Terms of one record that are read. */
+const mostTerms = 100;
+
+export interface SpfWalk {
+  lookups: number;
+  voids: number;
+  /** Questions to ask before the counts are whole. */
+  open: ProbeQuestion[];
+}
+
+/** Walks the record `text` of `name`. Stops counting above both limits. */
+export function walkSpf(facts: Facts, name: string, text: string): SpfWalk {
+  const walk: SpfWalk = { lookups: 0, voids: 0, open: [] };
+  walkRecord(facts, walk, { name, text, path: new Set([name]) });
+  return walk;
+}
+
+interface Place {
+  name: string;
+  text: string;
+  /** Names of the records that led here: a record that includes itself ends. */
+  path: ReadonlySet<string>;
+}
+
+function walkRecord(facts: Facts, walk: SpfWalk, place: Place): void {
+  for (const term of place.text.split(/\s+/).slice(1, mostTerms)) {
+    if (walk.lookups > mostLookups) return;
+    const [, kind = '', target = place.name] =
+      /^[+?~-]?(include|exists|redirect|ptr|mx|a)(?:[:=]([^/\s]+))?(?:\/\S*)?$/i.exec(term) ?? [];
+    if (kind === '') continue;
+    walk.lookups += 1;
+    // A macro depends on the mail: the look-up counts, its answer is unknown.
+    if (target.includes('%')) continue;
+    follow(facts, walk, kind.toLowerCase(), target.toLowerCase().replace(/\.$/, ''), place);
+  }
+}
+
+function follow(facts: Facts, walk: SpfWalk, kind: string, target: string, place: Place): void {
+  if (kind === 'ptr') return;
+  const isRecord = kind === 'include' || kind === 'redirect';
+  const question: ProbeQuestion = {
+    type: isRecord ? 'TXT' : kind === 'mx' ? 'MX' : 'A',
+    name: target,
+  };
+  const answer = facts.get(question);
+  if (!answer) {
+    walk.open.push(question);
+    return;
+  }
+  const isVoid = answer.kind === 'no-data' || answer.kind === 'not-found';
+  if (!isRecord) {
+    if (isVoid) countVoid(facts, walk, kind, target);
+    return;
+  }
+  if (isVoid) walk.voids += 1;
+  const [text] = spfRecordsIn(answer.values);
+  if (text === undefined || place.path.has(target)) return;
+  walkRecord(facts, walk, { name: target, text, path: new Set([...place.path, target]) });
+}
+
+/** An `a` is void only if the name has no IPv6 address either. */
+function countVoid(facts: Facts, walk: SpfWalk, kind: string, target: string): void {
+  if (kind === 'mx') {
+    walk.voids += 1;
+    return;
+  }
+  const question: ProbeQuestion = { type: 'AAAA', name: target };
+  const answer = facts.get(question);
+  if (!answer) walk.open.push(question);
+  else if (answer.kind === 'no-data' || answer.kind === 'not-found') walk.voids += 1;
+}
