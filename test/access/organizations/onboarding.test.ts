@@ -203,13 +203,15 @@ describe.each(stores)('onboarding on %s', (store) => {
 
   describe('the mail of an organization', () => {
     let own: string;
+    let domain: string;
     let sender: HttpApi;
     beforeEach(async () => {
       await bring('pending');
-      own = `${name}@acme.example`;
-      const { id } = await addDomain(test.app, caller, { domain: 'acme.example', dkim: 'ed25519' });
+      domain = `${name}.example`;
+      own = `${name}@${domain}`;
+      const { id } = await addDomain(test.app, caller, { domain, dkim: 'ed25519' });
       await verifyDomain(test.app, caller, id, { force: true });
-      await createSender(test.app, caller, { email: 'hello@acme.example' });
+      await createSender(test.app, caller, { email: `hello@${domain}` });
       const mailbox = { slug: 'office', displayName: null, address: own };
       await createMailbox(test.app, caller, mailbox);
       const { key } = await createKey(test.app, caller, { role: 'sender' });
@@ -232,7 +234,7 @@ describe.each(stores)('onboarding on %s', (store) => {
         expect((await sendTo(to)).status).toBe(201);
       }
       // The second is a mailbox here, of another organization.
-      for (const to of ['ada@example.com', 'inbox@sandbox.test', 'nobody@acme.example']) {
+      for (const to of ['ada@example.com', 'inbox@sandbox.test', `nobody@${domain}`]) {
         const { status, body } = await sendTo(to);
         expect([status, body]).toEqual([
           403,

@@ -38,7 +38,7 @@ it.each(stores)(
     expect(await shown()).toEqual([]);
     await enableTracking(app, operator, domain.id, { label: 'links' });
     const fixed = { purpose: 'tracking', type: 'CNAME', required: false, name: hostname };
-    const record = { ...fixed, value: target, error: null };
+    const record = { ...fixed, value: target, error: null, diagnosis: null };
     expect(await shown()).toEqual([{ ...record, status: 'pending', found: [] }]);
     const missing = await recheck();
     const error = expect.stringContaining(`publish ${hostname} CNAME ${target}`);
