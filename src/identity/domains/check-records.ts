@@ -60,8 +60,11 @@ async function checkRecord(
   if (answer.problem === null) {
     return { record, name, check: record.judge(values), isTemporary: false };
   }
-  const check = { status: 'pending', found: [], error: answer.problem, diagnosis: null } as const;
-  return { record, name, check: { ...check, found: [] }, isTemporary: true };
+  const check: RecordCheck = {
+    ...{ status: 'pending', found: [], error: answer.problem },
+    diagnosis: null,
+  };
+  return { record, name, check, isTemporary: true };
 }
 
 /** RFC 7489 6.6.3: a name without a DMARC record of its own has the record of its organizational domain. */

@@ -84,7 +84,8 @@ async function addKeys(
     await queries.domains.update(trx, organizationId, id, { updated_at });
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const isLocal = domain.is_local === 1;
-    const pairs = pairsOf(1 + Math.max(0, ...keys.map((key) => key.generation)));
+    const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
+    const pairs = pairsOf(generation);
     checkSelectors(domain.domain, keys, pairs);
     const algorithms = new Set(pairs.map(({ algorithm }) => algorithm));
     const replaced = keys.filter(
@@ -96,7 +97,6 @@ async function addKeys(
       replaced.map((key) => key.id),
       updated_at,
     );
-    const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
     await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
     const selectors = pairs.map(({ selector }) => selector).join(', ');
     const change = domainChange(action, domain);

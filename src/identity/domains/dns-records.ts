@@ -174,6 +174,7 @@ function adviseDmarc(found: readonly string[], plain: string, reportsTo: string)
 
 function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): ExpectedRecord {
   const algorithm: DkimAlgorithm = key.algorithm;
+  const keepUntil = key.retired_at === null ? null : key.retired_at + keptMs;
   return {
     purpose: 'dkim',
     type: 'TXT',
@@ -181,13 +182,13 @@ function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): Expec
     value: dkimRecordValue(algorithm, key.public_key),
     required,
     keyId: key.id,
-    keepUntil: key.retired_at === null ? null : key.retired_at + keptMs,
+    keepUntil,
     advise: () => ({
       value: dkimRecordValue(algorithm, key.public_key),
       advice:
-        key.retired_at === null
+        keepUntil === null
           ? null
-          : `keep until ${new Date(key.retired_at + keptMs).toISOString().slice(0, 10)}: mail on its way is signed with this key`,
+          : `keep until ${new Date(keepUntil).toISOString().slice(0, 10)}: mail on its way is signed with this key`,
     }),
     judge(values) {
       if (values.length === 0) return missing;

@@ -34,8 +34,6 @@ export interface ProbeAnswer {
 export interface Probe {
   /** Asks, or returns the earlier answer to the same question. Never rejects. */
   ask(question: ProbeQuestion): Promise<ProbeAnswer>;
-  /** Number of questions that were sent. */
-  readonly asked: number;
   /** Ends all questions. */
   close(): void;
 }
@@ -109,19 +107,20 @@ export function createProbe(options: ProbeOptions): Probe {
 
   return {
     ask(question) {
-      const { type, name, servers, isUnchecked } = question;
-      const key = `${type} ${foldName(name)} ${servers?.join(' ') ?? ''} ${isUnchecked ?? false}`;
+      const key = questionKey(question);
       const known = answers.get(key);
       if (known !== undefined) return known;
       const answer = send(question);
       answers.set(key, answer);
       return answer;
     },
-    get asked() {
-      return asked;
-    },
     close,
   };
+}
+
+/** Returns the same text for equal questions. */
+export function questionKey({ type, name, servers, isUnchecked }: ProbeQuestion): string {
+  return `${type} ${foldName(name)} ${servers?.join(' ') ?? ''} ${isUnchecked ?? false}`;
 }
 
 function without(kind: ProbeAnswer['kind'], problem: string | null): ProbeAnswer {

@@ -1,6 +1,10 @@
 // The answers of a check, and the shape of a diagnosis. A diagnosis is data: the questions that it needs, and a
 // pure function over their answers (diagnose.ts asks them and takes the first finding).
-import type { ProbeAnswer, ProbeQuestion } from '../../../platform/net/dns-probe.ts';
+import {
+  type ProbeAnswer,
+  type ProbeQuestion,
+  questionKey,
+} from '../../../platform/net/dns-probe.ts';
 import type { ExpectedRecord, RecordCheck } from '../dns-records.ts';
 import type { DomainKeyRow } from '../queries.ts';
 import type { DiagnosisCode } from './codes.ts';
@@ -51,22 +55,18 @@ export class Facts {
   }
 
   put(question: ProbeQuestion, answer: ProbeAnswer): void {
-    this.#answers.set(keyOf(question), answer);
+    this.#answers.set(questionKey(question), answer);
   }
 
   /** Returns the answer; undefined if the question was not asked. */
   get(question: ProbeQuestion): ProbeAnswer | undefined {
-    return this.#answers.get(keyOf(question));
+    return this.#answers.get(questionKey(question));
   }
 
   /** Returns the values that the resolver found; none without an answer. */
   values(type: ProbeQuestion['type'], name: string): readonly string[] {
     return this.get({ type, name })?.values ?? [];
   }
-}
-
-function keyOf({ type, name, servers, isUnchecked }: ProbeQuestion): string {
-  return `${type} ${name.toLowerCase()} ${servers?.join(' ') ?? ''} ${isUnchecked ?? false}`;
 }
 
 /** Returns the names above a name, down to `top`, the name itself first. */
