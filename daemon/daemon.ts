@@ -15,6 +15,7 @@ import { sweepAudit } from '../src/history/audit/retention.ts';
 import { sweepEvents } from '../src/history/events/retention.ts';
 import { checkDueDomains } from '../src/identity/domains/verification.ts';
 import { sweepHealth } from '../src/identity/reputation/health.ts';
+import { sweepProofMails } from '../src/identity/senders/proof.ts';
 import { moveWindows } from '../src/identity/warming/windows.ts';
 import { expireActions } from '../src/inbox/approvals/actions.ts';
 import { sweepActions } from '../src/inbox/approvals/retention.ts';
@@ -305,6 +306,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       },
       { name: 'expire proposals', pattern: '* * * * *', run: () => expireActions(app) },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
+      { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
       { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
       { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },

@@ -4,6 +4,7 @@ export const args = idArg('Id of the sender (snd_…)');
 
 export const card = [
   ...['id', 'email', 'name', 'domainId', 'verificationStatus', 'verifiedAt'],
+  ...['providerLifecycle', 'providerFailureCode'],
   ...['isDefault', 'replyToEmails', 'isActive', 'createdAt'],
 ];
 

@@ -301,6 +301,38 @@ export const plainPaths: readonly PlainPath[] = [
     },
     errors: [500, 503, 504],
   },
+  {
+    method: 'GET',
+    path: '/verify/{token}',
+    name: 'showProofPage',
+    summary: 'Show the page to prove a sender address',
+    description: 'Shows a button, and changes nothing.',
+    area: 'links',
+    params: token,
+    answers: {
+      200: { description: 'The page, with a button', types: page },
+      410: { description: 'The link is older than 7 days, was used, or was replaced', types: page },
+      ...brokenLink,
+    },
+    errors: [500, 503, 504],
+  },
+  {
+    method: 'POST',
+    path: '/verify/{token}',
+    name: 'proveSender',
+    summary: 'Prove a sender address',
+    description: 'The form has `action=verify`. The sender is verified.',
+    area: 'links',
+    params: token,
+    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    answers: {
+      200: { description: 'The page with the new state', types: page },
+      400: { description: 'The page, unchanged: the form asks for nothing', types: page },
+      410: { description: 'The link is older than 7 days, was used, or was replaced', types: page },
+      ...brokenLink,
+    },
+    errors: [500, 503, 504],
+  },
 ];
 
 /** Descriptions of the areas of these paths that no route has. */

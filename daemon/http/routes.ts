@@ -30,6 +30,7 @@ import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
 import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
+import { proofRoutes } from '../../src/outbound/sending/sender-proof/routes.ts';
 import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';
 import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
@@ -55,6 +56,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   reportRoutes,
   customTrackingRoutes,
   senderRoutes,
+  proofRoutes,
   warmingRoutes,
   blockRoutes,
   unsubscribeGroupRoutes,

@@ -3,13 +3,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serveConfirming } from '../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../src/core/app.ts';
+import { serveProof } from '../../src/outbound/sending/sender-proof/serve.ts';
 import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
 import { readForm } from '../tracking/form.ts';
 import type { Workload } from './workload.ts';
 
-/** Mounts everything below `/t/`, `/u/` and `/c/`. */
+/** Mounts everything below `/t/`, `/u/`, `/c/` and `/verify/`. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -21,7 +22,7 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       return send(reply, answer ?? brokenLink);
     },
   });
-  const forms = { '/u/*': serveLeaving, '/c/*': serveConfirming };
+  const forms = { '/u/*': serveLeaving, '/c/*': serveConfirming, '/verify/*': serveProof };
   for (const [url, serve] of Object.entries(forms)) {
     server.route({
       method: ['GET', 'HEAD', 'POST'],

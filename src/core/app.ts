@@ -119,6 +119,12 @@ export type EndpointDisabled = (
   of: { organizationId: string; installationId: string },
 ) => Promise<void>;
 
+/** Mails a new sender the token that proves its address; does nothing if nobody may mail it. */
+export type AskForProof = (app: App, organizationId: string, senderId: string) => Promise<void>;
+
+/** Returns those of these messages that reached nobody. */
+export type FindLostMails = (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
+
 /** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
 export interface Hooks {
   /** Receive each event that `events` records, in this order. */
@@ -133,6 +139,9 @@ export interface Hooks {
   readonly threads: ThreadHooks;
   /** For `contacts`. */
   readonly findKnownCampaigns: FindKnownCampaigns;
+  /** For `senders`. */
+  readonly askForProof: AskForProof;
+  readonly findLostMails: FindLostMails;
   /** For `webhooks`. */
   readonly findNamespaceOf: FindNamespaceOf;
   readonly endpointDisabled: EndpointDisabled;

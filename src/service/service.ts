@@ -10,6 +10,8 @@ import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
 import { threadHooks } from '../inbox/threads/hooks.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
+import { findLostMails } from '../outbound/messages/lost-mails.ts';
+import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import type { Logger } from '../platform/runtime/log.ts';
 import { webhookSink } from '../webhooks/enqueue.ts';
@@ -21,6 +23,8 @@ export const hooks: Hooks = {
   equipOrganization: storeFirstNamespace,
   threads: threadHooks,
   findKnownCampaigns,
+  askForProof,
+  findLostMails,
   findNamespaceOf,
   endpointDisabled: markFailing,
 };

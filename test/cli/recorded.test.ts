@@ -60,6 +60,8 @@ const changesNothing = [
   'campaigns show',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
+  // What they record: test/outbound/sending/sender-proof.test.ts.
+  ...['senders resend', 'senders verify'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages expect', 'messages tail'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],

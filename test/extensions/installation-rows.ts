@@ -201,7 +201,12 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
   'organization:write': ['POST /v1/organizations/onboarding/reapply'],
   'senders:delete': ['DELETE /v1/email/senders/{id}'],
   'senders:read': ['GET /v1/email/senders', 'GET /v1/email/senders/{id}'],
-  'senders:write': ['POST /v1/email/senders', 'PATCH /v1/email/senders/{id}'],
+  'senders:write': [
+    'POST /v1/email/senders',
+    'PATCH /v1/email/senders/{id}',
+    'POST /v1/email/senders/{id}/verify',
+    'POST /v1/email/senders/{id}/resend',
+  ],
   'templates:delete': ['DELETE /v1/templates/{id}', 'DELETE /v1/templates/families/{familyId}'],
   'templates:read': [
     'GET /v1/templates',

@@ -806,6 +806,15 @@ export const rows: Readonly<Record<string, Row>> = {
     update: () => ({ name: 'renamed' }),
   }),
 
+  [`POST ${senders}/{id}/verify`]: {
+    may: writesDomains,
+    gives: 422,
+    on: 'sender',
+    body: () => ({ token: 'not the token' }),
+  },
+  // 409: its domain verifies it already.
+  [`POST ${senders}/{id}/resend`]: { may: writesDomains, gives: 409, on: 'sender' },
+
   [`GET ${blocks}`]: {
     may: readsDomains,
     gives: 200,

@@ -21,6 +21,8 @@ const otherActions = [
   'key.updated',
   'key.rotated',
   'key.revoked',
+  'sender.proof-mailed',
+  'sender.verified',
   'domain.added',
   'domain.deleted',
   'domain.verified-by-force',

@@ -1,7 +1,7 @@
 // All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain comes from
 // the domains area, by name: a domain may be added after its senders, and deleted before them.
 import { type SqlBool, sql } from 'kysely';
-import { type Db, tables } from '../../platform/store/db.ts';
+import { type Db, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Filter } from '../../platform/store/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
@@ -17,7 +17,12 @@ export interface SenderRow {
   name: string | null;
   /** Time when the address itself was verified. An address on a verified domain does not need it. */
   verified_at: number | null;
+  /** Hash of the token in the last mail that asked for proof; null once it was used. */
   verification_token_hash: string | null;
+  proof_message_id: string | null;
+  /** The token, encrypted, for the copy that leaves. */
+  proof_token: string | null;
+  proof_expires_at: number | null;
   is_default: number;
   /** JSON array. */
   reply_to_emails: string | null;
@@ -26,8 +31,16 @@ export interface SenderRow {
   updated_at: number;
 }
 
+interface ProofAddressRow {
+  folded_email: string;
+  /** JSON: times of the mails of a day, oldest first. */
+  mailed_at: string;
+  last_mailed_at: number;
+}
+
 interface SenderTables {
   senders: SenderRow;
+  proof_addresses: ProofAddressRow;
 }
 
 const own = ownTables<SenderTables>();
@@ -86,3 +99,74 @@ export async function clearDefaultSender(
     .where('is_default', '=', 1)
     .execute();
 }
+
+/** Finds the sender whose last mail had the token with this hash. */
+export function findSenderByToken(db: Db, hash: string): Promise<SenderRow | undefined> {
+  return tables<SenderTables>(db)
+    .selectFrom('senders')
+    .selectAll()
+    .where('verification_token_hash', '=', hash)
+    .executeTakeFirst();
+}
+
+/** Returns the encrypted token of the mail `messageId`; undefined once another mail or the proof came. */
+export async function findProofToken(
+  db: Db,
+  messageId: string,
+): Promise<Pick<SenderRow, 'id' | 'proof_token'> | undefined> {
+  return tables<SenderTables>(db)
+    .selectFrom('senders')
+    .select(['id', 'proof_token'])
+    .where('proof_message_id', '=', messageId)
+    .executeTakeFirst();
+}
+
+/** Returns the times of the mails to an address, and locks it until the end of the transaction. */
+export async function lockProofMails(db: Db, foldedEmail: string): Promise<number[]> {
+  const row = { folded_email: foldedEmail, mailed_at: '[]', last_mailed_at: 0 };
+  await tables<SenderTables>(db)
+    .insertInto('proof_addresses')
+    .values(row)
+    .onConflict((conflict) => conflict.column('folded_email').doNothing())
+    .execute();
+  const { mailed_at } = await tables<SenderTables>(db)
+    .updateTable('proof_addresses')
+    .set(({ ref }) => ({ last_mailed_at: ref('last_mailed_at') }))
+    .where('folded_email', '=', foldedEmail)
+    .returning('mailed_at')
+    .executeTakeFirstOrThrow();
+  return fromJson<number[]>(mailed_at) ?? [];
+}
+
+export async function setProofMails(
+  db: Db,
+  foldedEmail: string,
+  times: readonly number[],
+): Promise<void> {
+  await tables<SenderTables>(db)
+    .updateTable('proof_addresses')
+    .set({ mailed_at: toJson(times) ?? '[]', last_mailed_at: times.at(-1) ?? 0 })
+    .where('folded_email', '=', foldedEmail)
+    .execute();
+}
+
+/** Deletes addresses without a mail since `before`. */
+export async function forgetProofMails(db: Db, before: number, limit: number): Promise<number> {
+  const old = await tables<SenderTables>(db)
+    .selectFrom('proof_addresses')
+    .select('folded_email')
+    .where('last_mailed_at', '<', before)
+    .orderBy('last_mailed_at')
+    .limit(limit)
+    .execute();
+  const addresses = old.map(({ folded_email }) => folded_email);
+  await lockAddresses(db, addresses);
+  await tables<SenderTables>(db)
+    .deleteFrom('proof_addresses')
+    .where('folded_email', ...isOneOf(db, addresses))
+    .where('last_mailed_at', '<', before)
+    .execute();
+  return addresses.length;
+}
+
+const lockAddresses = own.lockerOf('proof_addresses', { id: 'folded_email' });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emailAddress, headerText } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { queryFlag } from '../../core/api/resource-schema.ts';
+import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
 
 export const senderNoun = noun('sender', 'snd');
 
@@ -56,8 +56,10 @@ export const senderOutput = z
     verificationStatus: z.enum(['pending', 'verified']),
     verifiedAt: z.string().nullable(),
     verificationToken: z.null().meta({ description: 'Never shown: it is mailed to the address' }),
-    providerLifecycle: z.enum(['provisioning', 'active']),
-    providerFailureCode: z.string().nullable(),
+    providerLifecycle: z
+      .enum(['provisioning', 'active', 'failed'])
+      .meta({ description: 'provisioning: a token is mailed to the address' }),
+    providerFailureCode: z.enum(['token-expired', 'token-undeliverable']).nullable(),
     isDefault: z.boolean(),
     replyToEmails: z.array(z.string()).nullable(),
     deliverability: z.object({
@@ -72,6 +74,18 @@ export const senderOutput = z
     updatedAt: z.string(),
   })
   .meta({ id: 'Sender', description: 'An address for the From of messages' });
+
+export const senderPath = idPath(senderNoun, 'a sender');
+
+export const verifySenderInput = z
+  .strictObject({
+    token: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: 'The token that was mailed to the address' }),
+  })
+  .meta({ examples: [{ token: 'fW1vYmlsZS1pcy1hLXRva2VuLW9mLTMyLW9jdGV0cw' }] });
 
 export type ListSenders = z.output<typeof listSendersQuery>;
 export type CreateSender = z.input<typeof createSenderInput>;

@@ -34,6 +34,7 @@ function toSender(
   domain: SenderDomain | undefined,
   sendingStatus: Sender['deliverability']['sendingStatus'],
   { series, ...deliverability }: SenderHealth,
+  proof: Pick<Sender, 'providerLifecycle' | 'providerFailureCode'>,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
   // Verification by the domain begins when both exist.
@@ -49,8 +50,7 @@ function toSender(
     verificationStatus: isVerified ? 'verified' : 'pending',
     verifiedAt: isoTime(verifiedAt),
     verificationToken: null,
-    providerLifecycle: isVerified ? 'active' : 'provisioning',
-    providerFailureCode: null,
+    ...(isVerified ? { providerLifecycle: 'active', providerFailureCode: null } : proof),
     isDefault: row.is_default === 1,
     replyToEmails: fromJson<string[]>(row.reply_to_emails),
     deliverability: { ...deliverability, sendingStatus },
@@ -75,14 +75,37 @@ async function present(
   const holds = await findDomainHolds(db, organizationId);
   const statusOf = (domain: string) => (holds.has(domain) ? 'held' : 'enabled');
   const addresses = rows.map((row) => row.folded_email);
+  const lost = await app.hooks.findLostMails(
+    db,
+    rows.flatMap(({ verified_at, proof_message_id: id }) =>
+      verified_at === null && id !== null ? [id] : [],
+    ),
+  );
   const healthOf = await senderHealth(db, organizationId, addresses, app.clock.now());
   return rows.map((row) => {
     const sendingStatus = isPaused ? 'paused' : statusOf(row.domain);
-    return toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email));
+    const health = healthOf(row.folded_email);
+    const proof = proofOf(row, lost, app.clock.now());
+    return toSender(row, byName.get(row.domain), sendingStatus, health, proof);
   });
 }
 
-async function presentOne(app: App, db: Db, row: queries.SenderRow): Promise<Sender> {
+/** Returns how far the proof of an address is (proof.ts). */
+function proofOf(
+  { proof_message_id: id, proof_expires_at: expiresAt }: queries.SenderRow,
+  lost: ReadonlySet<string>,
+  now: number,
+): Pick<Sender, 'providerLifecycle' | 'providerFailureCode'> {
+  const isExpired = expiresAt !== null && expiresAt <= now;
+  const isLost = id !== null && lost.has(id);
+  if (!isExpired && !isLost)
+    return { providerLifecycle: 'provisioning', providerFailureCode: null };
+  const providerFailureCode = isLost ? 'token-undeliverable' : 'token-expired';
+  return { providerLifecycle: 'failed', providerFailureCode };
+}
+
+/** Presents a sender as in the API. */
+export async function presentSender(app: App, db: Db, row: queries.SenderRow): Promise<Sender> {
   const [sender] = await present(app, db, row.organization_id, [row]);
   return sender as Sender;
 }
@@ -104,6 +127,9 @@ export function newSenderRow(
     name: name ?? null,
     verified_at: null,
     verification_token_hash: null,
+    proof_message_id: null,
+    proof_token: null,
+    proof_expires_at: null,
     is_default: 0,
     reply_to_emails: toJson(replyToEmails),
     is_active: 1,
@@ -113,14 +139,14 @@ export function newSenderRow(
 }
 
 /**
- * Creates a sender identity, verified at once on a verified domain. The first one of an
+ * Creates a sender identity, verified at once on a verified domain; any other address is mailed a token. The first one of an
  * organization is its default unless `isDefault` is given.
  * @throws ValidationError; ConflictError if the address is a sender already.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
   const wanted = newSenderRow(app, organizationId, input);
-  return app.store.write(async (trx) => {
+  const made = await app.store.write(async (trx) => {
     // Locks the organization, so that it has one default even if two senders are created at once.
     await lockOrganization(trx, organizationId, wanted.created_at);
     const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
@@ -131,8 +157,11 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
     }
     const details = { email: row.email, ...settingsOf(row) };
     await record(app, trx, caller, { subject: row.id, action: senderNoun.created, details });
-    return presentOne(app, trx, row);
+    return presentSender(app, trx, row);
   });
+  if (made.verificationStatus === 'pending')
+    await app.hooks.askForProof(app, organizationId, made.id);
+  return made;
 }
 
 /** Returns the settings that can be changed by hand, for the audit. */
@@ -161,7 +190,7 @@ export async function listSenders(
 /** Returns a sender. @throws ResourceNotFoundError. */
 export async function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
   const { db } = app.store;
-  return presentOne(app, db, await queries.senders.get(db, caller.organizationId, id));
+  return presentSender(app, db, await queries.senders.get(db, caller.organizationId, id));
 }
 
 /** Changes the given settings. A new default replaces the old. @throws ResourceNotFoundError. */
@@ -190,7 +219,7 @@ export async function updateSender(
       const details = { email: row.email, ...changes };
       await record(app, trx, caller, { subject: id, action: senderNoun.updated, details });
     }
-    return presentOne(app, trx, changed);
+    return presentSender(app, trx, changed);
   });
 }
 

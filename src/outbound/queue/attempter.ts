@@ -30,6 +30,7 @@ import { readTracked } from '../tracking/merged-links.ts';
 import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
 import { type CopiedMessage, copyRequestOf, travelsAlone } from './carrier/copy.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
+import { withProofLink } from './carrier/proof-link.ts';
 import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { isFault, type LaneSignal } from './lanes/lane.ts';
@@ -159,7 +160,8 @@ async function carryGroups(
     })),
   );
   const { content, cuts } = await contentOf(app, claimed);
-  const request = await composeRequestOf(app, { ...claimed, content }, await signing);
+  const composed = await composeRequestOf(app, { ...claimed, content }, await signing);
+  const request = await withProofLink(app, message, composed);
   const outcomes =
     linkBase === null
       ? carrier.carry({ request, envelopes })

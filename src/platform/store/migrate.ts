@@ -15,6 +15,7 @@ import { git } from './migrations/0007-git.ts';
 import { campaigns } from './migrations/0008-campaigns.ts';
 import { extensions } from './migrations/0009-extensions.ts';
 import { sendingDomains } from './migrations/0010-sending-domains.ts';
+import { senderProofs } from './migrations/0011-sender-proofs.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   campaigns,
   extensions,
   sendingDomains,
+  senderProofs,
 ];
 
 export interface MigrationStatus {

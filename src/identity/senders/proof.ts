@@ -1,0 +1,85 @@
+// Proof of a sender's address by a token that is mailed to it. The mail itself is
+// in src/outbound/sending/sender-proof.
+//
+//   a sender              | event                              | then
+//   ----------------------+------------------------------------+------------------------------------------
+//   of a verified domain  | any                                | `active`: it needs no proof
+//   created, resend       | a mail is in the queue             | `provisioning`, the token lives 7 days
+//   `provisioning`        | its mail reached nobody            | `failed`: `token-undeliverable`
+//   `provisioning`        | 7 days passed                      | `failed`: `token-expired`
+//   `failed`              | resend                             | `provisioning`, the earlier token is void
+//   any                   | the last token, in time            | `active`, `sender.verified`
+import { createHash } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import { RateLimitedError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import * as queries from './queries.ts';
+
+const tokenBytes = 32;
+const tokenLivesMs = 7 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
+/** Mails to one address in a day, of all organizations: a caller must not flood a stranger. */
+const mostADay = 5;
+
+/** Returns the form in which a token is stored. */
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+const sealedAs = (senderId: string) => `senderProof:${senderId}`;
+
+/**
+ * Takes a place for a mail to the address and stores a new token for its copy; the earlier token is void.
+ * @throws RateLimitedError if the address got five mails within a day
+ */
+export async function startProof(
+  app: App,
+  trx: Db,
+  { id, organization_id, folded_email }: queries.SenderRow,
+  messageId: string,
+): Promise<void> {
+  const now = app.clock.now();
+  const earlier = await queries.lockProofMails(trx, folded_email);
+  // A clock that was set back forgets the later mails.
+  const recent = earlier.filter((at) => Math.abs(now - at) < dayMs);
+  const [first = now] = recent;
+  if (recent.length >= mostADay) {
+    const seconds = Math.max(1, Math.ceil((first + dayMs - now) / 1000));
+    throw new RateLimitedError(`${mostADay} mails to prove ${folded_email} within a day`, seconds);
+  }
+  await queries.setProofMails(trx, folded_email, [...recent, now]);
+  const token = Buffer.from(app.random.bytes(tokenBytes)).toString('base64url');
+  await queries.senders.update(trx, organization_id, id, {
+    verification_token_hash: hashOf(token),
+    proof_message_id: messageId,
+    proof_token: app.secrets.encrypt(token, sealedAs(id)),
+    proof_expires_at: now + tokenLivesMs,
+    updated_at: now,
+  });
+}
+
+/** Returns the token for the copy of a mail; null once another mail or the proof came. */
+export async function tokenOfMail(app: App, messageId: string): Promise<string | null> {
+  const found = await queries.findProofToken(app.store.db, messageId);
+  if (!found?.proof_token) return null;
+  return app.secrets.decrypt(found.proof_token, sealedAs(found.id)).toString();
+}
+
+const swept = 1_000;
+
+/** Forgets the mails to addresses that are over a day old; for the scheduler. */
+export async function sweepProofMails(app: App): Promise<void> {
+  const before = app.clock.now() - dayMs;
+  for (let count = swept; count === swept; ) {
+    count = await app.store.write((trx) => queries.forgetProofMails(trx, before, swept), 'quiet');
+  }
+}
+
+/** Columns of a sender whose address was proven. */
+export const proven = (now: number) => ({
+  verified_at: now,
+  verification_token_hash: null,
+  proof_token: null,
+  proof_expires_at: null,
+  updated_at: now,
+});

@@ -1,0 +1,13 @@
+// Mails of the service itself that reached nobody, for the resources that wait for an answer to them.
+import type { Db } from '../../platform/store/db.ts';
+import type { MessageStatus } from '../deliveries/status.ts';
+import { findMessageStatuses } from './queries.ts';
+
+const lost: ReadonlySet<MessageStatus> = new Set<MessageStatus>(['failed', 'bounced']);
+
+/** Returns those of these messages that reached nobody. */
+export async function findLostMails(db: Db, messageIds: readonly string[]): Promise<Set<string>> {
+  if (messageIds.length === 0) return new Set();
+  const found = await findMessageStatuses(db, messageIds);
+  return new Set(found.filter(({ status }) => lost.has(status)).map(({ id }) => id));
+}
