@@ -1,7 +1,7 @@
 // All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain comes from
 // the domains area, by name: a domain may be added after its senders, and deleted before them.
 import { type SqlBool, sql } from 'kysely';
-import { type Db, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
+import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Filter } from '../../platform/store/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
@@ -100,12 +100,20 @@ export async function clearDefaultSender(
     .execute();
 }
 
-/** Finds the sender whose last mail had the token with this hash. */
-export function findSenderByToken(db: Db, hash: string): Promise<SenderRow | undefined> {
+/**
+ * Finds the sender whose last mail had the token with this hash. `isLocked` locks it until the end of the transaction:
+ * of two answers with one token, one finds it.
+ */
+export function findSenderByToken(
+  db: Db,
+  hash: string,
+  isLocked: boolean,
+): Promise<SenderRow | undefined> {
   return tables<SenderTables>(db)
     .selectFrom('senders')
     .selectAll()
     .where('verification_token_hash', '=', hash)
+    .$if(isLocked && engineOf(db) === 'postgres', (query) => query.forUpdate())
     .executeTakeFirst();
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../../../src/platform/errors.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { type HttpFace, httpFace } from '../../support/http-face.ts';
+import { meetInWrites } from '../../support/meeting-writes.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -146,6 +147,19 @@ describe.each(stores)('a sender of another provider, on %s', (store) => {
     for (const bad of ['x', 'A'.repeat(43), `${token}x`]) {
       expect((await press(bad)).statusCode).toBeGreaterThanOrEqual(404);
     }
+  });
+
+  it('is verified once by two presses at the same time', async () => {
+    const sender = await make('ada@gmail.example');
+    const { token } = await mailed();
+    meetInWrites(test.app.store, 2);
+    const both = await Promise.all([press(token), press(token)]);
+    expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 410]);
+    expect(await recorded(sender)).toEqual([
+      'sender.created',
+      'sender.verified',
+      'sender.verified',
+    ]);
   });
 
   it('fails after 7 days, and a new mail starts anew', async () => {

@@ -108,8 +108,9 @@ export async function readProof(
   app: App,
   db: Db,
   token: string,
+  isLocked = false,
 ): Promise<{ state: ProofState; row: queries.SenderRow | undefined }> {
-  const row = await queries.findSenderByToken(db, hashOf(token));
+  const row = await queries.findSenderByToken(db, hashOf(token), isLocked);
   if (!row) return { state: 'void', row };
   const isOver = (row.proof_expires_at ?? 0) <= app.clock.now();
   return { state: isOver ? 'expired' : 'open', row };
@@ -123,7 +124,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
   return app.store.write(async (trx) => {
     const { organizationId } = caller;
     await queries.senders.get(trx, organizationId, id);
-    const { state, row } = await readProof(app, trx, token);
+    const { state, row } = await readProof(app, trx, token, true);
     if (state !== 'open' || row?.id !== id || row.organization_id !== organizationId) {
       const why =
         state === 'expired' && row?.id === id
@@ -138,7 +139,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
 /** Verifies by the page: its visitor has the mail. */
 export function proveByPage(app: App, token: string): ReturnType<typeof readProof> {
   return app.store.write(async (trx) => {
-    const { state, row } = await readProof(app, trx, token);
+    const { state, row } = await readProof(app, trx, token, true);
     if (state !== 'open' || !row) return { state, row };
     await prove(app, trx, byService(row.organization_id), row);
     return { state: 'done' as const, row };
