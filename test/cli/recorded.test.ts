@@ -26,7 +26,14 @@ const changesNothing = [
   ...['groups list', 'groups members', 'groups show'],
   ...['contacts export', 'contacts list', 'contacts show'],
   ...['conversations list', 'conversations show'],
-  ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
+  ...[
+    'domains dns',
+    'domains list',
+    'domains registrar',
+    'domains reports',
+    'domains show',
+    'init',
+  ],
   // Asks DNS, and changes only the stored results.
   ...['tracking recheck', 'tracking show', 'warming show'],
   // It warns on standard error when no daemon runs: test/cli/sendmail.test.ts.

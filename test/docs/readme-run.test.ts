@@ -244,22 +244,6 @@ it('the paths without a key answer, with the named metrics', async () => {
   }
 });
 
-it('missing paths are answered with 404', async () => {
-  const spans = codeSpans(section(missing, 'Not there yet'));
-  const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
-  expect(paths.length).toBeGreaterThan(0);
-  for (const span of paths) {
-    const path = span.replace('DOMAIN_ID', 'dom_06dq2k0qz8h3v5m1r9t4w7xy');
-    const [method = '', url = ''] = path.split(' ');
-    const answer = await daemon.request<unknown>(
-      method as 'GET' | 'POST',
-      url,
-      method === 'POST' ? { body: {} } : {},
-    );
-    expect(answer).toMatchObject({ status: 404, body: { resource: 'route', id: path } });
-  }
-});
-
 const lacking = {
   contactId: { to: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] },
   templateId: { email: { templateId: 'tmpl_06dq2k0qz8h3v5m1r9t4w7xy' } },

@@ -84,6 +84,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'GET /v1/email/domains',
     'GET /v1/email/domains/{id}',
     'GET /v1/email/domains/{id}/dns-records',
+    'GET /v1/email/domains/{id}/registrar',
     'GET /v1/email/domains/{id}/dmarc-reports',
     'GET /v1/email/domains/{id}/warming',
   ],

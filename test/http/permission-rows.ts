@@ -743,6 +743,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   [`GET ${domains}/{id}`]: { may: readsDomains, gives: 200, on: 'domain' },
   [`GET ${domains}/{id}/dns-records`]: { may: readsDomains, gives: 200, on: 'domain' },
+  [`GET ${domains}/{id}/registrar`]: { may: readsDomains, gives: 200, on: 'domain' },
   [`GET ${domains}/{id}/dmarc-reports`]: { may: readsDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/verify`]: { may: writesDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/dkim/rotate`]: { may: writesDomains, gives: 200, on: 'domain' },

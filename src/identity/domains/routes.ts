@@ -5,6 +5,7 @@ import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { importDkim, rotateDkim } from './dkim-change.ts';
 import { addDomain, deleteDomain, getDomain, listDnsRecords, listDomains } from './domains.ts';
+import { getRegistrar } from './registrar/registrar.ts';
 import {
   addDomainInput,
   dnsRecordList,
@@ -12,6 +13,7 @@ import {
   importDkimInput,
   listDomainsQuery,
   domainPath as params,
+  registrarOutput,
   rotateDkimInput,
 } from './schema.ts';
 import { verifyDomain } from './verification.ts';
@@ -72,6 +74,15 @@ export const domainRoutes = {
     params,
     output: dnsRecordList,
     run: (app, { caller, params: { id } }) => listDnsRecords(app, caller, id),
+  }),
+  getRegistrar: at.get(`${path}/{id}/registrar`, {
+    name: 'getRegistrar',
+    summary: 'Show the registrar of a domain, and where its records are edited',
+    description:
+      'RDAP names the registrar. The name servers name the DNS host, with a link to its page of records.',
+    params,
+    output: registrarOutput,
+    run: (app, { caller, params: { id } }) => getRegistrar(app, caller, id),
   }),
   rotateDkim: at.post(`${path}/{id}/dkim/rotate`, {
     name: 'rotateDkim',

@@ -31,6 +31,11 @@ export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }
 
+/** Returns the name below a registry's suffix, even for names of a hosting company; null for a suffix. */
+export function registeredDomain(domain: string): string | null {
+  return getDomain(domain, { validateHostname: false });
+}
+
 export const domainPath = idPath('domain', 'a domain');
 
 export const listDomainsQuery = z.strictObject(pageQuery);
@@ -176,3 +181,26 @@ export type ImportDkim = z.input<typeof importDkimInput>;
 export type DnsRecord = z.output<typeof dnsRecord>;
 export type ResumeDomain = z.input<typeof resumeDomainInput>;
 export type Domain = z.output<typeof domainOutput>;
+
+export const registrarOutput = z.object({
+  domain: z.string(),
+  registrar: z
+    .object({ name: z.string(), ianaId: z.string().nullable(), url: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'Null if RDAP does not name it' }),
+  dnsHost: z
+    .object({
+      name: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null for name servers that we do not know' }),
+      nameServers: z.array(z.string()),
+      recordsUrl: z.string().nullable().meta({ description: 'Page that edits the records' }),
+    })
+    .nullable()
+    .meta({ description: 'Null if DNS names no name server' }),
+  source: z.enum(['rdap', 'name-servers', 'none']),
+  checkedAt: z.iso.datetime(),
+});
+
+export type RegistrarAnswer = z.output<typeof registrarOutput>;

@@ -20,7 +20,7 @@ import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../plat
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
-import { type CheckedDomain, checkInTurn } from './check-turns.ts';
+import { lookUpTurns } from './check-turns.ts';
 import { provingKeys } from './dns-records.ts';
 import {
   type DomainRows,
@@ -143,6 +143,14 @@ async function confirmKeys(
   }
   await queries.retireKeys(trx, retired, now);
 }
+
+/** Domain after a check. */
+interface CheckedDomain extends StoredDomain {
+  /** Whether its records prove it, but another organization has verified the name. */
+  isTaken: boolean;
+}
+
+const checkInTurn = lookUpTurns<CheckedDomain>();
 
 /**
  * Checks the records in turn (check-turns.ts).

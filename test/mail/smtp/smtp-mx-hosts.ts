@@ -19,6 +19,8 @@ import { mailOf } from './smtp-session-dialogue.ts';
 export interface PolicyHost {
   /** Counts the fetches of the policy. */
   readonly requests: number;
+  /** The Host header of the last request. */
+  readonly askedHost: string | undefined;
   /** Sets the answer from now on; a text is a policy file. */
   answer(policy: string | ((response: ServerResponse) => void)): void;
 }
@@ -41,9 +43,11 @@ export interface MxHosts {
 
 async function startPolicyHost(tls: SecureContextOptions) {
   let requests = 0;
+  let askedHost: string | undefined;
   let answer: (response: ServerResponse) => void = (response) => response.destroy();
-  const server = createServer(tls, (_request, response) => {
+  const server = createServer(tls, (request, response) => {
     requests += 1;
+    askedHost = request.headers.host;
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,6 +55,9 @@ async function startPolicyHost(tls: SecureContextOptions) {
   const host: PolicyHost = {
     get requests() {
       return requests;
+    },
+    get askedHost() {
+      return askedHost;
     },
     answer(policy) {
       answer =

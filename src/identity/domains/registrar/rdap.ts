@@ -1,0 +1,109 @@
+// Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64 KB, 5 s, at
+// most three redirects, each to a public address.
+import { connect } from 'node:net';
+import type { App } from '../../../core/app.ts';
+import { type HttpsAccess, httpsGet } from '../../../mail/smtp/https-get.ts';
+
+/** Time-outs of one request. */
+export interface RdapPatience {
+  connectMs: number;
+  totalMs: number;
+}
+
+/** Facts of a domain in the registry; each is null if the answer lacks it. */
+export interface Registration {
+  name: string;
+  ianaId: string | null;
+  url: string | null;
+}
+
+const mostRedirects = 3;
+const longestName = 200;
+const mostEntities = 50;
+
+/** Returns the capabilities of requests to strangers, which end at public addresses only. */
+export function rdapAccess({ dns, random, clock, connect: connector }: App): HttpsAccess {
+  const { signal } = new AbortController();
+  return {
+    dns,
+    random,
+    clock,
+    connector: connector ?? connect,
+    allowPrivateAddresses: false,
+    signal,
+  };
+}
+
+/**
+ * Returns the registrar that the server names; null if it does not know the domain or names none.
+ * @throws Error with the obstacle in words
+ */
+export async function askRegistrar(
+  app: App,
+  server: string,
+  domain: string,
+  patience: RdapPatience,
+): Promise<Registration | null> {
+  const endAt = app.clock.elapsed() + patience.totalMs;
+  let url = new URL(`domain/${domain}`, server);
+  for (let hop = 0; hop <= mostRedirects; hop++) {
+    if (url.protocol !== 'https:' || url.port !== '' || url.username !== '') {
+      throw new Error(`${url.origin} is not asked: only HTTPS at port 443 is`);
+    }
+    const totalMs = Math.max(1, endAt - app.clock.elapsed());
+    const { connectMs } = patience;
+    const path = `${url.pathname}${url.search}`;
+    const asked = { host: url.hostname, path, accept: 'application/rdap+json', connectMs, totalMs };
+    const answer = await httpsGet(asked, rdapAccess(app));
+    if (answer.statusCode === 404) return null;
+    if (answer.statusCode === 200) return readRegistration(JSON.parse(answer.text));
+    if (![301, 302, 303, 307, 308].includes(answer.statusCode) || answer.location === null) {
+      throw new Error(`${url.hostname} answered with status ${answer.statusCode}`);
+    }
+    if (!URL.canParse(answer.location, url.href))
+      throw new Error(`${url.hostname} redirects nowhere`);
+    url = new URL(answer.location, url);
+  }
+  throw new Error(`${server} redirects more than ${mostRedirects} times`);
+}
+
+type Loose = { readonly [key: string]: unknown } | null | undefined;
+
+function listOf(value: unknown): Loose[] {
+  return Array.isArray(value) ? (value.slice(0, mostEntities) as Loose[]) : [];
+}
+
+/** Reads the entity with the role of a registrar (RFC 9083 5.1). */
+function readRegistration(answer: Loose): Registration | null {
+  const registrar = listOf(answer?.entities).find((entity) =>
+    (listOf(entity?.roles) as unknown[]).includes('registrar'),
+  );
+  const name = plain(nameOf(registrar) ?? registrar?.handle);
+  if (!registrar || name === null) return null;
+  const iana = listOf(registrar.publicIds).find((id) => /iana/i.test(String(id?.type)));
+  const links = listOf(registrar.links);
+  const about = links.find((link) => link?.rel === 'about') ?? null;
+  return { name, ianaId: plain(iana?.identifier), url: webUrl(about?.href ?? registrar.url) };
+}
+
+/** Returns the full name of a vCard (RFC 7095). */
+function nameOf(entity: Loose): unknown {
+  const [, fields] = listOf(entity?.vcardArray) as unknown[];
+  const named = (listOf(fields) as unknown[]).find(
+    (field) => Array.isArray(field) && field[0] === 'fn',
+  );
+  return Array.isArray(named) ? named[3] : undefined;
+}
+
+/** Returns a short text without control characters; null for anything else. */
+function plain(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return text.slice(0, longestName) || null;
+}
+
+function webUrl(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > longestName || !URL.canParse(value)) return null;
+  const url = new URL(value);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
+}
