@@ -1,5 +1,7 @@
 // Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has no
 // influence.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** Milliseconds that this thread's core was at work since `earlier`. */
 export function workedMs(earlier: NodeJS.CpuUsage): number {
@@ -14,8 +16,13 @@ export function startWork(): NodeJS.CpuUsage {
 
 const lookEachMs = 1;
 
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
 /** Returns the longest time that this thread's core worked, until `work` ended, without a turn of its timers. */
 export async function longestStallMs(work: Promise<unknown>): Promise<number> {
+  // Garbage of earlier tests of this process is no part of the work.
+  collectGarbage();
   let longest = 0;
   let last = startWork();
   const look = () => {
