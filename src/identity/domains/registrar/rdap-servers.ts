@@ -9,7 +9,7 @@ import { type RdapPatience, rdapAccess } from './rdap.ts';
 /** Base URLs of RDAP servers by domain suffix. */
 export type RdapServers = ReadonlyMap<string, readonly string[]>;
 
-export const ianaHost = 'data.iana.org';
+const ianaHost = 'data.iana.org';
 const ianaPath = '/rdap/dns.json';
 const dayMs = 24 * 3600_000;
 /** Time after which IANA is asked again after a failure. */
