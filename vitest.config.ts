@@ -20,6 +20,7 @@ const all = 'test/**/*.test.ts';
 /** These change whom their process trusts, and Node keeps that: each has a process of its own. */
 const alone = [
   'test/identity/domains/registrar.test.ts',
+  'test/service/doctor/doctor.test.ts',
   'test/mail/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
   'test/outbound/tracking/custom/{hosts,pebble}.test.ts',
 ];

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Args, Flags } from '@oclif/core';
 import { NoStoreError, ValidationError } from '../src/platform/errors.ts';
+import { systemClock } from '../src/platform/runtime/clock.ts';
 import { BaseCommand } from './base/command.ts';
 import { UsageError } from './base/failure.ts';
 import { print, writeWarning } from './base/output.ts';
@@ -56,6 +57,7 @@ export default class Backup extends BaseCommand {
     const { database, dataDir } = loaded.config;
     const { storeLocation } = await import('../src/platform/store/open.ts');
     const { saveBackup } = await import('../src/platform/store/restore.ts');
+    const { noteBackup } = await import('../src/platform/store/last-backup.ts');
     const { readSecret, secretFile } = await import('../src/platform/runtime/secrets.ts');
     const location = storeLocation(database.url, dataDir);
     if (location.kind === 'postgres') {
@@ -78,6 +80,7 @@ export default class Backup extends BaseCommand {
     const options = { overwrite, secret, onProgress: progress.update };
     try {
       const bytes = await saveBackup(location.file, target, options).finally(progress.stop);
+      noteBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
       const reminder = hasSecret
         ? ''
         : `The backup lacks ${secretFile(dataDir)}: keep a copy of that file in another ` +

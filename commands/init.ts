@@ -1,8 +1,30 @@
-// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/service/first-start.ts.
-import { BaseCommand } from './base/command.ts';
+// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/service/first-start.ts. With
+// --production it writes the configuration file first, and registers the first domain last.
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Flags } from '@oclif/core';
+import type { ProductionAnswers } from '../src/core/config/production.ts';
+import type { Domain } from '../src/identity/domains/schema.ts';
+import { ValidationError } from '../src/platform/errors.ts';
+import { canAsk, typedLine } from './base/ask.ts';
+import { BaseCommand, type CommonFlags } from './base/command.ts';
+import { UsageError } from './base/failure.ts';
+import { dnsRecordCard, uncheckedNote } from './base/fields.ts';
 import { print } from './base/output.ts';
+import { callRoute } from './base/route.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { withConfiguration } from './base/store-place.ts';
+
+const usualFile = 'config.yaml';
+const modes = ['direct', 'relay', 'capture'] as const;
+
+interface Made {
+  created: boolean;
+  store: string;
+  secret: string;
+  file: string | null;
+  apiKey: string | null;
+}
 
 export default class Init extends BaseCommand {
   static override summary = 'Create the store, its secret and a first API key';
@@ -10,7 +32,8 @@ export default class Init extends BaseCommand {
   static override description =
     'The daemon creates them by itself at its first start; other commands never do. ' +
     "Prints an owner's key, which is never shown again. If all of them exist already, " +
-    'nothing is changed.';
+    'nothing is changed. --production also writes config.yaml (or the file of --config) for a server, and ' +
+    'registers a first domain. It asks for what no flag gives.';
 
   static override examples = [
     { description: 'Create them in ./data, or where ./config.yaml says', command: 'svc init' },
@@ -18,36 +41,137 @@ export default class Init extends BaseCommand {
       description: 'Create them as the user of a configured daemon',
       command: 'svc init --config /etc/svc/config.yaml',
     },
+    {
+      description: 'Set up a server for a domain',
+      command: 'svc init --production --domain example.com --hostname mail.example.com',
+    },
   ];
+
+  static override flags = {
+    production: Flags.boolean({ description: 'Write a configuration for a server, too' }),
+    domain: Flags.string({
+      description: 'First sending domain, such as example.com',
+      dependsOn: ['production'],
+    }),
+    hostname: Flags.string({
+      description: 'Public name of this machine (default: mail.DOMAIN)',
+      dependsOn: ['production'],
+    }),
+    'public-url': Flags.string({
+      description: 'Address of the API for others (default: https://HOSTNAME)',
+      dependsOn: ['production'],
+    }),
+    mode: Flags.option({
+      description: 'Route of mail: direct, relay or capture (default: direct)',
+      dependsOn: ['production'],
+      options: modes,
+    })(),
+    'relay-host': Flags.string({
+      description: 'Smarthost of mode relay',
+      dependsOn: ['production'],
+    }),
+    'data-dir': Flags.string({
+      description: 'Directory of the store (default: ./data)',
+      dependsOn: ['production'],
+    }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Init);
-    const loaded = await readStoreConfig(flags);
-    const { config, file } = loaded;
-    const [{ openService }, { createLogger }, { firstStart }, { secretFile }, stores] =
-      await Promise.all([
-        import('../src/service/service.ts'),
-        import('../src/platform/runtime/log.ts'),
-        import('../src/service/first-start.ts'),
-        import('../src/platform/runtime/secrets.ts'),
-        import('../src/platform/store/open.ts'),
-      ]);
-    const { database, dataDir } = config;
-    const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
-    const secret = secretFile(dataDir);
-    const log = await createLogger({ level: 'silent', pretty: false });
-    const fail = (error: unknown) => {
-      throw asUnreachable(withConfiguration(error, loaded));
-    };
-    const app = await openService(config, log).catch(fail);
-    const first = await firstStart(app).finally(() => app.close());
-    const made = { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
-    await print(flags, made, () => (first ? madeText(made) : `${store} exists already.`));
+    if (!flags.production) {
+      const made = await createStore(flags);
+      await print(flags, made, () => madeText(made));
+      return;
+    }
+    const { domain, ...answers } = await answersOf(flags);
+    const file = resolve(flags.config ?? usualFile);
+    await writeConfig(file, answers);
+    const own = { ...flags, config: file };
+    // A configuration that cannot be used is not left behind.
+    const made = await createStore(own).catch((error: unknown) => {
+      rmSync(file, { force: true });
+      throw error;
+    });
+    const { domainRoutes } = await import('../src/identity/domains/routes.ts');
+    const added = await callRoute(own, async () => domainRoutes.add, { body: { domain } });
+    await print(flags, { ...made, domain: added }, () => productionText(made, added));
   }
 }
 
-function madeText(made: { store: string; secret: string; apiKey: string | null }): string {
-  const { store, secret, apiKey } = made;
+interface ProductionFlags extends CommonFlags {
+  domain?: string | undefined;
+  hostname?: string | undefined;
+  'public-url'?: string | undefined;
+  mode?: ProductionAnswers['mode'] | undefined;
+  'relay-host'?: string | undefined;
+  'data-dir'?: string | undefined;
+}
+
+/** Takes the flags, and asks for the rest. @throws UsageError without a terminal */
+async function answersOf(flags: ProductionFlags): Promise<ProductionAnswers & { domain: string }> {
+  const ask = async (flag: string, question: string, usual?: string) => {
+    if (!canAsk()) {
+      if (usual !== undefined) return usual;
+      throw new UsageError(`There is no terminal to ask on: give --${flag}`);
+    }
+    const hint = usual === undefined ? '' : ` (Enter: ${usual})`;
+    return (await typedLine(`${question}${hint}`)) || usual || '';
+  };
+  const domain = flags.domain ?? (await ask('domain', 'Sending domain, such as example.com'));
+  const { readDomainName } = await import('../src/identity/domains/schema.ts');
+  const read = readDomainName(domain);
+  if ('problem' in read) throw ValidationError.of('domain', read.problem);
+  const hostname =
+    flags.hostname ?? (await ask('hostname', 'Public name of this machine', `mail.${read.domain}`));
+  const publicUrl =
+    flags['public-url'] ?? (await ask('public-url', 'Address of the API', `https://${hostname}`));
+  const mode = flags.mode ?? 'direct';
+  const needsRelay = mode === 'relay' && flags['relay-host'] === undefined;
+  const relayHost = needsRelay
+    ? await ask('relay-host', 'Host of the smarthost')
+    : (flags['relay-host'] ?? null);
+  const dataDir = resolve(flags['data-dir'] ?? 'data');
+  return { domain: read.domain, hostname, publicUrl, mode, relayHost, dataDir };
+}
+
+/** Writes a new file. @throws ValidationError if there is one already */
+async function writeConfig(file: string, answers: ProductionAnswers): Promise<void> {
+  if (existsSync(file)) {
+    throw new ValidationError(
+      `${file} exists already: change it by hand ("svc config check" looks at it), or name another ` +
+        'file by --config',
+    );
+  }
+  const { productionConfig } = await import('../src/core/config/production.ts');
+  writeFileSync(file, productionConfig(answers), { mode: 0o644, flag: 'wx' });
+}
+
+/** Creates what is missing. */
+async function createStore(flags: CommonFlags): Promise<Made> {
+  const loaded = await readStoreConfig(flags);
+  const { config, file } = loaded;
+  const [{ openService }, { createLogger }, { firstStart }, { secretFile }, stores] =
+    await Promise.all([
+      import('../src/service/service.ts'),
+      import('../src/platform/runtime/log.ts'),
+      import('../src/service/first-start.ts'),
+      import('../src/platform/runtime/secrets.ts'),
+      import('../src/platform/store/open.ts'),
+    ]);
+  const { database, dataDir } = config;
+  const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
+  const log = await createLogger({ level: 'silent', pretty: false });
+  const fail = (error: unknown) => {
+    throw asUnreachable(withConfiguration(error, loaded));
+  };
+  const app = await openService(config, log).catch(fail);
+  const first = await firstStart(app).finally(() => app.close());
+  const secret = secretFile(dataDir);
+  return { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
+}
+
+function madeText({ created, store, secret, apiKey }: Made, next = 'svc daemon'): string {
+  if (!created) return `${store} exists already.`;
   return `Created the store ${store}
 and its secret ${secret}: keep a copy of that file elsewhere.
 
@@ -55,5 +179,19 @@ Your first API key, an owner's. It is shown only this once:
 
   ${apiKey}
 
-Next: svc daemon`;
+Next: ${next}`;
+}
+
+async function productionText(made: Made, { domain, dnsRecords }: Domain): Promise<string> {
+  const { cards } = await import('./base/format.ts');
+  const config = `--config ${made.file}`;
+  const unit = `svc daemon unit ${config} > /etc/systemd/system/svc.service`;
+  return `Wrote ${made.file}.
+${madeText(made, unit)}
+
+Publish these DNS records of ${domain}:
+
+${cards(dnsRecords, dnsRecordCard)}${uncheckedNote(dnsRecords, domain)}
+
+Then check the machine: svc doctor --mail ${config}`;
 }

@@ -38,6 +38,7 @@ import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts'
 import { sweepRunMinutes } from '../src/people/runs/counters.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
+import { examineDaily } from '../src/service/doctor/daily.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
   announceFirstStart,
@@ -314,6 +315,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+      { name: 'examine the service', pattern: '37 4 * * *', run: () => examineDaily(app) },
       { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
     ]),
   );

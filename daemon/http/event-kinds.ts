@@ -16,6 +16,7 @@ import * as action from '../../src/inbox/approvals/events.ts';
 import { messageKinds } from '../../src/outbound/messages/events.ts';
 import * as contact from '../../src/people/contacts/events.ts';
 import * as conversation from '../../src/people/conversations/events.ts';
+import * as service from '../../src/service/doctor/events.ts';
 import * as webhook from '../../src/webhooks/events.ts';
 
 const gathered: readonly EventKind[] = [
@@ -31,6 +32,7 @@ const gathered: readonly EventKind[] = [
   ...Object.values(warming),
   ...Object.values(campaignRun),
   ...Object.values(installation),
+  ...Object.values(service),
   ...Object.values(webhook),
 ];
 

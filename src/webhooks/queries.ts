@@ -87,3 +87,16 @@ export async function setEndpoint(
 export const setFailingSince = own.run((db, id: string, since: number | null) =>
   db.updateTable('webhook_endpoints').set({ failing_since: since }).where('id', '=', id),
 );
+
+/** Counts the active endpoints of all organizations, and those of them that fail. */
+export const countEndpoints = own.first(
+  (db) =>
+    db
+      .selectFrom('webhook_endpoints')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('active'),
+        fn.count<number>('failing_since').as('failing'),
+      ])
+      .where('status', '=', 'active'),
+  (row) => ({ active: Number(row?.active ?? 0), failing: Number(row?.failing ?? 0) }),
+);

@@ -156,7 +156,7 @@ it('backup - writes to standard output, and leaves no copy beside the store', as
   await promisify(execFile)('sh', ['-c', script], { cwd: cli.directory, env: { ...cli.env } });
   expect(await cli.json(['backup', 'verify', 'piped.db'])).toMatchObject({ hasSecret: true });
   const left = readdirSync(join(cli.directory, 'data'));
-  expect(left.filter((name) => name.includes('backup'))).toEqual([]);
+  expect(left.filter((name) => name.includes('.backup-'))).toEqual([]);
   expect((await cli.run(['backup', '-', '--json'])).code).toBe(2);
 });
 

@@ -45,6 +45,9 @@ const withoutRoute: Readonly<Record<string, string>> = {
   restore: 'replaces the store',
   'migrate:status': 'reads the schema of the store',
   daemon: 'starts the service',
+  'daemon:unit': 'prints a file for the system',
+  doctor: 'looks at the machine',
+  status: 'looks at the service from outside',
   init: 'makes the store',
 };
 

@@ -33,6 +33,9 @@ const changesNothing = [
     'domains reports',
     'domains show',
     'init',
+    'daemon unit',
+    'doctor',
+    'status',
   ],
   // Asks DNS, and changes only the stored results.
   ...['tracking recheck', 'tracking show', 'warming show'],

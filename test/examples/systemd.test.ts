@@ -3,6 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { composeFile, systemdUnit } from '../../commands/base/unit.ts';
+import { configKeys } from '../../src/core/config/keys.ts';
 import { repository } from '../support/cli.ts';
 
 const file = join(repository, 'examples/systemd/svc.service');
@@ -12,6 +15,31 @@ const analyze = '/usr/bin/systemd-analyze';
 it('the unit is the one that README installs', () => {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8');
   expect(readme).toContain('install -m 644 /opt/svc/examples/systemd/svc.service /etc/systemd/');
+});
+
+it('the unit is what svc daemon unit prints', () => {
+  const places = { home: '/opt/svc', config: '/etc/svc/config.yaml' };
+  expect(unit).toBe(systemdUnit(places));
+  expect(unit).toMatch(/^DynamicUser=true$/m);
+});
+
+it('the compose file builds the Dockerfile, with few rights and one volume', () => {
+  const { services, volumes } = parse(composeFile({ home: repository, config: '/etc/svc.yaml' }));
+  expect(services.svc).toMatchObject({ build: repository, read_only: true, cap_drop: ['ALL'] });
+  expect(services.svc.volumes).toEqual(['svc-data:/data', '/etc/svc.yaml:/etc/svc/config.yaml:ro']);
+  expect(Object.keys(volumes)).toEqual(['svc-data']);
+});
+
+it('the Dockerfile runs the daemon not as root, with one volume, and asks svc status for its health', () => {
+  const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8');
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+  expect(last).toMatch(/^USER node$/m);
+  expect(last.match(/^VOLUME .*$/gm)).toEqual(['VOLUME /data']);
+  const [, health = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(last) ?? [];
+  expect(JSON.parse(health).slice(0, 3)).toEqual(['/opt/svc/bin/svc', 'status', '--wait']);
+  const [, variables = ''] = /^ENV (.*)$/m.exec(last) ?? [];
+  const known = configKeys.map(({ variable }) => variable);
+  for (const one of variables.split(' ')) expect(known).toContain(one.split('=')[0]);
 });
 
 it('the unit restarts the daemon after every end', () => {

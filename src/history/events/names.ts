@@ -53,6 +53,7 @@ export const eventTypes = [
   'extension.installation.created',
   'extension.installation.upgraded',
   'extension.installation.disabled',
+  'service.finding',
   'webhook.disabled',
   'webhook.test',
 ] as const;

@@ -22,6 +22,7 @@ const shownBy: Readonly<Record<Subject, Permission>> = {
   template: 'templates:read',
   warming: 'domains:read',
   campaign: 'campaigns:read',
+  service: 'organization:read',
   webhook: 'webhooks:read',
   extension: 'extensions:read',
 };

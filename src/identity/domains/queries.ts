@@ -191,6 +191,39 @@ export function verifiedDomainNames(db: Db, organizationId: string) {
     .where('status', '=', 'verified');
 }
 
+/** Counts the domains of all organizations by status, without those of the sandbox. */
+export const countDomains = own.all((db) =>
+  db
+    .selectFrom('domains')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+    .where('is_local', '=', 0)
+    .groupBy('status'),
+);
+
+/** Returns some domains of all organizations that are not verified, failed ones first. */
+export const selectUnverified = own.all((db, most: number) =>
+  db
+    .selectFrom('domains')
+    .select(['organization_id', 'domain', 'status'])
+    .where('is_local', '=', 0)
+    .where('status', '!=', 'verified')
+    .orderBy(({ eb }) => eb.case().when('status', '=', 'failed').then(0).else(1).end())
+    .orderBy('domain')
+    .orderBy('id')
+    .limit(most),
+);
+
+/** Finds the oldest verified domain of all organizations. */
+export const findAnyProvenDomain = own.first((db) =>
+  db
+    .selectFrom('domains')
+    .select('domain')
+    .where('is_local', '=', 0)
+    .where('status', '=', 'verified')
+    .orderBy('id')
+    .limit(1),
+);
+
 /** Returns the domains among these names. */
 export function selectDomainsNamed(
   db: Db,

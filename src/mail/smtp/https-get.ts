@@ -1,7 +1,7 @@
 // GET over HTTPS from a host that strangers name: verified certificate, public addresses only, port 443, at
 // most 64 KB, one time limit for all steps. Follows no redirect.
 import { type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Connector } from '../../platform/net/dial.ts';
 import { dialSocket } from '../../platform/net/dial.ts';
 import type { Dns } from '../../platform/net/dns.ts';
@@ -18,6 +18,18 @@ export interface HttpsAccess {
   connector: Connector;
   allowPrivateAddresses: boolean;
   signal: AbortSignal;
+}
+
+/** Capabilities of an app, for a GET. */
+interface Capabilities extends Pick<HttpsAccess, 'dns' | 'random' | 'clock'> {
+  connect: Connector | undefined;
+}
+
+/** Returns the access of requests that end at public addresses only. */
+export function strangerAccess({ dns, random, clock, connect: own }: Capabilities): HttpsAccess {
+  const { signal } = new AbortController();
+  const connector = own ?? connect;
+  return { dns, random, clock, connector, allowPrivateAddresses: false, signal };
 }
 
 export interface HttpsRequest {

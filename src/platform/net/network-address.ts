@@ -55,6 +55,21 @@ export function isThisMachine(address: string): boolean {
   return own.some((one) => parse(one.address)?.toString() === text);
 }
 
+/**
+ * Returns the labels of an address in reverse, as names of DNS have them: `1.2.0.192` of 192.0.2.1, the 32
+ * digits of an IPv6 address (RFC 3596 2.5).
+ */
+export function reversedLabels(address: string): string {
+  const parsed = ipaddr.process(address);
+  const bytes = parsed.toByteArray();
+  if (parsed instanceof ipaddr.IPv4) return bytes.reverse().join('.');
+  const digits = bytes.flatMap((byte) => [byte >> 4, byte & 15]);
+  return digits
+    .reverse()
+    .map((digit) => digit.toString(16))
+    .join('.');
+}
+
 /** Parses the address before the slash; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
 function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wrapped: number } {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {

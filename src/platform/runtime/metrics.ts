@@ -38,6 +38,8 @@ export interface Metrics {
   webhookLag: Gauge;
   /** Running campaign runs that made no message for 15 minutes and wait for nothing: a fault. */
   campaignRunsStalled: Gauge;
+  /** Findings of the daily examination, by `check`: 0 fine or not looked at, 1 warn, 2 fail. */
+  findings: Gauge<'check'>;
 }
 
 /** Creates metrics with their own registry, so that two apps in one test do not share counters. */
@@ -131,6 +133,12 @@ export function createMetrics(): Metrics {
     campaignRunsStalled: new Gauge({
       name: 'svc_campaign_runs_stalled',
       help: 'Campaign runs that dispatched nothing for 15 minutes without a reason to wait',
+      registers,
+    }),
+    findings: new Gauge({
+      name: 'svc_service_findings',
+      help: 'Result of each daily check of svc doctor: 0 ok or skipped, 1 warn, 2 fail',
+      labelNames: ['check'],
       registers,
     }),
   };

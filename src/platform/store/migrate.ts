@@ -16,6 +16,7 @@ import { campaigns } from './migrations/0008-campaigns.ts';
 import { extensions } from './migrations/0009-extensions.ts';
 import { sendingDomains } from './migrations/0010-sending-domains.ts';
 import { senderProofs } from './migrations/0011-sender-proofs.ts';
+import { serviceFindings } from './migrations/0012-service-findings.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   extensions,
   sendingDomains,
   senderProofs,
+  serviceFindings,
 ];
 
 export interface MigrationStatus {

@@ -20,6 +20,7 @@ const shownBy: readonly [RegExp, Permission][] = [
   [/^template\./, 'templates:read'],
   [/^campaign\./, 'campaigns:read'],
   [/^extension\./, 'extensions:read'],
+  [/^service\./, 'organization:read'],
   [/^webhook\.(?!test$)/, 'webhooks:read'],
 ];
 

@@ -2,9 +2,9 @@
 // answer.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
-import { httpsGet } from '../../../mail/smtp/https-get.ts';
+import { httpsGet, strangerAccess } from '../../../mail/smtp/https-get.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
-import { type RdapPatience, rdapAccess } from './rdap.ts';
+import type { RdapPatience } from './rdap.ts';
 
 /** Base URLs of RDAP servers by domain suffix. */
 export type RdapServers = ReadonlyMap<string, readonly string[]>;
@@ -37,7 +37,7 @@ export async function rdapServers(app: App, patience: RdapPatience): Promise<Rda
 async function fetchServers(app: App, patience: RdapPatience): Promise<RdapServers | null> {
   try {
     const asked = { host: ianaHost, path: ianaPath, accept: 'application/json', ...patience };
-    const { statusCode, text } = await httpsGet(asked, rdapAccess(app));
+    const { statusCode, text } = await httpsGet(asked, strangerAccess(app));
     if (statusCode !== 200) throw new Error(`${ianaHost} answered with status ${statusCode}`);
     return readServers(JSON.parse(text));
   } catch (error) {

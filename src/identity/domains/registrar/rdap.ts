@@ -1,8 +1,7 @@
 // Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64 KB, 5 s, at
 // most three redirects, each to a public address.
-import { connect } from 'node:net';
 import type { App } from '../../../core/app.ts';
-import { type HttpsAccess, httpsGet } from '../../../mail/smtp/https-get.ts';
+import { httpsGet, strangerAccess } from '../../../mail/smtp/https-get.ts';
 
 /** Time-outs of one request. */
 export interface RdapPatience {
@@ -20,19 +19,6 @@ export interface Registration {
 const mostRedirects = 3;
 const longestName = 200;
 const mostEntities = 50;
-
-/** Returns the capabilities of requests to strangers, which end at public addresses only. */
-export function rdapAccess({ dns, random, clock, connect: connector }: App): HttpsAccess {
-  const { signal } = new AbortController();
-  return {
-    dns,
-    random,
-    clock,
-    connector: connector ?? connect,
-    allowPrivateAddresses: false,
-    signal,
-  };
-}
 
 /**
  * Returns the registrar that the server names; null if it does not know the domain or names none.
@@ -54,7 +40,7 @@ export async function askRegistrar(
     const { connectMs } = patience;
     const path = `${url.pathname}${url.search}`;
     const asked = { host: url.hostname, path, accept: 'application/rdap+json', connectMs, totalMs };
-    const answer = await httpsGet(asked, rdapAccess(app));
+    const answer = await httpsGet(asked, strangerAccess(app));
     if (answer.statusCode === 404) return null;
     if (answer.statusCode === 200) return readRegistration(JSON.parse(answer.text));
     if (![301, 302, 303, 307, 308].includes(answer.statusCode) || answer.location === null) {

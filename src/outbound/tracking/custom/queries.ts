@@ -72,6 +72,17 @@ const hosts = own.rowsOf('tracking_hosts', 'custom-tracking');
 
 export const insertHost = (db: Db, row: TrackingHostRow) => hosts.insert(db, row, ['domain_id']);
 
+/** Returns the hosts whose certificates expire before `until`, the earliest first. */
+export const selectExpiringHosts = own.all((db, until: number, most: number) =>
+  db
+    .selectFrom('tracking_hosts')
+    .select(['hostname', 'certificate_expires_at'])
+    .where('certificate_expires_at', 'is not', null)
+    .where('certificate_expires_at', '<', until)
+    .orderBy('certificate_expires_at')
+    .limit(most),
+);
+
 export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHostRow | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')

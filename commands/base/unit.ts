@@ -1,0 +1,82 @@
+// The texts of `svc daemon unit`: a unit of systemd, and a compose file.
+import { join } from 'node:path';
+
+export interface UnitPlaces {
+  /** Folder of the program. */
+  home: string;
+  /** Absolute path of the configuration file. */
+  config: string;
+}
+
+/** Returns a systemd unit that runs the daemon with few rights, as a user of its own. */
+export function systemdUnit({ home, config }: UnitPlaces): string {
+  return `# Runs svc with few rights, as a user that exists only while it runs. It can write to /var/lib/svc only:
+# docs/operations.md. Made by "svc daemon unit".
+[Unit]
+Description=svc, email delivery
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+DynamicUser=true
+User=svc
+ExecStart=${join(home, 'bin/svc')} daemon --config ${config}
+ExecReload=/bin/sh -c "kill -HUP $MAINPID"
+Restart=always
+RestartSec=2
+TimeoutStopSec=30
+LimitNOFILE=65536
+StateDirectory=svc
+StateDirectoryMode=0700
+UMask=0077
+AmbientCapabilities=CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+NoNewPrivileges=true
+ProtectSystem=strict
+ProtectHome=true
+ProtectProc=invisible
+ProtectClock=true
+ProtectHostname=true
+ProtectKernelLogs=true
+ProtectKernelModules=true
+ProtectKernelTunables=true
+ProtectControlGroups=true
+PrivateDevices=true
+PrivateTmp=true
+LockPersonality=true
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=true
+RestrictRealtime=true
+RestrictSUIDSGID=true
+RemoveIPC=true
+SystemCallArchitectures=native
+# V8 compiles at run time, so MemoryDenyWriteExecute cannot be set.
+SystemCallFilter=@system-service
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** Returns a compose file that builds and runs the image of the Dockerfile. */
+export function composeFile({ home, config }: UnitPlaces): string {
+  return `# Runs svc in a container with few rights. Made by "svc daemon unit --docker".
+services:
+  svc:
+    build: ${home}
+    restart: always
+    stop_grace_period: 30s
+    read_only: true
+    tmpfs: [/tmp]
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    ports:
+      - "25:2525"
+      - "127.0.0.1:4025:4025"
+    volumes:
+      - svc-data:/data
+      - ${config}:/etc/svc/config.yaml:ro
+volumes:
+  svc-data:
+`;
+}

@@ -1,0 +1,77 @@
+// `svc status`: the service on one screen. --wait is for supervisors: Dockerfile, scripts.
+import { Flags } from '@oclif/core';
+import type { ServiceStatus } from '../src/service/status.ts';
+import { BaseCommand } from './base/command.ts';
+import { ExpectationError } from './base/failure.ts';
+import { keptAlive } from './base/keep-alive.ts';
+import { print } from './base/output.ts';
+import { countsLine } from './base/queue.ts';
+import { readStoreConfig, withApp } from './base/session.ts';
+import { secondsFrom } from './base/since.ts';
+
+const pauseMs = 200;
+
+async function statusText(status: ServiceStatus): Promise<string> {
+  const { plainText } = await import('./base/format.ts');
+  const { daemon, mode, store, queue, domains, endpoints, findings, lastBackup } = status;
+  const domainCounts = Object.entries(domains).map(([name, count]) => `${count} ${name}`);
+  const lines: [string, string][] = [
+    ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
+    ['mode', mode],
+    ['store', store],
+    ['queue', countsLine(queue.counts, queue.countedUpTo)],
+    ['domains', domainCounts.join(', ') || 'none yet: svc domains add'],
+    ['webhooks', `${endpoints.active} active, ${endpoints.failing} failing`],
+    ['backup', lastBackup ? `${lastBackup.at} to ${lastBackup.file}` : 'none yet: svc backup'],
+    ...findings.map(({ name, status, found }): [string, string] => [status, `${name}: ${found}`]),
+  ];
+  return lines.map(([name, text]) => `${name.padEnd(9)} ${plainText(text)}`).join('\n');
+}
+
+export default class Status extends BaseCommand {
+  static override summary = 'Show the service on one screen';
+
+  static override description =
+    'The daemon, the queue, the domains, and what the last daily check found (svc doctor checks now). Ends ' +
+    'with exit code 7 if the daemon is not ready. With --wait it waits for that, and ends with 8 at the time-out.';
+
+  static override examples = [
+    { description: 'Show the service', command: 'svc status' },
+    { description: 'Wait until the daemon is ready', command: 'svc status --wait --timeout 30s' },
+  ];
+
+  static override flags = {
+    wait: Flags.boolean({ description: 'Wait until the daemon is ready' }),
+    timeout: Flags.string({
+      description: 'Longest time to wait, such as 90s or 30m (default: 10s)',
+      dependsOn: ['wait'],
+      helpValue: 'TIME',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Status);
+    const timeoutMs = (secondsFrom('--timeout', flags.timeout ?? '10s') ?? 0) * 1_000;
+    const { config } = await readStoreConfig(flags);
+    const { readiness, serviceStatus } = await import('../src/service/status.ts');
+    const { sleep, systemClock } = await import('../src/platform/runtime/clock.ts');
+    const endsAt = systemClock.elapsed() + timeoutMs;
+    const daemon = await keptAlive(async () => {
+      for (;;) {
+        const found = await readiness(config);
+        const isOver = !flags.wait || systemClock.elapsed() >= endsAt;
+        if (found.isReady || isOver) return found;
+        await sleep(systemClock, pauseMs);
+      }
+    });
+    if (flags.wait && !daemon.isReady) {
+      throw new ExpectationError(`the daemon is not ready: ${daemon.problem}`);
+    }
+    const status = await withApp(flags, (app) => serviceStatus(app, daemon));
+    await print(flags, status, () => statusText(status));
+    if (!daemon.isReady) {
+      const { UnreachableError } = await import('../src/platform/errors.ts');
+      throw new UnreachableError(`The daemon is not ready: ${daemon.problem}`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// Runs the checks of `svc doctor`, by a command or once a day by the daemon.
+import type { App } from '../../core/app.ts';
+import { messageOf } from '../../platform/errors.ts';
+import {
+  type Check,
+  type Finding,
+  type Machine,
+  type Surroundings,
+  skipped,
+  warn,
+} from './finding.ts';
+import { identityChecks } from './identity.ts';
+import { machineChecks, thisMachine } from './machine.ts';
+import { mailChecks } from './mail.ts';
+import { networkChecks, offlineReason } from './network.ts';
+
+export const checks: readonly Check[] = [
+  ...machineChecks,
+  ...networkChecks,
+  ...identityChecks,
+  ...mailChecks,
+];
+
+/** Time after which a check is given up. */
+const longestMs = 30_000;
+
+interface Examination {
+  /** Names of the checks; all of them without. */
+  only?: readonly string[];
+  /** Looks at mail to other servers too. */
+  mail?: boolean;
+  machine?: Machine;
+}
+
+/** Looks at the service and its machine. Never rejects because of what it finds. */
+export async function examine(
+  app: App,
+  { only, mail = false, machine = thisMachine }: Examination = {},
+): Promise<Finding[]> {
+  const chosen = checks.filter((check) =>
+    only ? only.includes(check.name) : mail || check.isOfMail !== true,
+  );
+  const asksInternet = chosen.some((check) => check.needsInternet || check.name === 'resolver');
+  const offline = asksInternet ? await offlineReason(app) : null;
+  const surroundings = { app, machine, offline };
+  return Promise.all(chosen.map((check) => findingOf(check, surroundings)));
+}
+
+async function findingOf(check: Check, surroundings: Surroundings): Promise<Finding> {
+  const { name } = check;
+  if (check.needsInternet && surroundings.offline !== null) {
+    return { check: name, ...skipped('the Internet cannot be asked: see resolver') };
+  }
+  const { clock } = surroundings.app;
+  let cancel = () => {};
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = clock.after(longestMs, () => {
+      reject(new Error(`no result within ${longestMs / 1000} s`));
+    });
+  });
+  try {
+    return { check: name, ...(await Promise.race([check.look(surroundings), late])) };
+  } catch (error) {
+    const remedy = 'Look at the named cause, and run the check again.';
+    const found = `the check could not be made: ${messageOf(error)}`;
+    return { check: name, ...warn(found, remedy, `svc doctor --only ${name}`) };
+  } finally {
+    cancel();
+  }
+}
