@@ -36,7 +36,10 @@ export default class Doctor extends BaseCommand {
   static override examples = [
     { description: 'Check the service', command: 'svc doctor' },
     { description: 'Check that mail can leave, too', command: 'svc doctor --mail' },
-    { description: 'Mend the rights of files', command: 'svc doctor --only files --fix' },
+    {
+      description: 'Keep files to their owner again',
+      command: 'svc doctor --only files --fix',
+    },
     {
       description: 'Print the failed checks for a program',
       command: 'svc doctor --json | jq \'.findings[] | select(.status == "fail")\'',

@@ -42,7 +42,7 @@ export default class Init extends BaseCommand {
       command: 'svc init --config /etc/svc/config.yaml',
     },
     {
-      description: 'Set up a server for a domain',
+      description: 'Write a configuration for a server, and add a domain',
       command: 'svc init --production --domain example.com --hostname mail.example.com',
     },
   ];
@@ -184,8 +184,7 @@ Next: ${next}`;
 
 async function productionText(made: Made, { domain, dnsRecords }: Domain): Promise<string> {
   const { cards } = await import('./base/format.ts');
-  const config = `--config ${made.file}`;
-  const unit = `svc daemon unit ${config} > /etc/systemd/system/svc.service`;
+  const unit = `svc daemon unit --config ${made.file} > /etc/systemd/system/svc.service`;
   return `Wrote ${made.file}.
 ${madeText(made, unit)}
 
@@ -193,5 +192,5 @@ Publish these DNS records of ${domain}:
 
 ${cards(dnsRecords, dnsRecordCard)}${uncheckedNote(dnsRecords, domain)}
 
-Then check the machine: svc doctor --mail ${config}`;
+Then check the machine: svc doctor --mail --config ${made.file}`;
 }

@@ -32,7 +32,7 @@ export default class Status extends BaseCommand {
   static override summary = 'Show the service on one screen';
 
   static override description =
-    'The daemon, the queue, the domains, and what the last daily check found (svc doctor checks now). Ends ' +
+    'The daemon, the queue, the domains, and what the last daily check found ("svc doctor" checks now). Ends ' +
     'with exit code 7 if the daemon is not ready. With --wait it waits for that, and ends with 8 at the time-out.';
 
   static override examples = [

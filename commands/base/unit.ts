@@ -10,7 +10,7 @@ export interface UnitPlaces {
 
 /** Returns a systemd unit that runs the daemon with few rights, as a user of its own. */
 export function systemdUnit({ home, config }: UnitPlaces): string {
-  return `# Runs svc with few rights, as a user that exists only while it runs. It can write to /var/lib/svc only:
+  return `# Runs the daemon with few rights, as a user that exists only while it runs. It can write to /var/lib/svc only:
 # docs/operations.md. Made by "svc daemon unit".
 [Unit]
 Description=svc, email delivery
@@ -60,7 +60,7 @@ WantedBy=multi-user.target
 
 /** Returns a compose file that builds and runs the image of the Dockerfile. */
 export function composeFile({ home, config }: UnitPlaces): string {
-  return `# Runs svc in a container with few rights. Made by "svc daemon unit --docker".
+  return `# Runs the daemon in a container with few rights. Made by "svc daemon unit --docker".
 services:
   svc:
     build: ${home}

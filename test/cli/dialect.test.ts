@@ -48,7 +48,6 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'daemon:unit': 'prints a file for the system',
   doctor: 'looks at the machine',
   status: 'looks at the service from outside',
-  init: 'makes the store',
 };
 
 /** Commands that call the service beside their route. */
@@ -57,6 +56,7 @@ const besideRoute: Readonly<Record<string, string>> = {
   'messages:expect': 'reads a link or code out of the mail, which the API does not',
   'blocks:show': 'finds a block by its address',
   'templates:lint': 'compiles a folder that no template has yet',
+  init: '--production registers a domain after it made the store',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
   'templates:clone': 'writes the files of main, without staged ones',

@@ -21,7 +21,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 
 /** Returns the longest time that this thread's core worked, until `work` ended, without a turn of its timers. */
 export async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  // Garbage of earlier tests of this process is no part of the work.
+  // Garbage of earlier tests of this process does not belong to the work.
   collectGarbage();
   let longest = 0;
   let last = startWork();

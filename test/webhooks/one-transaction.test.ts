@@ -48,6 +48,8 @@ import { lockRun } from '../../src/people/runs/queries.ts';
 import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
 import { lastly } from '../../src/platform/store/last-writes.ts';
+import { examineDaily } from '../../src/service/doctor/daily.ts';
+import { thisMachine } from '../../src/service/doctor/machine.ts';
 import { hooks } from '../../src/service/service.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../src/webhooks/disable.ts';
@@ -306,6 +308,10 @@ const causes: Record<string, Cause> = {
     await pauseOrganization(app, caller.organizationId, {});
     return () => resumeOrganization(app, caller.organizationId, {});
   },
+  'service.finding': async ({ app }) => {
+    const disk = () => ({ freeBytes: 0, totalBytes: 1 });
+    return () => examineDaily(app, { ...thisMachine, disk });
+  },
   'warming.held': async (world) => {
     await warmingOf(world, 100);
     await count(world, ill, 100, 5);
@@ -410,6 +416,7 @@ it('a cause exists for each published kind', () => {
   const untold = [
     // Many transactions, the event in the last one.
     'contact.imported',
+    // The token leaves only by mail: test/outbound/sending/sender-proof.test.ts.
     'sender.verified',
   ];
   const told = eventKinds

@@ -15,7 +15,7 @@ export interface ProductionAnswers {
   relayHost: string | null;
 }
 
-const head = `# The configuration of svc on a server, written by "svc init --production".
+const head = `# The configuration of a server, written by "svc init --production".
 # "svc config example" shows all keys, "svc config check" finds mistakes.`;
 
 /** Returns the text of the file. */

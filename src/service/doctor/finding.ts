@@ -1,14 +1,14 @@
-// What one check of `svc doctor` found, and what checks look at.
+// The result of one check of `svc doctor`, and the surroundings of checks.
 import type { App } from '../../core/app.ts';
 
-/** `skipped`: it could not be looked at, or does not matter in this configuration. */
+/** `skipped`: a check without a result, or without a meaning in this configuration. */
 export type FindingStatus = 'ok' | 'warn' | 'fail' | 'skipped';
 
 export interface Found {
   status: FindingStatus;
-  /** A sentence on what is there. */
+  /** The state of the machine, as a sentence. */
   found: string;
-  /** Next step; null if there is nothing to do. */
+  /** Next step; null for `ok` and `skipped`. */
   remedy: string | null;
   /** A command of the next step. */
   command: string | null;
@@ -29,18 +29,18 @@ export interface Machine {
   modeOf(path: string): number | null;
 }
 
-/** What checks look at. */
+/** The service and its machine, for checks. */
 export interface Surroundings {
   app: App;
   machine: Machine;
-  /** Reason why the Internet cannot be asked; null if it can. */
+  /** Obstacle on the way to the Internet; null without one. */
   offline: string | null;
 }
 
 export interface Check {
   name: string;
   needsInternet?: true;
-  /** Concerns mail to other servers: looked at with `--mail`. */
+  /** Part of `--mail`: mail to other servers. */
   isOfMail?: true;
   look(surroundings: Surroundings): Promise<Found>;
 }

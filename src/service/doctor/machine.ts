@@ -71,7 +71,7 @@ export const machineChecks: readonly Check[] = [
     async look({ app, machine }) {
       const found = `Node ${machine.nodeVersion}, ${await engineVersion(app.store.db)}`;
       if (Number.parseInt(machine.nodeVersion, 10) >= leastNode) return ok(found);
-      const remedy = `Run svc with Node ${leastNode} or later: "npm install" brings it along.`;
+      const remedy = `Use Node ${leastNode} or later: "npm install" brings it along.`;
       return fail(found, remedy, 'npm install');
     },
   },
