@@ -352,13 +352,14 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)
     .selectFrom('domains')
-    .selectAll()
-    .select(({ fn }) =>
+    // No more columns: after an outage all domains are due, and are sorted here.
+    .select(({ fn }) => [
+      'id',
       fn
         .agg<number>('row_number')
         .over((over) => over.partitionBy('organization_id').orderBy('next_check_at').orderBy('id'))
         .as('turn'),
-    )
+    ])
     .where('next_check_at', '<=', now)
     .as('due');
   return tables<DomainTables>(db)
