@@ -4,6 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { sweepBuckets } from '../src/access/admission/shared-buckets.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
+import { sweepSessions } from '../src/access/sessions/sessions.ts';
 import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
@@ -128,6 +129,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
     const ready = {
       httpUrl,
+      consoleUrl: app.config.console.enabled ? `${httpUrl}/console` : null,
       smtpPort,
       submissionPort,
       mode: app.config.delivery.mode,
@@ -306,6 +308,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
         run: () => sweepIdempotencyKeys(app),
       },
       { name: 'expire proposals', pattern: '* * * * *', run: () => expireActions(app) },
+      { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
@@ -363,6 +366,7 @@ async function startHttp(
     routes,
     eventKinds,
     authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    sessions: authenticator,
     ...limitsBy(admission),
     isQueueRunning: () => pipeline.isRunning(),
     loopDelay,

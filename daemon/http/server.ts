@@ -9,6 +9,8 @@ import {
   ResourceNotFoundError,
   UnreachableError,
 } from '../../src/platform/errors.ts';
+import { createPasses } from '../console/api.ts';
+import type { ConsoleParts } from '../console/console.ts';
 import { whyNotListening } from '../port-holder.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
@@ -19,6 +21,7 @@ import {
   type Connections,
   trackConnections,
 } from './connections.ts';
+import { mountConsole } from './console.ts';
 import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
@@ -62,6 +65,8 @@ export interface HttpServerOptions {
   /** Event kinds for the webhooks of the OpenAPI document. */
   eventKinds?: readonly EventKind[];
   authenticate: Authenticate;
+  /** Signs people in to the console; without it there is no console. */
+  sessions?: ConsoleParts['authenticator'];
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
@@ -125,15 +130,19 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   });
   mountStorage(server, app, workload);
   mountTracking(server, app, workload);
+  const passes = createPasses(() => Buffer.from(app.random.bytes(32)).toString('base64url'));
   const dispatcher = {
     app,
-    authenticate: options.authenticate,
+    authenticate: async (key: string) => passes.callerOf(key) ?? options.authenticate(key),
     admit: options.admit,
     limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes, app.clock),
     streams: createStreams(app.clock),
     workload,
   };
+  if (options.sessions && app.config.console.enabled) {
+    mountConsole(server, { app, authenticator: options.sessions, passes });
+  }
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
   mountGit(server, dispatcher);

@@ -13,10 +13,10 @@ import {
   UnauthorizedError,
 } from '../../src/platform/errors.ts';
 import { parseAddress } from '../../src/platform/net/address.ts';
+import { FailedLogins } from '../failed-logins.ts';
 import { openCertificate } from './certificate.ts';
 import { isLoopback } from './connection.ts';
 import { replies, SmtpRefusal } from './errors.ts';
-import { FailedLogins } from './failed-logins.ts';
 import { type SubmissionLimits, standardSubmissionLimits } from './limits.ts';
 import { createMailMemory } from './mail-collector.ts';
 import { createListener, type SmtpListener } from './server.ts';

@@ -1,12 +1,17 @@
-// The body of an unsubscribe form: a few bytes, with a short time-out.
+// The body of a form: bounded bytes, with a short time-out.
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
-const mostBytes = 4_096;
+/** Room for a form of a recipient's page. */
+const usualBytes = 4_096;
 const longestMs = 10_000;
 
 /** Returns null for a body that is larger, incomplete, or takes longer than 10 s. */
-export function readForm(request: IncomingMessage, clock: Clock): Promise<Buffer | null> {
+export function readForm(
+  request: IncomingMessage,
+  clock: Clock,
+  mostBytes = usualBytes,
+): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -48,6 +48,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'daemon:unit': 'prints a file for the system',
   doctor: 'looks at the machine',
   status: 'looks at the service from outside',
+  open: 'makes a link for a browser',
 };
 
 /** Commands that call the service beside their route. */

@@ -36,6 +36,7 @@ const changesNothing = [
     'daemon unit',
     'doctor',
     'status',
+    'open',
   ],
   // Asks DNS, and changes only the stored results.
   ...['tracking recheck', 'tracking show', 'warming show'],

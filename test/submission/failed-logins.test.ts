@@ -1,6 +1,6 @@
 // The bound on failed logins of an address in a minute.
 import { expect, it } from 'vitest';
-import { FailedLogins } from '../../daemon/smtp/failed-logins.ts';
+import { FailedLogins } from '../../daemon/failed-logins.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const most = 3;

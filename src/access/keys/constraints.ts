@@ -29,7 +29,10 @@ function rangesOf(constraints: KeyConstraints): AddressRange[] {
  * Refuses a request from `peer`, the remote address of the connection; null if the key allows it. The text
  * names the address but not the ranges: a thief of the key learns none.
  */
-function outsideRanges({ constraints }: Caller, peer: string | undefined): ForbiddenError | null {
+export function outsideRanges(
+  { constraints }: Caller,
+  peer: string | undefined,
+): ForbiddenError | null {
   if (!constraints?.ipRanges) return null;
   if (peer !== undefined && isInRanges(peer, rangesOf(constraints))) return null;
   return new ForbiddenError(

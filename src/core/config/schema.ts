@@ -227,7 +227,7 @@ export const configSchema = z.strictObject(
 );
 
 /** Areas that this version validates but does not use: a value set there causes a warning. */
-export const reservedKeys: readonly string[] = ['storage', 'console'];
+export const reservedKeys: readonly string[] = ['storage'];
 
 /** Keys with values that are never shown; of `database.url` only the password is hidden. */
 export const secretKeys: readonly string[] = [

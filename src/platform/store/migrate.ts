@@ -17,6 +17,7 @@ import { extensions } from './migrations/0009-extensions.ts';
 import { sendingDomains } from './migrations/0010-sending-domains.ts';
 import { senderProofs } from './migrations/0011-sender-proofs.ts';
 import { serviceFindings } from './migrations/0012-service-findings.ts';
+import { console } from './migrations/0013-console.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   sendingDomains,
   senderProofs,
   serviceFindings,
+  console,
 ];
 
 export interface MigrationStatus {

@@ -1,0 +1,56 @@
+// `svc open`. Sessions of the console: src/access/sessions/sessions.ts.
+import { spawn } from 'node:child_process';
+import { Args } from '@oclif/core';
+import { ValidationError } from '../src/platform/errors.ts';
+import { BaseCommand } from './base/command.ts';
+import { print, writeNote } from './base/output.ts';
+import { withCaller } from './base/session.ts';
+
+export default class Open extends BaseCommand {
+  static override summary = 'Open the console in a browser, as the operator';
+
+  static override description =
+    'Prints a link that signs in once, within a minute, in the organization of --org. On a desktop it opens ' +
+    'the browser too.';
+
+  static override examples = [
+    { description: 'Open the console', command: 'svc open' },
+    { description: 'Open the list of messages', command: 'svc open messages' },
+  ];
+
+  static override args = {
+    path: Args.string({ description: 'Page below /console, such as messages' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Open);
+    await withCaller(flags, async (app, { organizationId }) => {
+      if (!app.config.console.enabled) {
+        throw new ValidationError('The console is off: set console.enabled in the configuration');
+      }
+      const { makeLink } = await import('../src/access/sessions/sessions.ts');
+      const to =
+        args.path === undefined ? '' : `?to=${encodeURIComponent(`/console/${args.path}`)}`;
+      const token = await makeLink(app, organizationId);
+      const { host, port, publicUrl } = app.config.http;
+      const base = publicUrl ?? `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+      const url = `${base}/console/open/${token}${to}`;
+      await print(flags, { url }, () => url);
+      if (!flags.json && process.stdout.isTTY && hasDesktop()) openBrowser(url);
+      else writeNote('The link works once, within a minute.');
+    });
+  }
+}
+
+function hasDesktop(): boolean {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  return process.platform === 'darwin' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
+}
+
+function openBrowser(url: string): void {
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  // Without such a program the printed link remains.
+  spawn(program, [url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}

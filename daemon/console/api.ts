@@ -1,0 +1,85 @@
+// The console asks the API as its own client, within the process: each page shows what the route answers to the
+// caller of the session, and no more. So permissions, limits and errors are those of the API.
+import type { FastifyInstance } from 'fastify';
+import type { Caller, Method } from '../../src/core/api/route.ts';
+
+/** An error object of the API (specification 7). */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly tag: string;
+  readonly requestId: string;
+
+  constructor(status: number, body: { _tag?: string; message?: string }, requestId: string) {
+    super(body.message ?? `The API answered with status ${status}`);
+    this.status = status;
+    this.tag = body._tag ?? 'Error';
+    this.requestId = requestId;
+  }
+}
+
+/** Asks routes as one caller. @throws Refusal for an answer of 400 or more */
+export interface Api {
+  get<T>(path: string, query?: Record<string, unknown>): Promise<T>;
+  send<T>(method: Exclude<Method, 'GET'>, path: string, body?: object): Promise<T>;
+}
+
+/** Callers of questions under way, by a secret that stands in for their key. */
+export interface Passes {
+  /** Returns the caller of a secret; null for any other text. */
+  callerOf(secret: string): Caller | null;
+  /** Holds a secret for a caller while `ask` runs. */
+  during<T>(caller: Caller, ask: (secret: string) => Promise<T>): Promise<T>;
+}
+
+/** Creates the passes of one process; `newSecret` makes a text that nobody can guess. */
+export function createPasses(newSecret: () => string): Passes {
+  const callers = new Map<string, Caller>();
+  return {
+    callerOf: (secret) => callers.get(secret) ?? null,
+    async during(caller, ask) {
+      const secret = newSecret();
+      callers.set(secret, caller);
+      try {
+        return await ask(secret);
+      } finally {
+        callers.delete(secret);
+      }
+    },
+  };
+}
+
+/** Returns the API for a caller at an address. */
+export function apiFor(
+  inject: FastifyInstance['inject'],
+  passes: Passes,
+  { caller, address }: { caller: Caller; address: string },
+): Api {
+  const ask = async (method: Method, url: string, body?: object) =>
+    passes.during(caller, async (secret) => {
+      const answer = await inject({
+        method,
+        url,
+        remoteAddress: address,
+        headers: { 'x-api-key': secret, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { payload: JSON.stringify(body) }),
+      });
+      const parsed: unknown = answer.body === '' ? {} : JSON.parse(answer.body);
+      if (answer.statusCode < 400) return parsed as never;
+      throw new Refusal(
+        answer.statusCode,
+        parsed as object,
+        String(answer.headers['x-request-id']),
+      );
+    });
+  return {
+    get: (path, query = {}) => ask('GET', withQuery(path, query)),
+    send: (method, path, body) => ask(method, path, body),
+  };
+}
+
+/** Adds the given values to a path; empty ones are left out. */
+export function withQuery(path: string, query: Record<string, unknown>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? path : `${path}?${text}`;
+}

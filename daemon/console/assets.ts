@@ -1,0 +1,36 @@
+// The style, the script and the icon of the console. Their names have a hash of their bytes, so browsers keep them.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+export interface Asset {
+  type: string;
+  bytes: Buffer;
+}
+
+export interface AssetUrls {
+  style: string;
+  script: string;
+  icon: string;
+}
+
+export interface Assets {
+  urls: AssetUrls;
+  /** By the last part of the URL. */
+  files: ReadonlyMap<string, Asset>;
+}
+
+/** Reads the files. */
+export function readAssets(): Assets {
+  const files = new Map<string, Asset>();
+  const put = (name: string, type: string) => {
+    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+    const hashed = name.replace('.', `-${hash}.`);
+    files.set(hashed, { type: `${type}; charset=utf-8`, bytes });
+    return `/console/assets/${hashed}`;
+  };
+  const style = put('console.css', 'text/css');
+  const script = put('console.js', 'text/javascript');
+  const icon = put('icon.svg', 'image/svg+xml');
+  return { urls: { style, script, icon }, files };
+}

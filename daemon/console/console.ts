@@ -1,0 +1,327 @@
+// The console: pages for a browser at `/console`. Signs in by an API key or by a link of `svc open`, checks each form,
+// and draws pages that ask the API (api.ts). Loaded at the first visit.
+//
+//   request            | needs
+//   -------------------+-----------------------------------------------------------------------
+//   GET                | a session; changes nothing
+//   POST               | a session, the token of its forms, and an `Origin` of our own
+//   POST sign-in       | the token of its form; ten failures a minute for an address
+//   POST open          | a link of `svc open`, once
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator } from '../../src/access/keys/authenticator.ts';
+import { outsideRanges } from '../../src/access/keys/constraints.ts';
+import {
+  beginSession,
+  endSession,
+  endSessionsOfKey,
+  findSession,
+  newToken,
+  type Session,
+  useLink,
+} from '../../src/access/sessions/sessions.ts';
+import { allows } from '../../src/core/api/permission.ts';
+import type { App } from '../../src/core/app.ts';
+import { FailedLogins } from '../failed-logins.ts';
+import { readForm } from '../tracking/form.ts';
+import { apiFor, type Passes, Refusal } from './api.ts';
+import { type Assets, readAssets } from './assets.ts';
+import { html, isKnownLink } from './html.ts';
+import { drawPage, drawPlain } from './layout.ts';
+import { type Action, type Asked, type Form, matchPath, type Page, type View } from './page.ts';
+import { pages } from './pages/pages.ts';
+
+export interface ConsoleParts {
+  app: App;
+  authenticator: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;
+  passes: Passes;
+  inject: FastifyInstance['inject'];
+}
+
+interface Answer {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+}
+
+const root = '/console';
+const cookieName = 'svc_console';
+/** Cookie of the form to sign in, before there is a session. */
+const formCookie = 'svc_console_form';
+const mostFailures = 10;
+const mostFormBytes = 512 * 1024;
+const longestToken = 200;
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const commonHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+/** The console of one process. */
+export class Console {
+  readonly #parts: ConsoleParts;
+  readonly #assets: Assets = readAssets();
+  readonly #failures: FailedLogins;
+
+  constructor(parts: ConsoleParts) {
+    this.#parts = parts;
+    this.#failures = new FailedLogins(parts.app.clock, mostFailures);
+  }
+
+  /** Answers a request below `/console`. */
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const [path = ''] = request.url.slice(root.length).split('?');
+    const asset = path.startsWith('/assets/') && this.#assets.files.get(path.slice(8));
+    if (asset) {
+      return reply
+        .header('content-type', asset.type)
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .header('cross-origin-resource-policy', 'same-origin')
+        .send(asset.bytes);
+    }
+    const { status, body, headers = {} } = await this.#answer(request, decoded(path));
+    return reply
+      .code(status)
+      .headers({ ...commonHeaders, ...headers })
+      .send(body);
+  }
+
+  async #answer(request: FastifyRequest, path: string): Promise<Answer> {
+    const isPost = request.method === 'POST';
+    if (isPost && !this.#isOwnOrigin(request)) {
+      return this.#plain(403, 'Not from here', 'This form was not sent by a page of the console.');
+    }
+    const form = isPost ? await this.#readForm(request) : {};
+    if (form === null) {
+      return this.#plain(413, 'Too much', 'The form is larger than 512 KB, or came too slowly.');
+    }
+    const [, link] = /^\/open\/([\w-]+)$/.exec(path) ?? [];
+    if (link !== undefined) return this.#open(isPost, link, request.query as Form);
+    const token = cookieIn(request);
+    const { app, authenticator } = this.#parts;
+    const session = token === null ? null : await findSession(app, authenticator, token);
+    if (path === '/sign-in' && isPost) {
+      const own = cookieIn(request, formCookie);
+      if (own !== null && isSame(form['_form'] ?? '', formTokenOf(own)))
+        return this.#signIn(request, form);
+      return this.#signInPage(request, 'The form was too old: try again.', 403);
+    }
+    if (!session) return this.#signInPage(request);
+    if (isPost && !isSame(form['_form'] ?? '', formTokenOf(session.token))) {
+      return this.#plain(403, 'The form is too old', 'Load the page again, and send it once more.');
+    }
+    if (path === '/sign-out' && isPost) return this.#signOut(session, form);
+    return this.#page(request, session, path.replace(/\/$/, ''), form);
+  }
+
+  /**
+   * Looks at what browsers tell of the page that sent a form. Pages without a referrer send `Origin: null`; then, and
+   * where a browser tells nothing, the token of the form decides.
+   */
+  #isOwnOrigin({ headers }: FastifyRequest): boolean {
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+    const { origin } = headers;
+    if (origin === undefined || origin === 'null') return true;
+    if (!URL.canParse(origin)) return false;
+    const { host, origin: whole } = new URL(origin);
+    const { publicUrl } = this.#parts.app.config.http;
+    return host === headers.host || (publicUrl !== null && whole === new URL(publicUrl).origin);
+  }
+
+  async #readForm(request: FastifyRequest): Promise<Form | null> {
+    const bytes = await readForm(request.raw, this.#parts.app.clock, mostFormBytes);
+    if (bytes === null) return null;
+    return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  }
+
+  #plain(status: number, title: string, text: string): Answer {
+    const body = html`<p>${text}</p><p><a href="/console">Go to the console</a></p>`;
+    return { status, body: drawPlain(this.#assets.urls, title, body) };
+  }
+
+  #signInPage(request: FastifyRequest, problem: string | null = null, status = 401): Answer {
+    const { url } = request;
+    const own = cookieIn(request, formCookie) ?? newToken(this.#parts.app);
+    const next = url.startsWith(`${root}/sign-in`) || request.method !== 'GET' ? root : url;
+    const body = html`<form method="post" action="/console/sign-in">
+      ${problem !== null && html`<p class="problem" role="alert">${problem}</p>`}
+      <input type="hidden" name="_form" value=${formTokenOf(own)} />
+      <input type="hidden" name="next" value=${next} />
+      <label>API key <input name="key" type="password" autocomplete="current-password" required maxlength="256" /></label>
+      <button class="first">Sign in</button>
+      <p class="note">On this machine, "svc open" signs in without a key. A new key: "svc keys create".</p>
+    </form>`;
+    const headers = { 'set-cookie': this.#cookie(own, formCookie) };
+    return { status, body: drawPlain(this.#assets.urls, 'Sign in', body), headers };
+  }
+
+  async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
+    const address = addressOf(request);
+    const { app, authenticator } = this.#parts;
+    if (this.#failures.isFull(address)) {
+      const text = 'Too many keys were tried from your address. Wait a minute.';
+      return this.#signInPage(request, text, 429);
+    }
+    const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
+    const refusal = caller && outsideRanges(caller, address);
+    if (!caller || refusal) {
+      this.#failures.count(address);
+      return this.#signInPage(request, refusal?.message ?? 'The API key is not valid.');
+    }
+    return this.#begun(await beginSession(app, caller), form['next']);
+  }
+
+  async #open(isPost: boolean, link: string, { to }: Form): Promise<Answer> {
+    if (!isPost) {
+      const body = html`<form method="post"><p>This link signs you in as the operator, once.</p>
+        <button class="first">Open the console</button></form>`;
+      return { status: 200, body: drawPlain(this.#assets.urls, 'Open the console', body) };
+    }
+    const token = await useLink(this.#parts.app, link);
+    if (token !== null) return this.#begun(token, to);
+    return this.#plain(
+      410,
+      'This link was used',
+      'It works once, for a minute: "svc open" makes another.',
+    );
+  }
+
+  #begun(token: string, next = root): Answer {
+    const isOurs = next.startsWith(root) && isKnownLink(next);
+    return {
+      status: 303,
+      body: '',
+      headers: { location: isOurs ? next : root, 'set-cookie': this.#cookie(token) },
+    };
+  }
+
+  #cookie(token: string, name = cookieName): string {
+    const { publicUrl } = this.#parts.app.config.http;
+    const secure = publicUrl?.startsWith('https:') ? '; Secure' : '';
+    const ends = token === '' ? '; Max-Age=0' : '';
+    return `${name}=${token}; Path=${root}; HttpOnly; SameSite=Strict${secure}${ends}`;
+  }
+
+  async #signOut(session: Session, form: Form): Promise<Answer> {
+    const { app } = this.#parts;
+    if (form['all'] === '1') await endSessionsOfKey(app, session);
+    await endSession(app, session.token);
+    return { status: 303, body: '', headers: { location: root, 'set-cookie': this.#cookie('') } };
+  }
+
+  async #page(
+    request: FastifyRequest,
+    session: Session,
+    path: string,
+    form: Form,
+  ): Promise<Answer> {
+    const { app, passes, inject } = this.#parts;
+    const { caller } = session;
+    const address = addressOf(request);
+    const away = outsideRanges(caller, address);
+    if (away) return this.#plain(403, 'Not from your address', away.message);
+    const found = findPage(path);
+    const asked: Asked = {
+      api: apiFor(inject, passes, { caller, address }),
+      caller,
+      config: app.config,
+      now: app.clock.now(),
+      path,
+      params: found?.params ?? {},
+      query: request.query as Form,
+      formToken: formTokenOf(session.token),
+      may: (permission) => allows(caller.permissions, permission),
+    };
+    const draw = (status: number, view: View): Answer => {
+      const frame = { assets: this.#assets.urls, view };
+      return { status, body: drawPage(frame, { pages, asked, session, path }) };
+    };
+    try {
+      if (!found) throw new Refusal(404, { message: 'There is no such page.' }, request.id);
+      const { page } = found;
+      refuseWithout(asked, page);
+      if (request.method !== 'POST') return draw(200, await page.show(asked));
+      const action = actionOf(page, form);
+      if (!action) throw new Refusal(400, { message: 'The form names no action.' }, request.id);
+      refuseWithout(asked, action);
+      const done = await action.run(asked, form);
+      if (typeof done !== 'string') return draw(200, done);
+      return { status: 303, body: '', headers: { location: done } };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return draw(error.status, refusalView(error));
+    }
+  }
+}
+
+function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
+  if (needs === null || may(needs)) return;
+  const message = `The API key does not have the permission ${needs}`;
+  throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
+}
+
+function refusalView({ status, message, tag, requestId }: Refusal): View {
+  return {
+    title: status === 404 ? 'Not found' : 'That did not work',
+    body: html`<p class="problem" role="alert">${message}</p>
+      <p class="note">${tag} (${status})${requestId !== '' && html`, request <code>${requestId}</code>`}</p>`,
+  };
+}
+
+function findPage(path: string): { page: Page; params: Record<string, string> } | null {
+  for (const page of pages) {
+    const params = matchPath(page, path);
+    if (params) return { page, params };
+  }
+  return null;
+}
+
+function actionOf({ actions = {} }: Page, form: Form): Action | undefined {
+  const name = form['_action'] ?? '';
+  return Object.hasOwn(actions, name) ? actions[name] : undefined;
+}
+
+function addressOf({ raw }: FastifyRequest): string {
+  return raw.socket.remoteAddress ?? '';
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function cookieIn({ headers }: FastifyRequest, name = cookieName): string | null {
+  const cookies = (headers.cookie ?? '').split(/; */).map((one) => one.split('='));
+  const token = cookies.find(([own]) => own === name)?.[1] ?? '';
+  return /^[\w-]+$/.test(token) && token.length <= longestToken ? token : null;
+}
+
+/** Returns the token that forms carry beside a cookie. */
+function formTokenOf(token: string): string {
+  return createHmac('sha256', token).update('form').digest('base64url');
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

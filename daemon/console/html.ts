@@ -1,0 +1,69 @@
+// Makes the trees of pages: htm writes them, preact renders them, and every value is escaped. On the way each text
+// loses what could mislead: controls and marks of direction become signs. No element takes a handler, and each link is
+// of a known kind. The only file that imports preact and htm.
+import htm from 'htm';
+import { type ComponentChild, Fragment, h, type VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+
+/** A part of a page. */
+export type Part = ComponentChild;
+
+type Props = Record<string, unknown> | null;
+
+/** Controls, marks of direction, and characters without a width; emoji may be joined. */
+const misleading =
+  /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;
+
+const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
+const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
+
+/** Returns the text with signs for what could mislead its reader, such as `⟨U+202E⟩`. */
+export function plainly(text: string): string {
+  return text.replace(misleading, (found) => {
+    return `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  });
+}
+
+/** Returns whether a page may lead here: our own paths, and http, https and mailto. */
+export function isKnownLink(target: string): boolean {
+  if (ownPaths.test(target)) return true;
+  if (target.startsWith('/') || !URL.canParse(target)) return false;
+  return ['http:', 'https:', 'mailto:'].includes(new URL(target).protocol);
+}
+
+function guarded(props: Props): Props {
+  if (props === null) return null;
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(props)) {
+    if (/^on/i.test(name) || name === 'dangerouslySetInnerHTML' || name === 'srcdoc') {
+      throw new TypeError(`a page has no attribute ${name}`);
+    }
+    if (linkAttributes.has(name) && !(typeof value === 'string' && isKnownLink(value))) continue;
+    kept[name] = typeof value === 'string' && !linkAttributes.has(name) ? plainly(value) : value;
+  }
+  return kept;
+}
+
+function shown(child: unknown): unknown {
+  if (typeof child === 'string') return plainly(child);
+  return Array.isArray(child) ? child.map(shown) : child;
+}
+
+function element(type: string, props: Props, ...children: unknown[]): VNode {
+  return h(type, guarded(props) as never, ...(children.map(shown) as ComponentChild[]));
+}
+
+type Tag = (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+
+/** Writes a part of a page: `html\`<p>${text}</p>\``. */
+export const html: Tag = (htm as unknown as { bind(make: typeof element): Tag }).bind(element);
+
+/** Puts parts beside each other, without an element around them. */
+export function together(...parts: Part[]): VNode {
+  return h(Fragment, null, ...parts);
+}
+
+/** Renders a tree as a document. */
+export function renderDocument(tree: VNode): string {
+  return `<!doctype html>\n${renderToString(tree)}`;
+}

@@ -1,0 +1,92 @@
+// The frame around every page: head, navigation, banner, messages, and the same as a command and a request.
+import type { Session } from '../../src/access/sessions/sessions.ts';
+import type { AssetUrls } from './assets.ts';
+import { html, type Part, renderDocument } from './html.ts';
+import type { Asked, Page, View } from './page.ts';
+
+interface Frame {
+  assets: AssetUrls;
+  view: View;
+}
+
+function documentOf(assets: AssetUrls, title: string, body: Part): string {
+  return renderDocument(html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <title>${title} · svc</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <link rel="icon" type="image/svg+xml" href=${assets.icon} />
+      <link rel="stylesheet" href=${assets.style} />
+      <script src=${assets.script} defer></script>
+    </head>
+    ${body}
+  </html>`);
+}
+
+function navigation(pages: readonly Page[], asked: Asked, path: string): Part {
+  const shown = pages.filter(({ label, needs }) => label && (needs === null || asked.may(needs)));
+  const isHere = (page: Page) =>
+    page.path === '' ? path === '' : path === page.path || path.startsWith(`${page.path}/`);
+  return html`<nav aria-label="Areas"><ul>${shown.map((page) => {
+    const current = isHere(page) ? 'page' : undefined;
+    return html`<li><a href=${`/console${page.path}`} aria-current=${current}>${page.label}</a></li>`;
+  })}</ul></nav>`;
+}
+
+/** Draws a page for a session. */
+export function drawPage(
+  { assets, view }: Frame,
+  {
+    pages,
+    asked,
+    session,
+    path,
+  }: { pages: readonly Page[]; asked: Asked; session: Session; path: string },
+): string {
+  const { caller, config, formToken } = asked;
+  const who = session.keyId === null ? 'operator' : (caller.keyName ?? session.keyId);
+  const isCapture = config.delivery.mode === 'capture';
+  return documentOf(
+    assets,
+    view.title,
+    html`<body>
+    <header>
+      <a class="skip" href="#main">Skip to the content</a>
+      <a class="home" href="/console">svc</a>
+      <span class="who">${who} (${caller.roleName})</span>
+      <form method="post" action="/console/sign-out">
+        <input type="hidden" name="_form" value=${formToken} />
+        <button name="all" value="">Sign out</button>
+        ${session.keyId !== null && html`<button name="all" value="1">End all sessions of this key</button>`}
+      </form>
+      ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}
+    </header>
+    <div class="frame">
+      ${navigation(pages, asked, path)}
+      <main id="main" tabindex="-1"><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
+    </div>
+  </body>`,
+  );
+}
+
+function asCommand({ command, request }: View, { config }: Asked): Part {
+  if (!command && !request) return null;
+  const { publicUrl, host, port } = config.http;
+  const [method, path] = (request ?? '').split(' ');
+  const base = publicUrl ?? `http://${host}:${port}`;
+  const curl = `curl${method === 'GET' ? '' : ` -X ${method}`} ${base}${path} -H "X-API-Key: $SVC_API_KEY"`;
+  return html`<details class="same"><summary>The same as a command</summary>
+    ${command && html`<pre data-copy="">${command}</pre>`}
+    ${request && html`<pre data-copy="">${curl}</pre>`}
+  </details>`;
+}
+
+/** Draws a page without a session: signing in, a link, an error. */
+export function drawPlain(assets: AssetUrls, title: string, body: Part): string {
+  return documentOf(
+    assets,
+    title,
+    html`<body class="plain"><main id="main"><h1>${title}</h1>${body}</main></body>`,
+  );
+}

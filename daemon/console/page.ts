@@ -1,0 +1,68 @@
+// What a page of the console is. pages/ has one file an area.
+import type { Permission } from '../../src/core/api/permission.ts';
+import type { Caller } from '../../src/core/api/route.ts';
+import type { Config } from '../../src/core/config/config.ts';
+import type { Api } from './api.ts';
+import type { Part } from './html.ts';
+
+/** A request of a signed-in person. */
+export interface Asked {
+  api: Api;
+  caller: Caller;
+  config: Config;
+  now: number;
+  /** Path of the page, below `/console`. */
+  path: string;
+  /** Values of `:name` in the path of the page. */
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** Token that forms of the session carry. */
+  formToken: string;
+  may(permission: Permission): boolean;
+}
+
+export interface View {
+  title: string;
+  body: Part;
+  /** The same as a command. */
+  command?: string;
+  /** The same as a request: method and path. */
+  request?: string;
+}
+
+/** Fields of a posted form. */
+export type Form = Readonly<Record<string, string>>;
+
+export interface Action {
+  needs: Permission;
+  /** Acts, and returns the path to go on to, or a page to show once. */
+  run(asked: Asked, form: Form): Promise<string | View>;
+}
+
+export interface Page {
+  /** Below `/console`, such as `/messages/:id`. */
+  path: string;
+  /** Label in the navigation; without it the page is reached from others. */
+  label?: string;
+  /** Permission to see the page; null for every signed-in person. */
+  needs: Permission | null;
+  show(asked: Asked): Promise<View>;
+  /** Actions by the name that their buttons carry. */
+  actions?: Readonly<Record<string, Action>>;
+}
+
+/** Returns the values of a path that fits a page; null if it does not. */
+export function matchPath(page: Page, path: string): Record<string, string> | null {
+  const wanted = page.path.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const value = given[at] ?? '';
+    if (part.startsWith(':')) {
+      if (value === '') return null;
+      params[part.slice(1)] = value;
+    } else if (part !== value) return null;
+  }
+  return params;
+}

@@ -1,0 +1,148 @@
+// Sending domains: each record as it should be and as it was found, with its diagnosis.
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Form, Page } from '../page.ts';
+import { button, facts, field, form, type List, link, state, table, time } from '../parts.ts';
+
+interface DnsRecord {
+  purpose: string;
+  type: string;
+  name: string;
+  value: string;
+  required: boolean;
+  status: string;
+  found: readonly string[] | null;
+  error: string | null;
+  diagnosis?: { code: string; remedy: string } | null;
+  keepUntil?: string | null;
+}
+
+interface Domain {
+  id: string;
+  domain: string;
+  status: string;
+  sendingStatus: string;
+  lastCheckedAt: string | null;
+  dnsRecords: readonly DnsRecord[];
+}
+
+const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}`;
+const ownPath = ({ params }: Asked) => `/console/domains/${params['id']}`;
+
+async function list(asked: Asked): Promise<Part> {
+  const { api, query, may } = asked;
+  const found = await api.get<List<Domain>>('/v1/email/domains', { page: query['page'] });
+  return together(
+    table(
+      asked,
+      found,
+      [
+        ['Domain', ({ id, domain }) => link(`/domains/${id}`, domain)],
+        ['Status', ({ status }) => state(status)],
+        ['Sending', ({ sendingStatus }) => state(sendingStatus)],
+        ['Checked', ({ lastCheckedAt }) => (lastCheckedAt ? time(lastCheckedAt) : 'never')],
+      ],
+      'There is no sending domain yet.',
+    ),
+    may('domains:write') && html`<h2>Add a domain</h2>`,
+    may('domains:write') &&
+      form(asked, 'add', 'Add', field({ name: 'domain', label: 'Domain', isRequired: true })),
+  );
+}
+
+function record({
+  purpose,
+  type,
+  name,
+  value,
+  required,
+  status,
+  found,
+  error,
+  diagnosis,
+  keepUntil,
+}: DnsRecord): Part {
+  return html`<article class="mail">
+    <p>${state(status)} <strong>${type} ${name}</strong> <small>${purpose}${required && ', required'}</small></p>
+    <pre data-copy="">${value}</pre>
+    ${found && found.length > 0 && html`<p>Found:</p><pre>${found.join('\n')}</pre>`}
+    ${error && html`<p class="problem">${error}</p>`}
+    ${diagnosis && html`<p>${diagnosis.remedy} <small>(${diagnosis.code})</small></p>`}
+    ${keepUntil && html`<p>Keep it until ${time(keepUntil)}.</p>`}
+  </article>`;
+}
+
+async function one(asked: Asked): Promise<Part> {
+  const { api, may } = asked;
+  const domain = await api.get<Domain>(pathOf(asked));
+  return together(
+    html`<div class="row">
+      ${may('domains:write') && button(asked, { action: 'verify', label: 'Check now', isFirst: true })}
+      ${may('domains:write') && button(asked, { action: 'rotate', label: 'Create new DKIM keys' })}
+      ${may('domains:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+    </div>`,
+    html`<p>${state(domain.status)} ${state(domain.sendingStatus)}</p>`,
+    facts(domain, [
+      ['Return path', 'returnPath'],
+      ['Verified', 'verifiedAt'],
+      ['Checked', 'lastCheckedAt'],
+      ['Held because', 'holdReason'],
+      ['Id', 'id'],
+    ]),
+    html`<h2>DNS records</h2>`,
+    domain.dnsRecords.map(record),
+  );
+}
+
+const act = (verb: string, body?: object) => async (asked: Asked) => {
+  await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
+  return ownPath(asked);
+};
+
+export const domainPages: readonly Page[] = [
+  {
+    path: '/domains',
+    label: 'Domains',
+    needs: 'domains:read',
+    show: async (asked) => ({
+      title: 'Domains',
+      body: await list(asked),
+      command: 'svc domains list',
+      request: 'GET /v1/email/domains',
+    }),
+    actions: {
+      add: {
+        needs: 'domains:write',
+        async run({ api }: Asked, { domain = '' }: Form) {
+          const { id } = await api.send<Domain>('POST', '/v1/email/domains', {
+            domain: domain.trim(),
+          });
+          return `/console/domains/${id}`;
+        },
+      },
+    },
+  },
+  {
+    path: '/domains/:id',
+    needs: 'domains:read',
+    async show(asked) {
+      const { domain } = await asked.api.get<Domain>(pathOf(asked));
+      return {
+        title: domain,
+        body: await one(asked),
+        command: `svc domains dns ${domain}`,
+        request: `GET ${pathOf(asked)}`,
+      };
+    },
+    actions: {
+      verify: { needs: 'domains:write', run: act('verify') },
+      rotate: { needs: 'domains:write', run: act('dkim/rotate', {}) },
+      delete: {
+        needs: 'domains:delete',
+        async run(asked) {
+          await asked.api.send('DELETE', pathOf(asked));
+          return '/console/domains';
+        },
+      },
+    },
+  },
+];

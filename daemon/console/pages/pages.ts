@@ -1,0 +1,33 @@
+// Every page of the console, in the order of the navigation.
+import type { Page } from '../page.ts';
+import { blockPages } from './blocks.ts';
+import { campaignPages } from './campaigns.ts';
+import { contactPages } from './contacts.ts';
+import { domainPages } from './domains.ts';
+import { keyPages } from './keys.ts';
+import { mailboxPages } from './mailboxes.ts';
+import { messagePages } from './messages.ts';
+import { overviewPages } from './overview.ts';
+import { reviewPages } from './review.ts';
+import { senderPages } from './senders.ts';
+import { settingsPages } from './settings.ts';
+import { templatePages } from './templates.ts';
+import { usagePages } from './usage.ts';
+import { webhookPages } from './webhooks.ts';
+
+export const pages: readonly Page[] = [
+  ...overviewPages,
+  ...messagePages,
+  ...mailboxPages,
+  ...reviewPages,
+  ...domainPages,
+  ...senderPages,
+  ...blockPages,
+  ...contactPages,
+  ...templatePages,
+  ...campaignPages,
+  ...webhookPages,
+  ...usagePages,
+  ...keyPages,
+  ...settingsPages,
+];

@@ -1,0 +1,201 @@
+// Parts that pages share: tables with their pages, facts of one resource, buttons, times, states.
+import { withQuery } from './api.ts';
+import { html, type Part, together } from './html.ts';
+import type { Asked } from './page.ts';
+
+/** A page of a list, as the API answers it. */
+export interface List<Item> {
+  items: readonly Item[];
+  pagination?: { page: number; limit: number; total: number; totalPages: number };
+  nextCursor?: string | null;
+}
+
+/** Column of a table: its head, and the cell of an item. */
+export type Column<Item> = readonly [head: string, cell: (item: Item) => Part];
+
+/** Returns the value of a dotted path of a resource, as people read it. */
+function valueAt(item: unknown, path: string): Part {
+  const value = path.split('.').reduce<unknown>((at, name) => {
+    return typeof at === 'object' && at !== null
+      ? (at as Record<string, unknown>)[name]
+      : undefined;
+  }, item);
+  return inWords(value);
+}
+
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+/** Returns a value as people read it: times, lists and states as parts of their own. */
+export function inWords(value: unknown): Part {
+  if (value === null || value === undefined || value === '')
+    return html`<span class="none">–</span>`;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'string') return iso.test(value) ? time(value) : value;
+  if (Array.isArray(value) && value.length > 0) {
+    return value.map((one: unknown) => textOf(one)).join(', ');
+  }
+  if (Array.isArray(value)) return inWords(null);
+  return JSON.stringify(value);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { email, name } = value as { email?: string; name?: string };
+  return email ?? name ?? JSON.stringify(value);
+}
+
+/** Draws an instant. */
+export function time(at: string): Part {
+  return html`<time datetime=${at} title=${at}>${at.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+const bad = new Set([
+  'failed',
+  'bounced',
+  'complained',
+  'paused',
+  'disabled',
+  'missing',
+  'wrong',
+  'rejected',
+  'exhausted',
+  'suspended',
+]);
+const good = new Set([
+  'delivered',
+  'read',
+  'verified',
+  'active',
+  'enabled',
+  'valid',
+  'completed',
+  'approved',
+  'published',
+  'sent',
+]);
+
+/** Draws a state with a colour and its word. */
+export function state(word: string): Part {
+  const kind = bad.has(word) ? 'bad' : good.has(word) ? 'good' : 'open';
+  return html`<span class=${`state ${kind}`}>${word}</span>`;
+}
+
+/** Draws a link to a page of the console. */
+export function link(path: string, text: Part): Part {
+  return html`<a href=${`/console${path}`}>${text}</a>`;
+}
+
+/** Draws a list as a table, with links to its other pages. */
+export function table<Item>(
+  asked: Asked,
+  list: List<Item>,
+  columns: readonly Column<Item>[],
+  empty: Part,
+): Part {
+  if (list.items.length === 0)
+    return together(html`<p class="empty">${empty}</p>`, pager(asked, list));
+  return together(
+    html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+      <thead><tr>${columns.map(([head]) => html`<th scope="col">${head}</th>`)}</tr></thead>
+      <tbody>${list.items.map(
+        (item) => html`<tr>${columns.map(([, cell]) => html`<td>${cell(item)}</td>`)}</tr>`,
+      )}</tbody>
+    </table></div>`,
+    pager(asked, list),
+  );
+}
+
+function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>): Part {
+  const to = (changes: Record<string, unknown>) => withQuery('', { ...query, ...changes }) || '?';
+  if (nextCursor) {
+    return html`<p class="pager"><a href=${`/console${path}${to({ cursor: nextCursor })}`}>Next page</a></p>`;
+  }
+  if (!pagination || pagination.totalPages <= 1) return null;
+  const { page, totalPages, total } = pagination;
+  const at = (number: number) => `/console${path}${to({ page: number })}`;
+  return html`<p class="pager">
+    ${page > 1 && html`<a href=${at(page - 1)} rel="prev">Previous</a>`}
+    <span>Page ${page} of ${totalPages}, ${total.toLocaleString('en')} in all</span>
+    ${page < totalPages && html`<a href=${at(page + 1)} rel="next">Next</a>`}
+  </p>`;
+}
+
+/** Draws the facts of one resource: names and dotted paths. */
+export function facts(
+  item: unknown,
+  fields: readonly (readonly [name: string, path: string])[],
+): Part {
+  const rows = fields.map(([name, path]) => {
+    return html`<div><dt>${name}</dt><dd>${valueAt(item, path)}</dd></div>`;
+  });
+  return html`<dl class="facts">${rows}</dl>`;
+}
+
+interface Button {
+  action: string;
+  label: string;
+  fields?: Readonly<Record<string, string>>;
+  isFirst?: boolean;
+}
+
+/** Draws a button that posts an action to its page. */
+export function button(
+  { formToken }: Asked,
+  { action, label, fields = {}, isFirst }: Button,
+): Part {
+  return html`<form method="post" class="action">
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="_action" value=${action} />
+    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
+    <button class=${isFirst ? 'first' : undefined}>${label}</button>
+  </form>`;
+}
+
+/** Draws a form that posts an action with these fields. */
+export function form({ formToken }: Asked, action: string, label: string, fields: Part): Part {
+  return html`<form method="post" class="fields">
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="_action" value=${action} />
+    ${fields}
+    <button class="first">${label}</button>
+  </form>`;
+}
+
+interface Input {
+  name: string;
+  label: string;
+  type?: string;
+  value?: string | undefined;
+  isRequired?: boolean;
+  hint?: string;
+}
+
+/** Draws a field of a form. */
+export function field({ name, label, type = 'text', value, isRequired, hint }: Input): Part {
+  const input =
+    type === 'textarea'
+      ? html`<textarea name=${name} rows="5" required=${isRequired}>${value}</textarea>`
+      : html`<input name=${name} type=${type} value=${value} required=${isRequired} />`;
+  return html`<label>${label} ${input}${hint && html`<small>${hint}</small>`}</label>`;
+}
+
+interface Choice {
+  name: string;
+  label: string;
+  options: readonly string[];
+  value?: string | undefined;
+}
+
+/** Draws a choice of a form; the empty one stands for any. */
+export function choice({ name, label, options, value = '' }: Choice): Part {
+  return html`<label>${label} <select name=${name}>
+    <option value="">any</option>
+    ${options.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
+  </select></label>`;
+}
+
+/** Draws the filters of a list, which are sent as its query. */
+export function filters(fields: Part): Part {
+  return html`<form method="get" class="filters" role="search">${fields}<button>Filter</button></form>`;
+}

@@ -1,0 +1,138 @@
+// Sessions of the console. The browser holds a token, the store its hash. A session has the rights of its key at each
+// request; that of the operator has all rights in one organization.
+//
+//   state    | event                                      | state
+//   ---------+--------------------------------------------+--------
+//   (none)   | signed in by a key, or by a link, once     | open
+//   open     | 12 hours without a request, 7 days in all  | ended
+//   open     | signed out; its key revoked or expired     | ended
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Authenticator } from '../keys/authenticator.ts';
+import { keys } from '../keys/queries.ts';
+import { operatorOf } from '../keys/roles.ts';
+import { findOrganization } from '../organizations/queries.ts';
+import * as queries from './queries.ts';
+
+const hourMs = 3600_000;
+const idleMs = 12 * hourMs;
+const longestMs = 7 * 24 * hourMs;
+const linkMs = 60_000;
+/** Time between two notes of a session's last request. */
+const touchMs = 60_000;
+const tokenBytes = 32;
+
+/** An open session, and the caller that it is. */
+export interface Session {
+  /** The token; never shown. */
+  token: string;
+  keyId: string | null;
+  caller: Caller;
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
+
+/** Returns a text of 256 random bits. */
+export function newToken({ random }: Pick<App, 'random'>): string {
+  return Buffer.from(random.bytes(tokenBytes)).toString('base64url');
+}
+
+/** Begins a session of a key, or of the operator. Returns its token. */
+export async function beginSession(
+  app: App,
+  { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
+): Promise<string> {
+  const token = newToken(app);
+  const now = app.clock.now();
+  await app.store.write((trx) =>
+    queries.insertSession(trx, {
+      hash: hashOf(token),
+      organization_id: organizationId,
+      key_id: keyId,
+      created_at: now,
+      last_seen_at: now,
+    }),
+  );
+  return token;
+}
+
+/** Returns the session of a token, with the rights that its key has now; null for an ended one. */
+export async function findSession(
+  app: App,
+  authenticator: Pick<Authenticator, 'authenticateHash'>,
+  token: string,
+): Promise<Session | null> {
+  const { db } = app.store;
+  const row = await queries.findSession(db, hashOf(token));
+  const now = app.clock.now();
+  if (!row || now - row.last_seen_at >= idleMs || now - row.created_at >= longestMs) return null;
+  const caller = await callerOf(app, authenticator, row);
+  if (!caller) return null;
+  if (now - row.last_seen_at >= touchMs) {
+    await app.store.write((trx) => queries.touchSession(trx, row.hash, now), 'quiet');
+  }
+  return { token, keyId: row.key_id, caller };
+}
+
+async function callerOf(
+  { store }: App,
+  authenticator: Pick<Authenticator, 'authenticateHash'>,
+  { organization_id, key_id }: queries.SessionRow,
+): Promise<Caller | null> {
+  if (key_id === null) {
+    const organization = await findOrganization(store.db, organization_id);
+    return organization ? operatorOf(organization_id) : null;
+  }
+  const key = await keys.find(store.db, organization_id, key_id);
+  return key ? authenticator.authenticateHash(key.hash) : null;
+}
+
+/** Ends a session. */
+export async function endSession(app: App, token: string): Promise<void> {
+  await app.store.write((trx) => queries.deleteSession(trx, hashOf(token)));
+}
+
+/** Ends all sessions of the key of this session. */
+export async function endSessionsOfKey(app: App, { caller, keyId }: Session): Promise<void> {
+  if (keyId === null) return;
+  await app.store.write((trx) => queries.deleteSessionsOfKey(trx, caller.organizationId, keyId));
+}
+
+/** Makes a link's token, which begins one session of the operator within a minute. */
+export async function makeLink(app: App, organizationId: string): Promise<string> {
+  const token = newToken(app);
+  const expires_at = app.clock.now() + linkMs;
+  const row = { hash: hashOf(token), organization_id: organizationId, expires_at };
+  await app.store.write((trx) => queries.insertLink(trx, row));
+  return token;
+}
+
+/** Uses a link up, and begins its session. Returns the session's token; null for a used or expired link. */
+export async function useLink(app: App, linkToken: string): Promise<string | null> {
+  const token = newToken(app);
+  const now = app.clock.now();
+  const isBegun = await app.store.write(async (trx) => {
+    const link = await queries.takeLink(trx, hashOf(linkToken));
+    if (!link || link.expires_at <= now) return false;
+    const { organization_id } = link;
+    const times = { created_at: now, last_seen_at: now };
+    await queries.insertSession(trx, {
+      hash: hashOf(token),
+      organization_id,
+      key_id: null,
+      ...times,
+    });
+    return true;
+  });
+  return isBegun ? token : null;
+}
+
+/** Deletes ended sessions and links; for the scheduler. */
+export async function sweepSessions(app: App): Promise<void> {
+  const now = app.clock.now();
+  await app.store.write(async (trx) => {
+    await queries.deleteSessionsBefore(trx, now - longestMs);
+    await queries.deleteLinksBefore(trx, now);
+  });
+}

@@ -1,0 +1,138 @@
+// The console in a real Chromium: a newcomer's first minute, every page in both themes and two widths, mail that would
+// like to run or to call home. Without Chromium these tests are skipped, and say so.
+import { type AddressInfo, createServer } from 'node:net';
+import axe from 'axe-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pages } from '../../daemon/console/pages/pages.ts';
+import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
+
+const path = chromiumPath();
+if (path === null) console.warn('No Chromium in $CHROMIUM or the PATH: browser tests are skipped.');
+
+/** Mail that would run a script, load from a host, change the page around it, and leave it. */
+const hostileMail = (
+  host: string,
+) => `<h1>Big</h1><script>document.title='ran'</script><img src="http://${host}/pixel.png">
+<link rel="stylesheet" href="http://${host}/x.css"><style>@import 'http://${host}/y.css'; body{background:url(http://${host}/z)}</style>
+<iframe src="http://${host}/"></iframe><form action="http://${host}/"><input autofocus onfocus="top.document.title='ran'"></form>
+<a href="http://${host}/" target="_top">x</a><meta http-equiv="refresh" content="0;url=http://${host}/">`;
+
+describe.skipIf(path === null)('the console in a browser', () => {
+  let home: DaemonHome;
+  let daemon: DaemonProcess;
+  let browser: Browser;
+  beforeAll(async () => {
+    home = daemonHome();
+    daemon = await home.start();
+    browser = await startChromium(path ?? '');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await home?.close();
+  });
+
+  async function signedIn(options: Parameters<typeof openPage>[2] = {}): Promise<WatchedPage> {
+    const watched = await openPage(browser, daemon.httpUrl, options);
+    const { url } = await home.cli.json<{ url: string }>(['open']);
+    await watched.page.goto(new URL(url).pathname);
+    await watched.page.getByRole('button', { name: 'Open the console' }).click();
+    await watched.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return watched;
+  }
+
+  /** Loads the page again until it shows this. */
+  const untilShown = (page: Page, wanted: Locator) =>
+    expect
+      .poll(async () => {
+        await page.reload();
+        return wanted.isVisible();
+      })
+      .toBe(true);
+
+  it('takes a newcomer from svc open to a delivered mail, its thread and an answer', async () => {
+    const { page, faults } = await signedIn();
+    await page.getByRole('link', { name: 'Send a test message' }).click();
+    await page.getByLabel('Subject').fill('First mail');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await untilShown(page, page.getByText('delivered', { exact: true }).first());
+    await page.getByRole('link', { name: 'Mailboxes', exact: true }).click();
+    await page.getByRole('link', { name: 'Inbox', exact: true }).click();
+    await untilShown(page, page.getByRole('link', { name: 'First mail' }));
+    await page.getByRole('link', { name: 'First mail' }).click();
+    await page.getByRole('heading', { name: 'First mail' }).waitFor();
+    await page.locator('form', { hasText: 'to all' }).getByLabel('Text').fill('An answer');
+    await page.getByRole('button', { name: 'Reply', exact: true }).click();
+    await page.getByText('An answer').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('works without JavaScript', async () => {
+    const { page, faults } = await signedIn({ javaScriptEnabled: false });
+    await page.getByRole('link', { name: 'Domains', exact: true }).click();
+    await page.getByLabel('Domain').fill('plain.example');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('heading', { name: 'plain.example' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
+  });
+
+  const looks = (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [375, 1280].map((width) => ({ colorScheme, width })),
+  );
+
+  it.each(looks)(
+    'has no fault and no barrier on any page: $colorScheme, $width wide',
+    async (look) => {
+      const { colorScheme, width } = look;
+      const { page, faults } = await signedIn({ colorScheme, viewport: { width, height: 900 } });
+      const session = await page.context().newCDPSession(page);
+      for (const { path: at } of pages.filter((one) => !one.path.includes(':'))) {
+        await page.goto(`/console${at}`);
+        // Axe comes by the protocol of the debugger, as the page allows no foreign script.
+        await session.send('Runtime.evaluate', { expression: axe.source });
+        const found = await session.send('Runtime.evaluate', {
+          expression:
+            'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))',
+          awaitPromise: true,
+        });
+        expect([at, found.result.value]).toEqual([at, '[]']);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        expect([at, Number(overflow) <= 0]).toEqual([at, true]);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('shows hostile mail in a frame that runs nothing, loads nothing and leads nowhere', async () => {
+    let calls = 0;
+    const listener = createServer((socket) => {
+      calls += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const body = {
+      channel: 'email',
+      to: [{ email: 'inbox@sandbox.test' }],
+      email: { subject: 'Hostile', html: hostileMail(host), text: 'x' },
+    };
+    const { id } = (await daemon.request<{ id: string }>('POST', '/v1/messages', { body })).body;
+    const { page, faults } = await signedIn();
+    await page.goto(`/console/messages/${id}`);
+    const frame = page.frameLocator('iframe.preview');
+    await frame.getByRole('heading', { name: 'Big' }).waitFor();
+    expect(await page.title()).toBe('Hostile · svc');
+    expect(page.url()).toContain(`/console/messages/${id}`);
+    await page.waitForLoadState('networkidle');
+    expect(calls).toBe(0);
+    await new Promise((resolve) => listener.close(resolve));
+    // Chromium tells of each refusal; there is no other fault.
+    const refusals =
+      /Content Security Policy|sandboxed|Blocked script|(?:failed|foreign): http:\/\/127/;
+    expect(faults.filter((fault) => !refusals.test(fault))).toEqual([]);
+    expect(faults.length).toBeGreaterThan(0);
+  });
+});

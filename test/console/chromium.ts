@@ -1,0 +1,54 @@
+// A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH. Every fault that a page shows only
+// there (errors of scripts, of the content security policy, requests that fail or go elsewhere) fails the test.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const names = ['chromium', 'chromium-headless-shell', 'google-chrome', 'chrome'];
+
+/** Returns the path of Chromium; null where there is none. */
+export function chromiumPath(): string | null {
+  const { CHROMIUM, PATH = '' } = process.env;
+  const places = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
+  for (const place of [...(CHROMIUM ? [CHROMIUM] : []), ...places]) {
+    try {
+      accessSync(place, constants.X_OK);
+      return place;
+    } catch {
+      // Another place may have it.
+    }
+  }
+  return null;
+}
+
+export async function startChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** A page, and what went wrong on it. */
+export interface WatchedPage {
+  page: Page;
+  faults: string[];
+}
+
+/** Opens a page of a browser whose requests may go to `origin` only. */
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ baseURL: origin, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('requestfailed', (request) => faults.push(`failed: ${request.url()}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) faults.push(`foreign: ${url}`);
+  });
+  return { page, faults };
+}

@@ -1,0 +1,202 @@
+// The pages of the console: who sees which page and button, strangers' text on each of them, and the same for every
+// action. A browser is at work in browser.test.ts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { html, isKnownLink, plainly } from '../../daemon/console/html.ts';
+import { pages } from '../../daemon/console/pages/pages.ts';
+import { everyPermission } from '../../src/core/api/permission.ts';
+import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
+
+const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">`;
+const turned = 'invoice\u202Efdp.exe';
+
+let world: World;
+let owner: Browser;
+/** A path of each page, with ids that exist. */
+const paths = new Map<string, string>();
+
+beforeAll(async () => {
+  world = await consoleWorld();
+  owner = await world.signIn(world.test.apiKey);
+  const post = (path: string, body: object) => world.api('POST', path, body);
+  await post('/v1/contacts', { email: 'ada@example.com', name: `${probe}${turned}`, tags: ['a'] });
+  await post('/v1/webhooks', { name: 'n', url: 'https://hooks.example.com/x', events: ['*'] });
+  await post('/v1/api-keys', { name: probe.slice(0, 60), role: 'viewer' });
+  await post('/v1/email/blocks', { address: 'blocked@example.com' });
+  const campaign = await post('/v1/campaigns', {
+    name: probe.slice(0, 80),
+    channel: 'email',
+    email: { subject: probe, html: '<p>Hi</p>' },
+    audience: { includeTags: ['a'] },
+    transactional: true,
+  });
+  await post('/v1/messages', {
+    channel: 'email',
+    to: [{ email: 'delivered@simulator.test', name: probe.slice(0, 60) }],
+    email: { subject: `${probe}${turned}`, html: probe, text: probe },
+  });
+  await post(`/v1/campaigns/${campaign.id}/runs`, {});
+  await post('/v1/templates', {
+    name: probe.slice(0, 60),
+    slug: 'hello',
+    channel: 'email',
+    subject: 'Hi',
+    text: 'Hi',
+  });
+  const mailbox = await world.firstMailbox();
+  const mail = {
+    to: ['delivered@simulator.test'],
+    subject: `${probe}${turned}`,
+    text: probe,
+    html: probe,
+  };
+  await post(`/v1/mailboxes/${mailbox}/messages`, mail);
+  const agent = await post('/v1/api-keys', {
+    name: 'agent',
+    permissions: { mailboxes: ['read', 'send'] },
+    constraints: { mailboxIds: [mailbox] },
+    sendMode: 'approval',
+  });
+  await world.api('POST', `/v1/mailboxes/${mailbox}/messages`, mail, agent.key);
+  await fillPaths();
+});
+afterAll(() => world.close());
+
+/** Follows the first link of each list to a page of one resource. */
+async function fillPaths() {
+  for (const { path } of pages) {
+    if (!path.includes(':')) {
+      paths.set(path, `/console${path}`);
+      continue;
+    }
+    const pattern = new RegExp(
+      `href="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')})"`,
+    );
+    const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
+    for (const known of [...paths.values(), sent]) {
+      const found = pattern.exec((await owner.get(known)).body)?.[1];
+      if (found) {
+        paths.set(path, found);
+        break;
+      }
+    }
+  }
+}
+
+const shown = () => [...paths].map(([path, url]) => [path, url] as const);
+
+describe('every page', () => {
+  it('is answered to an owner', async () => {
+    for (const [path, url] of shown()) {
+      expect([path, (await owner.get(url)).status]).toEqual([path, 200]);
+    }
+    const missing = pages.map(({ path }) => path).filter((path) => !paths.has(path));
+    expect(missing).toEqual([]);
+  });
+
+  it('is answered to a key with its permission, and to no other; the navigation lists exactly those', async () => {
+    for (const permission of everyPermission()) {
+      const { key } = await world.keyWith(permission);
+      const browser = await world.signIn(key);
+      const home = await browser.get('/console');
+      for (const { path, label, needs } of pages) {
+        const may = needs === null || needs === permission;
+        const isListed = home.body.includes(`<a href="/console${path}"`) && label !== undefined;
+        if (label && path !== '')
+          expect([permission, path, isListed]).toEqual([permission, path, may]);
+        const url = paths.get(path);
+        if (!url) continue;
+        const { status } = await browser.get(url);
+        expect([permission, path, status]).toEqual([permission, path, may ? 200 : 403]);
+      }
+    }
+  });
+
+  it('refuses each action to a key that lacks its permission, and shows no button for it', async () => {
+    let refused = 0;
+    for (const { path, needs, actions = {} } of pages) {
+      const url = paths.get(path);
+      if (!url || needs === null) continue;
+      const { key } = await world.keyWith(needs);
+      const browser = await world.signIn(key);
+      const { body } = await browser.get(url);
+      for (const [name, action] of Object.entries(actions)) {
+        if (action.needs === needs) continue;
+        expect(body).not.toContain(`value="${name}"`);
+        expect([path, name, (await browser.post(url, { _action: name })).status]).toEqual([
+          path,
+          name,
+          403,
+        ]);
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['of no name', {}],
+    ['of an inherited name', { _action: 'constructor' }],
+    ['of another page', { _action: 'revoke' }],
+  ])('refuses an action %s', async (_name, fields) => {
+    expect((await owner.post('/console/domains', fields)).status).toBe(400);
+  });
+
+  it('does not exist under another name', async () => {
+    for (const path of ['/console/x', '/console/messages/a/b/c', '/console/assets/../x']) {
+      expect([path, (await owner.get(path)).status]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe('strangers’ text', () => {
+  it('is shown as text on every page: no script, no handler, no link of another kind', async () => {
+    let probes = 0;
+    for (const [path, url] of shown()) {
+      const { body } = await owner.get(url);
+      probes += body.split('&lt;script>alert(1)').length - 1;
+      for (const { nodeName, attrs = [] } of elementsOf(body)) {
+        const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
+        if (nodeName === 'script')
+          expect(attributes.get('src')).toMatch(/^\/console\/assets\/console-\w+\.js$/);
+        expect([path, nodeName === 'img']).toEqual([path, false]);
+        for (const [name, value] of attributes) {
+          expect([path, name]).not.toEqual([path, expect.stringMatching(/^on|^srcdoc$|^style$/)]);
+          if (['href', 'src', 'action', 'formaction'].includes(name))
+            expect([path, isKnownLink(value)]).toEqual([path, true]);
+        }
+      }
+      expect([path, body.includes('\u202E')]).toEqual([path, false]);
+    }
+    expect(probes).toBeGreaterThan(5);
+  });
+
+  it('has signs for controls and marks of direction, and keeps emoji', () => {
+    expect(plainly(turned)).toBe('invoice⟨U+202E⟩fdp.exe');
+    expect(plainly('a\u0000b\u200Bc\u{E0041}\ttab\nline')).toBe(
+      'a⟨U+0000⟩b⟨U+200B⟩c⟨U+E0041⟩\ttab\nline',
+    );
+    expect(plainly('👩\u200D💻 ❤\uFE0F\u200D🔥')).toBe('👩\u200D💻 ❤\uFE0F\u200D🔥');
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '//evil.test',
+    '/evil',
+    'vbscript:x',
+    ' javascript:x',
+    'https:',
+    '',
+  ])('makes no link to %j', (target) => {
+    expect(isKnownLink(target)).toBe(false);
+    const { props } = html`<a href=${target}>x</a>` as unknown as { props: object };
+    expect(props).not.toHaveProperty('href');
+  });
+
+  it('can bring no handler and no raw HTML into a page', () => {
+    const spread = { onclick: 'alert(1)' };
+    expect(() => html`<a ...${spread}>x</a>`).toThrow(TypeError);
+    expect(() => html`<p dangerouslySetInnerHTML=${{ __html: 'x' }} />`).toThrow(TypeError);
+    expect(() => html`<iframe srcdoc="x" />`).toThrow(TypeError);
+  });
+});

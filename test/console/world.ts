@@ -1,0 +1,141 @@
+// A service with its console for tests: pages over HTTP without a socket, as a browser asks for them.
+import { parse } from 'parse5';
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
+import type { Permission } from '../../src/core/api/permission.ts';
+import type { ConfigInput } from '../../src/core/config/config.ts';
+import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+
+export interface Answer {
+  status: number;
+  body: string;
+  headers: Record<string, unknown>;
+}
+
+/** A browser with a cookie. */
+export interface Browser {
+  cookie: string;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** Posts a form of a page; the token of its forms comes with it unless the fields have another. */
+  post(
+    path: string,
+    fields: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+}
+
+/** A resource, as far as tests read it. */
+export interface Made {
+  id: string;
+  key?: string;
+  items?: readonly { id: string }[];
+}
+
+export interface World {
+  test: TestApp;
+  http: HttpServer;
+  browser(cookie?: string): Browser;
+  /** Signs in by a key. */
+  signIn(key: string): Promise<Browser>;
+  /** Asks a route as the owner. @throws Error for an answer of 400 or more */
+  api(method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<Made>;
+  /** Returns the id of the first mailbox. */
+  firstMailbox(): Promise<string>;
+  /** Makes a key with exactly these permissions. */
+  keyWith(...permissions: readonly Permission[]): Promise<{ id: string; key: string }>;
+  close(): Promise<void>;
+}
+
+export async function consoleWorld(
+  store: TestStore = 'sqlite',
+  config: ConfigInput = {},
+): Promise<World> {
+  const test = await testApp({ store, config });
+  const authenticator = createAuthenticator(test.app);
+  const http = createHttpServer(test.app, {
+    routes,
+    authenticate: (key) => authenticator.authenticate(key),
+    sessions: authenticator,
+    isQueueRunning: () => true,
+  });
+  const ask = async (
+    method: 'GET' | 'POST',
+    url: string,
+    headers: Record<string, string>,
+    payload?: string,
+  ): Promise<Answer> => {
+    const answer = await http.inject({
+      method,
+      url,
+      headers,
+      ...(payload !== undefined && { payload }),
+    });
+    return { status: answer.statusCode, body: answer.body, headers: answer.headers };
+  };
+  const browser = (cookie = ''): Browser => ({
+    cookie,
+    get: (path, headers = {}) => ask('GET', path, { ...(cookie && { cookie }), ...headers }),
+    async post(path, fields, headers = {}) {
+      const page = await ask('GET', '/console', { ...(cookie && { cookie }) });
+      const [, token = ''] = /name="_form" value="([^"]*)"/.exec(page.body) ?? [];
+      const form = new URLSearchParams({ _form: token, ...fields }).toString();
+      const type = 'application/x-www-form-urlencoded';
+      const [own = ''] = String(page.headers['set-cookie'] ?? cookie).split(';');
+      return ask('POST', path, { cookie: own, 'content-type': type, ...headers }, form);
+    },
+  });
+  const api: World['api'] = async (method, url, body, key = test.apiKey) => {
+    const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
+    const payload = body && JSON.stringify(body);
+    const answer = await http.inject({ method, url, headers, ...(payload && { payload }) });
+    if (answer.statusCode >= 400) throw new Error(`${url}: ${answer.body}`);
+    return answer.json();
+  };
+  return {
+    test,
+    http,
+    browser,
+    async signIn(key) {
+      const { headers } = await browser().post('/console/sign-in', { key });
+      const [cookie = ''] = String(headers['set-cookie'] ?? '').split(';');
+      return browser(cookie);
+    },
+    api,
+    async firstMailbox() {
+      const { items } = await api('GET', '/v1/mailboxes');
+      return items?.[0]?.id ?? '';
+    },
+    async keyWith(...permissions) {
+      const map: Record<string, string[]> = {};
+      for (const permission of permissions) {
+        const [resource = '', action = ''] = permission.split(':');
+        map[resource] = [...(map[resource] ?? []), action];
+      }
+      const { id, key } = await createKey(test.app, test.operator, { name: 'k', permissions: map });
+      return { id, key: key ?? '' };
+    },
+    async close() {
+      await http.close(0);
+      await test.close();
+    },
+  };
+}
+
+interface Node {
+  nodeName: string;
+  attrs?: readonly { name: string; value: string }[];
+  childNodes?: readonly Node[];
+}
+
+/** Returns every element of a page. */
+export function elementsOf(page: string): Node[] {
+  const all: Node[] = [];
+  const visit = (node: Node) => {
+    if (node.attrs) all.push(node);
+    for (const child of node.childNodes ?? []) visit(child);
+  };
+  visit(parse(page) as Node);
+  return all;
+}
