@@ -1,6 +1,6 @@
-// Makes the trees of pages: htm writes them, preact renders them, and every value is escaped. On the way each text
-// loses what could mislead: controls and marks of direction become signs. No element takes a handler, and each link is
-// of a known kind. The only file that imports preact and htm.
+// Makes the trees of pages: htm writes trees, preact renders trees and escapes every value. In each text, controls and
+// marks of direction become signs. No element takes a handler, and each link is of a known kind. Only this file imports
+// preact and htm.
 import htm from 'htm';
 import { type ComponentChild, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -17,7 +17,7 @@ const misleading =
 const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
 const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
 
-/** Returns the text with signs for what could mislead its reader, such as `⟨U+202E⟩`. */
+/** Returns the text with signs such as `⟨U+202E⟩` for misleading characters. */
 export function plainly(text: string): string {
   return text.replace(misleading, (found) => {
     return `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;

@@ -65,7 +65,7 @@ export interface HttpServerOptions {
   /** Event kinds for the webhooks of the OpenAPI document. */
   eventKinds?: readonly EventKind[];
   authenticate: Authenticate;
-  /** Signs people in to the console; without it there is no console. */
+  /** Signs people in to the console. The server has a console only with it. */
   sessions?: ConsoleParts['authenticator'];
   admit?: Admit;
   limitHeaders?: LimitHeaders;

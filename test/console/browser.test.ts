@@ -56,6 +56,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.getByRole('link', { name: 'Send a test message' }).click();
     await page.getByLabel('Subject').fill('First mail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForURL(/\/messages\/msg_/);
     await untilShown(page, page.getByText('delivered', { exact: true }).first());
     await page.getByRole('link', { name: 'Mailboxes', exact: true }).click();
     await page.getByRole('link', { name: 'Inbox', exact: true }).click();
@@ -129,7 +130,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.waitForLoadState('networkidle');
     expect(calls).toBe(0);
     await new Promise((resolve) => listener.close(resolve));
-    // Chromium tells of each refusal; there is no other fault.
+    // Chromium tells of each refusal, and of nothing else.
     const refusals =
       /Content Security Policy|sandboxed|Blocked script|(?:failed|foreign): http:\/\/127/;
     expect(faults.filter((fault) => !refusals.test(fault))).toEqual([]);

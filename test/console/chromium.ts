@@ -6,7 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const names = ['chromium', 'chromium-headless-shell', 'google-chrome', 'chrome'];
 
-/** Returns the path of Chromium; null where there is none. */
+/** Returns the path of Chromium, or null. */
 export function chromiumPath(): string | null {
   const { CHROMIUM, PATH = '' } = process.env;
   const places = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
