@@ -80,6 +80,8 @@ export function apiFor(
 /** Adds the given values to a path; empty ones are left out. */
 export function withQuery(path: string, query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return text === '' ? path : `${path}?${text}`;
 }

@@ -28,6 +28,7 @@ import { apiFor, type Passes, Refusal } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
+import { LiveStreams } from './live.ts';
 import { type Action, type Asked, type Form, matchPath, type Page, type View } from './page.ts';
 import { pages } from './pages/pages.ts';
 
@@ -78,15 +79,23 @@ export class Console {
   readonly #parts: ConsoleParts;
   readonly #assets: Assets = readAssets();
   readonly #failures: FailedLogins;
+  readonly #live: LiveStreams;
 
   constructor(parts: ConsoleParts) {
     this.#parts = parts;
     this.#failures = new FailedLogins(parts.app.clock, mostFailures);
+    this.#live = new LiveStreams(parts.app);
+  }
+
+  /** Ends the live streams. */
+  close(): void {
+    this.#live.close();
   }
 
   /** Answers a request below `/console`. */
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [path = ''] = request.url.slice(root.length).split('?');
+    if (path === '/live' && request.method === 'GET') return this.#answerLive(request, reply);
     const asset = path.startsWith('/assets/') && this.#assets.files.get(path.slice(8));
     if (asset) {
       return reply
@@ -100,6 +109,20 @@ export class Console {
       .code(status)
       .headers({ ...commonHeaders, ...headers })
       .send(body);
+  }
+
+  async #answerLive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { app, authenticator } = this.#parts;
+    const token = cookieIn(request);
+    const look = async () => {
+      const session = token === null ? null : await findSession(app, authenticator, token);
+      const isAway = session && outsideRanges(session.caller, addressOf(request)) !== null;
+      return isAway ? null : session;
+    };
+    const session = await look();
+    if (!session) return reply.code(401).send('');
+    if (await this.#live.answer(reply.headers(commonHeaders), session, look)) return reply;
+    return reply.code(503).header('retry-after', '30').send('');
   }
 
   async #answer(request: FastifyRequest, path: string): Promise<Answer> {

@@ -50,7 +50,7 @@ function shown(child: unknown): unknown {
 }
 
 function element(type: string, props: Props, ...children: unknown[]): VNode {
-  return h(type, guarded(props) as never, ...(children.map(shown) as ComponentChild[]));
+  return h(type, guarded(props), ...(children.map(shown) as ComponentChild[]));
 }
 
 type Tag = (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

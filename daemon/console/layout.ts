@@ -64,7 +64,7 @@ export function drawPage(
     </header>
     <div class="frame">
       ${navigation(pages, asked, path)}
-      <main id="main" tabindex="-1"><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
+      <main id="main" tabindex="-1" data-live=${view.live}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
     </div>
   </body>`,
   );

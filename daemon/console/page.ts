@@ -24,6 +24,11 @@ export interface Asked {
 export interface View {
   title: string;
   body: Part;
+  /**
+   * Way in which an open page follows changes: its content is exchanged, or it only says that there is news, so that
+   * nothing moves under the cursor. Without it the page stands still.
+   */
+  live?: 'exchange' | 'announce';
   /** The same as a command. */
   command?: string;
   /** The same as a request: method and path. */

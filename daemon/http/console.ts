@@ -13,6 +13,7 @@ export function mountConsole(server: FastifyInstance, parts: Omit<ConsoleParts, 
     loading ??= load();
     return (await loading).handle(request, reply);
   };
+  server.addHook('preClose', async () => (await loading)?.close());
   for (const url of ['/console', '/console/*']) {
     server.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
   }

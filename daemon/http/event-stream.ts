@@ -14,7 +14,7 @@
 //            or that of a reader that takes nothing
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isBound } from '../../src/access/keys/constraints.ts';
 import { allows, type Permission } from '../../src/core/api/permission.ts';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -36,6 +36,7 @@ import { CapacityError, ForbiddenError } from '../../src/platform/errors.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { authorize, type Dispatcher, routerPath } from './dispatch.ts';
+import { beginServerSent } from './server-sent.ts';
 
 const mostStreams = 100;
 const retryAfterSeconds = 30;
@@ -45,8 +46,6 @@ const checkOfInstallationMs = 1_000;
 const mostBacklog = 1_048_576;
 /** Longest wait for a reader that accepts nothing, because its backlog grows. */
 const patienceMs = 5_000;
-/** Time after which a disconnected client should reconnect. */
-const comeBackMs = 2_000;
 
 /** A stream by its path, with the permission that it needs. */
 interface StreamPath {
@@ -128,7 +127,7 @@ function mountStream(
         });
         return { log, caller, leave };
       });
-      const { raw } = begin(reply);
+      const raw = beginServerSent(reply);
       raw.on('close', () => ending.abort());
       const readsOn = async () => {
         const now = await letIn();
@@ -194,22 +193,6 @@ function follow(
   const from = since === undefined ? undefined : Date.parse(since);
   const following = { type, subject, after, since: from, reach: eventReachOf(app, caller) };
   return followLog(app, caller.organizationId, following, signal);
-}
-
-/** Sends the head of the answer. From here on this file writes to the socket, not fastify. */
-function begin(reply: FastifyReply): FastifyReply {
-  reply.hijack();
-  const headers = reply.getHeaders() as Record<string, string>;
-  reply.raw.writeHead(200, {
-    ...headers,
-    'content-type': 'text/event-stream; charset=utf-8',
-    // No request follows on the connection: a stopping daemon then waits for no idle connection.
-    connection: 'close',
-    // Disables buffering in nginx.
-    'x-accel-buffering': 'no',
-  });
-  reply.raw.write(`retry: ${comeBackMs}\n\n`);
-  return reply;
 }
 
 /** Sends a comment at intervals and checks the key again. Returns a function that ends both. */

@@ -57,7 +57,8 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.getByLabel('Subject').fill('First mail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.waitForURL(/\/messages\/msg_/);
-    await untilShown(page, page.getByText('delivered', { exact: true }).first());
+    // Without a reload: the page is live.
+    await page.getByText('delivered', { exact: true }).first().waitFor();
     await page.getByRole('link', { name: 'Mailboxes', exact: true }).click();
     await page.getByRole('link', { name: 'Inbox', exact: true }).click();
     await untilShown(page, page.getByRole('link', { name: 'First mail' }));
@@ -66,6 +67,23 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.locator('form', { hasText: 'to all' }).getByLabel('Text').fill('An answer');
     await page.getByRole('button', { name: 'Reply', exact: true }).click();
     await page.getByText('An answer').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('says that a list has news, and moves nothing under the cursor', async () => {
+    const { page, faults } = await signedIn();
+    await page.goto('/console/messages');
+    const before = await page.locator('tbody').innerHTML();
+    const body = {
+      channel: 'email',
+      to: [{ email: 'delivered@simulator.test' }],
+      email: { subject: 'News', text: 'x' },
+    };
+    await daemon.request('POST', '/v1/messages', { body });
+    await page.getByText('There is news.').waitFor();
+    expect(await page.locator('tbody').innerHTML()).toBe(before);
+    await page.getByRole('link', { name: 'Load the page again' }).click();
+    await page.getByRole('link', { name: 'News' }).first().waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -45,7 +45,11 @@ export async function openPage(
     if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('requestfailed', (request) => faults.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    // A page that is left ends its live stream.
+    const isLeft = request.failure()?.errorText === 'net::ERR_ABORTED';
+    if (!isLeft) faults.push(`failed: ${request.url()}`);
+  });
   page.on('request', (request) => {
     const url = request.url();
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) faults.push(`foreign: ${url}`);

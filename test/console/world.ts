@@ -117,7 +117,7 @@ export async function consoleWorld(
       return { id, key: key ?? '' };
     },
     async close() {
-      await http.close(0);
+      await http.close(0).catch(() => {});
       await test.close();
     },
   };

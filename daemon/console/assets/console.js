@@ -1,4 +1,4 @@
-// Small comforts; every page works without them. Copies a code block by a click, and moves through mail by keys: j and k
+// Small comforts: every page works without them. An open page follows changes (data-live). Copies a code block by a click, and moves through mail by keys: j and k
 // go down and up, Enter opens, / searches, u goes back.
 const rows = () => [...document.querySelectorAll('tbody tr')];
 let at = -1;
@@ -29,3 +29,70 @@ document.addEventListener('click', (event) => {
   const block = event.target instanceof Element && event.target.closest('[data-copy]');
   if (block && navigator.clipboard) void navigator.clipboard.writeText(block.textContent);
 });
+
+const main = document.querySelector('main[data-live]');
+const askEachMs = 10_000;
+let isLoading = false;
+let hasNews = false;
+
+/** Returns whether the person is at work in the page: then nothing is exchanged under the cursor. */
+function isBusy() {
+  const active = document.activeElement;
+  const isTyping = active instanceof HTMLElement && active.matches('input, textarea, select');
+  return isTyping || String(getSelection()) !== '';
+}
+
+function announce() {
+  if (document.querySelector('.news')) return;
+  const line = document.createElement('p');
+  line.className = 'news';
+  line.setAttribute('role', 'status');
+  const again = document.createElement('a');
+  again.href = location.href;
+  again.textContent = 'Load the page again';
+  line.append('There is news. ', again);
+  main.prepend(line);
+}
+
+async function follow() {
+  if (document.visibilityState === 'hidden' || isLoading) {
+    hasNews = true;
+    return;
+  }
+  hasNews = false;
+  isLoading = true;
+  try {
+    const answer = await fetch(location.href, { redirect: 'error' });
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const next = page.querySelector('main');
+    const before = [...main.children].filter((one) => !one.matches('.news'));
+    const after = next ? [...next.children] : [];
+    const isSame =
+      before.map((one) => one.outerHTML).join('') === after.map((one) => one.outerHTML).join('');
+    if (!next || isSame) return;
+    if (main.dataset.live === 'announce' || isBusy()) announce();
+    else main.replaceChildren(...after);
+  } finally {
+    isLoading = false;
+    if (hasNews && document.visibilityState !== 'hidden') void follow();
+  }
+}
+
+if (main) {
+  const stream = new EventSource('/console/live');
+  let asking = 0;
+  stream.addEventListener('change', () => void follow());
+  stream.addEventListener('open', () => {
+    clearInterval(asking);
+    // What happened while the stream was away.
+    if (asking) void follow();
+    asking = 0;
+  });
+  stream.addEventListener('error', () => {
+    asking ||= setInterval(() => void follow(), askEachMs);
+  });
+  document.addEventListener('visibilitychange', () => {
+    if (hasNews) void follow();
+  });
+}

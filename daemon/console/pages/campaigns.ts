@@ -193,6 +193,7 @@ export const campaignPages: readonly Page[] = [
     needs: 'campaigns:read',
     show: async (asked) => ({
       title: 'Run of a campaign',
+      live: 'exchange',
       body: await oneRun(asked),
       request: `GET ${runPath(asked)}`,
     }),

@@ -209,6 +209,7 @@ export const mailboxPages: readonly Page[] = [
       );
       return {
         title: displayName || slug,
+        live: 'announce',
         body: await threads(asked),
         command: `svc threads list ${asked.params['id']}`,
         request: `GET ${threadsPath(asked)}`,
@@ -222,6 +223,7 @@ export const mailboxPages: readonly Page[] = [
       const { subject } = await asked.api.get<Thread>(threadPath(asked));
       return {
         title: subject?.slice(0, 200) || '(no subject)',
+        live: 'announce',
         body: await thread(asked),
         request: `GET ${threadPath(asked)}/messages`,
       };

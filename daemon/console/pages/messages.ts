@@ -211,6 +211,7 @@ export const messagePages: readonly Page[] = [
     needs: 'messages:read',
     show: async (asked) => ({
       title: 'Messages',
+      live: 'announce',
       body: together(
         asked.may('messages:send') && html`<p>${link('/messages/new', 'Send a test message')}</p>`,
         await list(asked),
@@ -245,6 +246,7 @@ export const messagePages: readonly Page[] = [
     needs: 'messages:read',
     show: async (asked) => ({
       title: await titleOf(asked),
+      live: 'exchange',
       body: await one(asked),
       command: `svc messages explain ${asked.params['id']}`,
       request: `GET ${pathOf(asked)}`,

@@ -117,6 +117,7 @@ export const overviewPages: readonly Page[] = [
     needs: null,
     show: async (asked) => ({
       title: 'Overview',
+      live: 'exchange',
       body: await draw(asked),
       command: 'svc status',
       ...(asked.may('analytics:read') && { request: 'GET /v1/analytics/timeseries' }),

@@ -110,6 +110,7 @@ export const reviewPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: async (asked) => ({
       title: 'Review',
+      live: 'announce',
       body: await list(asked),
       command: 'svc mailboxes review',
       request: 'GET /v1/mailbox-actions?state=proposed',

@@ -129,6 +129,7 @@ export const webhookPages: readonly Page[] = [
       const { name, url } = await asked.api.get<Endpoint>(endpointPath(asked));
       return {
         title: name || url,
+        live: 'announce',
         body: await one(asked),
         command: `svc webhooks deliveries ${asked.params['id']}`,
         request: `GET ${endpointPath(asked)}/deliveries`,

@@ -1,0 +1,96 @@
+// The live stream of an open page: ticks without data, two a second at most, to sessions that may read what changed.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Permission } from '../../src/core/api/permission.ts';
+import { send } from '../support/delivery.ts';
+import { stores } from '../support/test-app.ts';
+import { consoleWorld, type World } from './world.ts';
+
+interface Live {
+  status: number;
+  /** The text so far. */
+  text(): string;
+  ticks(): number;
+  ended: Promise<void>;
+}
+
+describe.each(stores)('a live stream on %s', (store) => {
+  let world: World;
+  let url: string;
+  beforeEach(async () => {
+    world = await consoleWorld(store);
+    ({ url } = await world.http.listen());
+  });
+  afterEach(async () => {
+    await world.close();
+  });
+
+  async function open(cookie: string): Promise<Live> {
+    const answer = await fetch(`${url}/console/live`, {
+      headers: { cookie },
+      signal: ending.signal,
+    });
+    let text = '';
+    const ended = (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of answer.body ?? []) text += decoder.decode(chunk as Uint8Array);
+    })();
+    ended.catch(() => {});
+    return {
+      status: answer.status,
+      text: () => text,
+      ticks: () => text.split('event: change').length - 1,
+      ended,
+    };
+  }
+
+  const change = () => send(world.test.app, world.test.caller, 'delivered@simulator.test');
+  const ticksOf = async (live: Live) => {
+    await world.test.clock.advance(600);
+    return live.ticks();
+  };
+
+  it('tells of a change without saying which', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const live = await open(cookie);
+    await change();
+    await expect.poll(() => ticksOf(live)).toBeGreaterThan(0);
+    expect(live.text().replaceAll(/retry: 2000|event: change|data:|:|\s/g, '')).toBe('');
+  });
+
+  it('tells of many changes at most twice a second', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const live = await open(cookie);
+    await change();
+    await expect.poll(() => ticksOf(live)).toBeGreaterThan(0);
+    const before = live.ticks();
+    for (let sent = 0; sent < 30; sent++) await change();
+    for (let passed = 0; passed < 20; passed++) await world.test.clock.advance(100);
+    expect(live.ticks() - before).toBeLessThanOrEqual(5);
+  });
+
+  it('tells a session only of what its key may read', async () => {
+    const keyFor = async (permission: Permission) => (await world.keyWith(permission)).key;
+    const reads = await open((await world.signIn(await keyFor('messages:read'))).cookie);
+    const other = await open((await world.signIn(await keyFor('domains:read'))).cookie);
+    await change();
+    await expect.poll(() => ticksOf(reads)).toBeGreaterThan(0);
+    expect(other.ticks()).toBe(0);
+  });
+
+  it('ends when the session ends, and does not begin without one', async () => {
+    expect((await open('')).status).toBe(401);
+    const browser = await world.signIn(world.test.apiKey);
+    const live = await open(browser.cookie);
+    expect(live.status).toBe(200);
+    await browser.post('/console/sign-out', {});
+    await world.test.clock.advance(1_000);
+    await live.ended;
+  });
+
+  it('ends with the server', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const live = await open(cookie);
+    await world.http.close(0);
+    await expect(live.ended).resolves.toBeUndefined();
+  });
+});
