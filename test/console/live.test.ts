@@ -27,7 +27,6 @@ describe.each(stores)('a live stream on %s', (store) => {
   async function open(cookie: string): Promise<Live> {
     const answer = await fetch(`${url}/console/live`, {
       headers: { cookie },
-      signal: ending.signal,
     });
     let text = '';
     const ended = (async () => {
