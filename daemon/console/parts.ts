@@ -137,18 +137,20 @@ interface Button {
   label: string;
   fields?: Readonly<Record<string, string>>;
   isFirst?: boolean;
+  /** Key that presses it. */
+  key?: string;
 }
 
 /** Draws a button that posts an action to its page. */
 export function button(
   { formToken }: Asked,
-  { action, label, fields = {}, isFirst }: Button,
+  { action, label, fields = {}, isFirst, key }: Button,
 ): Part {
   return html`<form method="post" class="action">
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="_action" value=${action} />
     ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-    <button class=${isFirst ? 'first' : undefined}>${label}</button>
+    <button class=${isFirst ? 'first' : undefined} data-key=${key} aria-keyshortcuts=${key}>${label}</button>
   </form>`;
 }
 

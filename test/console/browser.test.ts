@@ -87,6 +87,35 @@ describe.skipIf(path === null)('the console in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  it('reads, stars and archives mail by the keyboard alone', async () => {
+    const { page, faults } = await signedIn();
+    const body = {
+      channel: 'email',
+      to: [{ email: 'inbox@sandbox.test' }],
+      email: { subject: 'By keys', text: 'x' },
+    };
+    await daemon.request('POST', '/v1/messages', { body });
+    await page.goto('/console/mailboxes');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/mailboxes\/mbx_/);
+    await untilShown(page, page.getByRole('link', { name: 'By keys' }));
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'By keys' }).waitFor();
+    await page.keyboard.press('s');
+    await page.getByRole('button', { name: 'Remove the star' }).waitFor();
+    await page.keyboard.press('e');
+    await page.getByRole('button', { name: 'To inbox' }).waitFor();
+    await page.keyboard.press('r');
+    await page.keyboard.type('Typed, so that no key acts: es');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Typed, so that no key acts: es').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('works without JavaScript', async () => {
     const { page, faults } = await signedIn({ javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Domains', exact: true }).click();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { html, isKnownLink, plainly } from '../../daemon/console/html.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
+import { makeInstallation } from '../extensions/fixtures.ts';
 import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
 
 const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">`;
@@ -57,6 +58,8 @@ beforeAll(async () => {
     sendMode: 'approval',
   });
   await world.api('POST', `/v1/mailboxes/${mailbox}/messages`, mail, agent.key);
+  await post('/v1/conversations', { title: probe });
+  await makeInstallation(world.test.app, world.test.operator);
   await fillPaths();
 });
 afterAll(() => world.close());

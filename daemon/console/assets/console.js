@@ -23,6 +23,11 @@ document.addEventListener('keydown', (event) => {
     if (search) search.focus();
     event.preventDefault();
   } else if (key === 'u') history.back();
+  else if (key === 'r') {
+    const answer = document.querySelector('form.fields [name=text]');
+    if (answer) answer.focus();
+    event.preventDefault();
+  } else if (/^[a-z]$/.test(key)) document.querySelector(`[data-key=${key}]`)?.click();
 });
 
 document.addEventListener('click', (event) => {

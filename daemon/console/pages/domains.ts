@@ -1,4 +1,6 @@
 // Sending domains: each record as it should be and as it was found, with its diagnosis.
+import { Refusal } from '../api.ts';
+import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page } from '../page.ts';
 import { button, facts, field, form, type List, link, state, table, time } from '../parts.ts';
@@ -71,9 +73,71 @@ function record({
   </article>`;
 }
 
+interface Warming {
+  plan: { status: string };
+  batches: readonly { startsAt: string; allowanceRecipients: number; acceptedRecipients: number }[];
+}
+
+/** Returns an answer of the API; null where there is none yet. */
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Draws the ramp of a warming plan: what a day allows, and what was accepted. */
+function ramp({ plan, batches }: Warming): Part {
+  const barsOf = (count: (one: Warming['batches'][number]) => number) =>
+    batches.map((one) => ({ label: one.startsAt.slice(0, 10), value: count(one) }));
+  return together(
+    html`<h2>Warming</h2><p>${state(plan.status)}</p>`,
+    facts(plan, [
+      ['First day', 'initialDailyRecipients'],
+      ['Growth in percent', 'dailyGrowthPercent'],
+      ['Target', 'targetDailyRecipients'],
+      ['Held because', 'holdReason'],
+    ]),
+    batches.length > 0 &&
+      barChart(
+        'Recipients allowed, by day',
+        barsOf(({ allowanceRecipients }) => allowanceRecipients),
+      ),
+    batches.length > 0 &&
+      barChart(
+        'Recipients accepted, by day',
+        barsOf(({ acceptedRecipients }) => acceptedRecipients),
+      ),
+  );
+}
+
+interface Tracking {
+  enabled: boolean;
+  customTracking: { status: string } | null;
+}
+
+function trackingHost({ customTracking }: Tracking): Part {
+  if (!customTracking) return null;
+  return together(
+    html`<h2>Tracking host</h2><p>${state(customTracking.status)}</p>`,
+    facts(customTracking, [
+      ['Host', 'hostname'],
+      ['Certificate', 'sslStatus'],
+      ['Expires', 'certificate.expiresAt'],
+      ['Problem', 'verificationErrors'],
+    ]),
+  );
+}
+
 async function one(asked: Asked): Promise<Part> {
   const { api, may } = asked;
-  const domain = await api.get<Domain>(pathOf(asked));
+  const [domain, warming, tracking] = await Promise.all([
+    api.get<Domain>(pathOf(asked)),
+    orNull(api.get<Warming>(`${pathOf(asked)}/warming`)),
+    may('tracking:read') ? orNull(api.get<Tracking>(`${pathOf(asked)}/custom-tracking`)) : null,
+  ]);
   return together(
     html`<div class="row">
       ${may('domains:write') && button(asked, { action: 'verify', label: 'Check now', isFirst: true })}
@@ -90,6 +154,8 @@ async function one(asked: Asked): Promise<Part> {
     ]),
     html`<h2>DNS records</h2>`,
     domain.dnsRecords.map(record),
+    warming && ramp(warming),
+    tracking && trackingHost(tracking),
   );
 }
 

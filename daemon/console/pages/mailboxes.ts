@@ -126,14 +126,14 @@ async function thread(asked: Asked): Promise<Part> {
     api.get<List<Note>>(`${path}/notes`),
   ]);
   const last = items.findLast(({ direction }) => direction === 'inbound') ?? items.at(-1);
-  const change = (label: string, fields: Record<string, string>) =>
-    button(asked, { action: 'change', label, fields });
+  const change = (label: string, fields: Record<string, string>, key?: string) =>
+    button(asked, { action: 'change', label, fields, ...(key !== undefined && { key }) });
   return together(
     may('mailboxes:write') &&
       html`<div class="row">
         ${change(about.read ? 'Mark as unread' : 'Mark as read', { read: String(!about.read) })}
-        ${change(about.starred ? 'Remove the star' : 'Star', { starred: String(!about.starred) })}
-        ${folders.filter((one) => one !== about.folder && one !== 'sent').map((one) => change(`To ${one}`, { folder: one }))}
+        ${change(about.starred ? 'Remove the star' : 'Star', { starred: String(!about.starred) }, 's')}
+        ${folders.filter((one) => one !== about.folder && one !== 'sent').map((one) => change(`To ${one}`, { folder: one }, one === 'archive' ? 'e' : undefined))}
       </div>`,
     items.map(mail),
     nextCursor &&

@@ -4,10 +4,12 @@ import { blockPages } from './blocks.ts';
 import { campaignPages } from './campaigns.ts';
 import { contactPages } from './contacts.ts';
 import { domainPages } from './domains.ts';
+import { extensionPages } from './extensions.ts';
 import { keyPages } from './keys.ts';
 import { mailboxPages } from './mailboxes.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
+import { peoplePages } from './people.ts';
 import { reviewPages } from './review.ts';
 import { senderPages } from './senders.ts';
 import { settingsPages } from './settings.ts';
@@ -24,9 +26,11 @@ export const pages: readonly Page[] = [
   ...senderPages,
   ...blockPages,
   ...contactPages,
+  ...peoplePages,
   ...templatePages,
   ...campaignPages,
   ...webhookPages,
+  ...extensionPages,
   ...usagePages,
   ...keyPages,
   ...settingsPages,

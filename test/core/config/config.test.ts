@@ -492,7 +492,6 @@ describe('warnings', () => {
     write('config.yaml', 'storage: {s3: {bucket: b}}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
       'storage.s3.bucket has no effect in this version',
-      'console.enabled has no effect in this version',
     ]);
   });
 

@@ -1,0 +1,188 @@
+// Groups of contacts, conversations and brands.
+import { html, together } from '../html.ts';
+import type { Asked, Page } from '../page.ts';
+import { button, facts, type List, link, state, table, time } from '../parts.ts';
+
+interface Group {
+  id: string;
+  name: string;
+  description: string | null;
+  memberCount?: number;
+  public?: boolean;
+}
+
+interface Conversation {
+  id: string;
+  title: string | null;
+  status: string;
+  tags: readonly string[];
+  messageCount: number;
+  lastActivityAt: string | null;
+}
+
+interface Brand {
+  slug: string;
+  name: string;
+  isDefault: boolean;
+  updatedAt: string;
+}
+
+const conversationPath = ({ params }: Asked) => `/v1/conversations/${params['id']}`;
+
+const move = (verb: 'resolve' | 'archive' | 'reopen') => ({
+  needs: 'conversations:write' as const,
+  async run(asked: Asked) {
+    await asked.api.send('POST', `${conversationPath(asked)}/${verb}`, {});
+    return `/console/conversations/${asked.params['id']}`;
+  },
+});
+
+export const peoplePages: readonly Page[] = [
+  {
+    path: '/groups',
+    label: 'Groups',
+    needs: 'contacts:read',
+    async show(asked) {
+      const [groups, unsubscribing] = await Promise.all([
+        asked.api.get<List<Group>>('/v1/contact-groups', { page: asked.query['page'] }),
+        asked.api.get<List<Group>>('/v1/unsubscribe-groups', { limit: 100 }),
+      ]);
+      return {
+        title: 'Groups',
+        body: together(
+          html`<h2>Groups of contacts</h2>`,
+          table(
+            asked,
+            groups,
+            [
+              ['Name', ({ name }) => name],
+              ['Description', ({ description }) => description],
+              ['Members', ({ memberCount }) => memberCount],
+            ],
+            'There is no group yet: "svc groups create" makes one.',
+          ),
+          html`<h2>Groups to unsubscribe from</h2>`,
+          table(
+            asked,
+            { items: unsubscribing.items },
+            [
+              ['Name', ({ name }) => name],
+              ['Description', ({ description }) => description],
+              ['Shown to recipients', (group) => (group.public ? 'yes' : 'no')],
+            ],
+            'There is no such group yet: "svc unsubscribe-groups create" makes one.',
+          ),
+        ),
+        command: 'svc groups list',
+        request: 'GET /v1/contact-groups',
+      };
+    },
+  },
+  {
+    path: '/conversations',
+    label: 'Conversations',
+    needs: 'conversations:read',
+    async show(asked) {
+      const found = await asked.api.get<List<Conversation>>('/v1/conversations', {
+        page: asked.query['page'],
+      });
+      return {
+        title: 'Conversations',
+        live: 'announce',
+        body: table(
+          asked,
+          found,
+          [
+            ['Title', ({ id, title }) => link(`/conversations/${id}`, title || id.slice(-8))],
+            ['Status', ({ status }) => state(status)],
+            ['Tags', ({ tags }) => tags.join(', ')],
+            ['Messages', ({ messageCount }) => messageCount],
+            ['Last', ({ lastActivityAt }) => lastActivityAt && time(lastActivityAt)],
+          ],
+          'There is no conversation yet: "svc conversations create" makes one.',
+        ),
+        command: 'svc conversations list',
+        request: 'GET /v1/conversations',
+      };
+    },
+  },
+  {
+    path: '/conversations/:id',
+    needs: 'conversations:read',
+    async show(asked) {
+      const { api, may, params } = asked;
+      const path = conversationPath(asked);
+      const [conversation, messages] = await Promise.all([
+        api.get<Conversation>(path),
+        may('messages:read')
+          ? api.get<
+              List<{ id: string; subject: string | null; status: string; createdAt: string }>
+            >('/v1/messages', { conversationId: params['id'] })
+          : null,
+      ]);
+      const isOpen = !['resolved', 'archived'].includes(conversation.status);
+      return {
+        title: conversation.title || 'Conversation',
+        body: together(
+          may('conversations:write') &&
+            html`<div class="row">
+              ${isOpen && button(asked, { action: 'resolve', label: 'Resolve' })}
+              ${isOpen && button(asked, { action: 'archive', label: 'Archive' })}
+              ${!isOpen && button(asked, { action: 'reopen', label: 'Open again' })}
+            </div>`,
+          html`<p>${state(conversation.status)}</p>`,
+          facts(conversation, [
+            ['Description', 'description'],
+            ['Tags', 'tags'],
+            ['Priority', 'priority'],
+            ['Contacts', 'contacts'],
+            ['External id', 'externalId'],
+            ['Started', 'startedAt'],
+            ['Id', 'id'],
+          ]),
+          messages && html`<h2>Messages</h2>`,
+          messages &&
+            table(
+              asked,
+              messages,
+              [
+                ['Status', ({ status }) => state(status)],
+                [
+                  'Subject',
+                  ({ id, subject }) => link(`/messages/${id}`, subject || '(no subject)'),
+                ],
+                ['Accepted', ({ createdAt }) => time(createdAt)],
+              ],
+              'No message belongs to it yet.',
+            ),
+        ),
+        command: `svc conversations show ${params['id']}`,
+        request: `GET ${path}`,
+      };
+    },
+    actions: { resolve: move('resolve'), archive: move('archive'), reopen: move('reopen') },
+  },
+  {
+    path: '/brands',
+    label: 'Brands',
+    needs: 'brands:read',
+    async show(asked) {
+      const found = await asked.api.get<List<Brand>>('/v1/brands', { page: asked.query['page'] });
+      return {
+        title: 'Brands',
+        body: table(
+          asked,
+          found,
+          [
+            ['Name', ({ name, isDefault }) => (isDefault ? `${name} (default)` : name)],
+            ['Slug', ({ slug }) => slug],
+            ['Changed', ({ updatedAt }) => time(updatedAt)],
+          ],
+          'There is no brand yet: "svc brands create" makes one.',
+        ),
+        command: 'svc brands list',
+        request: 'GET /v1/brands',
+      };
+    },
+  },
+];
