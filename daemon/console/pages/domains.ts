@@ -78,7 +78,7 @@ interface Warming {
   batches: readonly { startsAt: string; allowanceRecipients: number; acceptedRecipients: number }[];
 }
 
-/** Returns an answer of the API; null where there is none yet. */
+/** Returns an answer of the API, or null for a 404. */
 async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
