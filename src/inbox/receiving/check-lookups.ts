@@ -1,6 +1,6 @@
 // Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total time. Beyond
 // a limit only this check sees DNS trouble, so that no sender can starve one check by another.
-import type { Clock } from '../../platform/runtime/clock.ts';
+import { type Clock, within } from '../../platform/runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
 export type AuthResolver = (name: string, type: string) => Promise<string[] | string[][]>;
@@ -46,14 +46,10 @@ export function boundLookups(
     endsAt ??= clock.elapsed() + allMs;
     const waitMs = Math.min(eachMs, endsAt - clock.elapsed());
     if (waitMs <= 0) throw dnsFault('ETIMEOUT');
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(waitMs, () => late.reject(dnsFault('ETIMEOUT')));
     try {
-      return await Promise.race([resolver(name, type), late.promise]);
+      return await within(clock, waitMs, resolver(name, type), () => dnsFault('ETIMEOUT'));
     } catch (error) {
       throw asLookupFault(error);
-    } finally {
-      cancel();
     }
   }
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import type { Connector } from '../../platform/net/dial.ts';
 import { dialSocket } from '../../platform/net/dial.ts';
 import type { Dns } from '../../platform/net/dns.ts';
-import type { Clock } from '../../platform/runtime/clock.ts';
+import { type Clock, within } from '../../platform/runtime/clock.ts';
 import type { Random } from '../../platform/runtime/random.ts';
 import { findAddresses } from './destination.ts';
 import { handshake } from './tls.ts';
@@ -62,28 +62,24 @@ const mostBytes = 64 * 1024;
  * @throws Error with the obstacle in words
  */
 export async function httpsGet(asked: HttpsRequest, access: HttpsAccess): Promise<HttpsAnswer> {
-  const { dns, random, clock, allowPrivateAddresses } = access;
   const { host, totalMs } = asked;
-  // One time limit covers all steps; its signal aborts the current one.
-  const time = new AbortController();
-  const isLate = new Promise<never>((_resolve, reject) => {
-    time.signal.addEventListener('abort', () => reject(tooLate()), { once: true });
-  });
-  isLate.catch(() => {});
-  const tooLate = () => new Error(`${host} did not answer within ${totalMs / 1000} s`);
-  const cancel = clock.after(totalMs, () => time.abort());
-  const signal = AbortSignal.any([access.signal, time.signal]);
+  // The time limit covers all steps; at its end the current one is aborted.
+  const ending = new AbortController();
+  const signal = AbortSignal.any([access.signal, ending.signal]);
+  const late = () => new Error(`${host} did not answer within ${totalMs / 1000} s`);
   try {
-    const looked = findAddresses(dns, random, host, allowPrivateAddresses);
-    const found = await Promise.race([looked, isLate]);
-    if (found.verdict) throw new Error(found.verdict.reply.text);
-    const [first] = found.addresses;
-    return await getFrom(asked, first, { ...access, signal });
-  } catch (error) {
-    throw time.signal.aborted ? tooLate() : error;
+    return await within(access.clock, totalMs, find(asked, { ...access, signal }), late);
   } finally {
-    cancel();
+    ending.abort();
   }
+}
+
+async function find(asked: HttpsRequest, access: HttpsAccess): Promise<HttpsAnswer> {
+  const { dns, random, allowPrivateAddresses } = access;
+  const found = await findAddresses(dns, random, asked.host, allowPrivateAddresses);
+  if (found.verdict) throw new Error(found.verdict.reply.text);
+  const [first] = found.addresses;
+  return getFrom(asked, first, access);
 }
 
 async function getFrom(

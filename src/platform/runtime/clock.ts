@@ -41,6 +41,22 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Resolves as `work` does. @throws the error of `late` after `ms`, when nobody waits for the work any more */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  const cancel = clock.after(ms, () => over.reject(late()));
+  try {
+    return await Promise.race([work, over.promise]);
+  } finally {
+    cancel();
+  }
+}
+
 /** Cache of formatted times: an answer or a batch repeats the same few. */
 const written = new Map<number, string>();
 const mostWritten = 64;

@@ -1,6 +1,7 @@
 // Runs the checks of `svc doctor`, by a command or once a day by the daemon.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
+import { within } from '../../platform/runtime/clock.ts';
 import {
   type Check,
   type Finding,
@@ -52,19 +53,13 @@ async function findingOf(check: Check, surroundings: Surroundings): Promise<Find
     return { check: name, ...skipped('the Internet cannot be asked: see resolver') };
   }
   const { clock } = surroundings.app;
-  let cancel = () => {};
-  const late = new Promise<never>((_resolve, reject) => {
-    cancel = clock.after(longestMs, () => {
-      reject(new Error(`no result within ${longestMs / 1000} s`));
-    });
-  });
+  const late = () => new Error(`no result within ${longestMs / 1000} s`);
   try {
-    return { check: name, ...(await Promise.race([check.look(surroundings), late])) };
+    const found = await within(clock, longestMs, check.look(surroundings), late);
+    return { check: name, ...found };
   } catch (error) {
     const remedy = 'Look at the named cause, and run the check again.';
     const found = `the check could not be made: ${messageOf(error)}`;
     return { check: name, ...warn(found, remedy, `svc doctor --only ${name}`) };
-  } finally {
-    cancel();
   }
 }

@@ -1,7 +1,12 @@
 // Checks of mail to other servers: port 25, our name in the DNS, blocklists.
 import type { App } from '../../core/app.ts';
 import { findAnyProvenDomain } from '../../identity/domains/queries.ts';
-import { findAddresses, findMailHosts, findNamedAddresses } from '../../mail/smtp/destination.ts';
+import {
+  findAddresses,
+  findMailHosts,
+  findNamedAddresses,
+  type HostAddresses,
+} from '../../mail/smtp/destination.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { foldName } from '../../platform/net/dns-wire.ts';
 import { isPublicAddress, reversedLabels } from '../../platform/net/network-address.ts';
@@ -34,6 +39,12 @@ async function ownAddresses({ dns, config }: App): Promise<string[]> {
   return [...ipv4, ...ipv6].filter(isPublicAddress).slice(0, mostAddresses);
 }
 
+/** Returns the first address. @throws Error without one */
+function firstOf(found: HostAddresses): string {
+  if (found.verdict) throw new Error(found.verdict.reply.text);
+  return found.addresses[0];
+}
+
 async function lookAtPort({ app }: { app: App }): Promise<Found> {
   const { config, dns, random } = app;
   const { mode, relay } = config.delivery;
@@ -50,19 +61,16 @@ async function lookAtPort({ app }: { app: App }): Promise<Found> {
   const [host, port] = mode === 'relay' ? [relay.host ?? '', relay.port] : [null, smtpPort];
   try {
     if (host !== null) {
-      const { verdict, ...found } = await findNamedAddresses(dns, random, host);
-      if (verdict) throw new Error(verdict.reply.text);
+      const address = firstOf(await findNamedAddresses(dns, random, host));
       if (relay.secure) return skipped(`${host} is asked by the first mail: it speaks TLS at once`);
-      return await ask(host, ('addresses' in found && found.addresses[0]) || '', port);
+      return await ask(host, address, port);
     }
     const proven = await findAnyProvenDomain(app.store.db);
     if (!proven) return skipped('there is no verified domain whose mail host could be asked');
     const hosts = await findMailHosts(dns, random, proven.domain);
     if (hosts.verdict) throw new Error(hosts.verdict.reply.text);
     const name = hosts.hosts[0]?.name ?? proven.domain;
-    const found = await findAddresses(dns, random, name, false);
-    if (found.verdict) throw new Error(found.verdict.reply.text);
-    return await ask(name, found.addresses[0], port);
+    return await ask(name, firstOf(await findAddresses(dns, random, name, false)), port);
   } catch (error) {
     const found = `no connection to port ${port}${host === null ? ' of our mail host' : ` of ${host}`}: ${messageOf(error)}`;
     const remedy =
