@@ -38,6 +38,18 @@ const token = z.strictObject({ token: z.string().meta({ description: 'Token of t
 const page = ['text/html'];
 const json = ['application/json'];
 const brokenLink = { 404: { description: 'A page: the link is broken', types: page } };
+/** A page of a link in mail, and the form on it. */
+const pageOfLink = {
+  method: 'GET',
+  area: 'links',
+  params: token,
+  errors: [500, 503, 504],
+} as const;
+const formOfLink = {
+  ...pageOfLink,
+  method: 'POST',
+  takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+} as const;
 const leaveNote =
   'A mail program posts `List-Unsubscribe=One-Click` (RFC 8058), the page an `action`: `leave`, ' +
   '`leave-all`, `return` or `return-all`.';
@@ -241,97 +253,76 @@ export const plainPaths: readonly PlainPath[] = [
     errors: [400, 503, 504],
   },
   {
-    method: 'GET',
+    ...pageOfLink,
     path: '/u/{token}',
     name: 'showUnsubscribePage',
     summary: 'Show the unsubscribe page',
     description: 'Shows the state of the recipient, and changes nothing.',
-    area: 'links',
-    params: token,
     answers: { 200: { description: 'The page', types: page }, ...brokenLink },
-    errors: [500, 503, 504],
   },
   {
-    method: 'POST',
+    ...formOfLink,
     path: '/u/{token}',
     name: 'unsubscribe',
     summary: 'Unsubscribe, or subscribe again',
     description: leaveNote,
-    area: 'links',
-    params: token,
-    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
     answers: {
       200: { description: 'The page with the new state', types: page },
       400: { description: 'The page, unchanged: the form asks for nothing', types: page },
       ...brokenLink,
     },
-    errors: [500, 503, 504],
   },
   {
-    method: 'GET',
+    ...pageOfLink,
     path: '/c/{token}',
     name: 'showConfirmPage',
     summary: 'Show the page to confirm a double opt-in group',
     description: 'Shows a button, and changes nothing.',
-    area: 'links',
-    params: token,
     answers: {
       200: { description: 'The page, with a button unless the link was used', types: page },
       410: { description: 'The link is older than 7 days, or no longer valid', types: page },
       ...brokenLink,
     },
-    errors: [500, 503, 504],
   },
   {
-    method: 'POST',
+    ...formOfLink,
     path: '/c/{token}',
     name: 'confirmGroup',
     summary: 'Confirm a double opt-in group',
     description:
       'The form has `action=confirm`. The contact is confirmed, and an unsubscribe of its address ' +
       'from this group is lifted.',
-    area: 'links',
-    params: token,
-    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
     answers: {
       200: { description: 'The page with the new state', types: page },
       400: { description: 'The page, unchanged: the form asks for nothing', types: page },
       410: { description: 'The link is older than 7 days, or no longer valid', types: page },
       ...brokenLink,
     },
-    errors: [500, 503, 504],
   },
   {
-    method: 'GET',
+    ...pageOfLink,
     path: '/verify/{token}',
     name: 'showProofPage',
     summary: 'Show the page to prove a sender address',
     description: 'Shows a button, and changes nothing.',
-    area: 'links',
-    params: token,
     answers: {
       200: { description: 'The page, with a button', types: page },
       410: { description: 'The link is older than 7 days, was used, or was replaced', types: page },
       ...brokenLink,
     },
-    errors: [500, 503, 504],
   },
   {
-    method: 'POST',
+    ...formOfLink,
     path: '/verify/{token}',
     name: 'proveSender',
     summary: 'Prove a sender address',
     description: 'The form has `action=verify`. The sender is verified.',
-    area: 'links',
-    params: token,
-    takes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
     answers: {
       200: { description: 'The page with the new state', types: page },
       400: { description: 'The page, unchanged: the form asks for nothing', types: page },
       410: { description: 'The link is older than 7 days, was used, or was replaced', types: page },
       ...brokenLink,
     },
-    errors: [500, 503, 504],
   },
 ];
 
