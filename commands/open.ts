@@ -33,7 +33,8 @@ export default class Open extends BaseCommand {
         args.path === undefined ? '' : `?to=${encodeURIComponent(`/console/${args.path}`)}`;
       const token = await makeLink(app, organizationId);
       const { host, port, publicUrl } = app.config.http;
-      const base = publicUrl ?? `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+      const { urlAt } = await import('../src/platform/net/network-address.ts');
+      const base = publicUrl ?? urlAt(host, port);
       const url = `${base}/console/open/${token}${to}`;
       await print(flags, { url }, () => url);
       if (!flags.json && process.stdout.isTTY && hasDesktop()) openBrowser(url);

@@ -16,12 +16,12 @@ import {
   endSession,
   endSessionsOfKey,
   findSession,
-  newToken,
   type Session,
   useLink,
 } from '../../src/access/sessions/sessions.ts';
 import { allows } from '../../src/core/api/permission.ts';
 import type { App } from '../../src/core/app.ts';
+import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { readForm } from '../tracking/form.ts';
 import { apiFor, type Passes, Refusal } from './api.ts';
@@ -130,22 +130,17 @@ export class Console {
     if (isPost && !this.#isOwnOrigin(request)) {
       return this.#plain(403, 'Not from here', 'This form was not sent by a page of the console.');
     }
-    const form = isPost ? await this.#readForm(request) : {};
-    if (form === null) {
-      return this.#plain(413, 'Too much', 'The form is larger than 512 KB, or came too slowly.');
-    }
     const [, link] = /^\/open\/([\w-]+)$/.exec(path) ?? [];
     if (link !== undefined) return this.#open(isPost, link, request.query as Form);
+    if (path === '/sign-in' && isPost) return this.#trySignIn(request);
     const token = cookieIn(request);
     const { app, authenticator } = this.#parts;
     const session = token === null ? null : await findSession(app, authenticator, token);
-    if (path === '/sign-in' && isPost) {
-      const own = cookieIn(request, formCookie);
-      if (own !== null && isSame(form['_form'] ?? '', formTokenOf(own)))
-        return this.#signIn(request, form);
-      return this.#signInPage(request, 'The form was too old: try again.', 403);
-    }
     if (!session) return this.#signInPage(request);
+    const form = isPost ? await this.#readForm(request, mostFormBytes) : {};
+    if (form === null) {
+      return this.#plain(413, 'Too much', 'The form is larger than 512 KB, or came too slowly.');
+    }
     if (isPost && !isSame(form['_form'] ?? '', formTokenOf(session.token))) {
       return this.#plain(403, 'The form is too old', 'Load the page again, and send it once more.');
     }
@@ -168,8 +163,8 @@ export class Console {
     return host === headers.host || (publicUrl !== null && whole === new URL(publicUrl).origin);
   }
 
-  async #readForm(request: FastifyRequest): Promise<Form | null> {
-    const bytes = await readForm(request.raw, this.#parts.app.clock, mostFormBytes);
+  async #readForm(request: FastifyRequest, mostBytes?: number): Promise<Form | null> {
+    const bytes = await readForm(request.raw, this.#parts.app.clock, mostBytes);
     if (bytes === null) return null;
     return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   }
@@ -181,7 +176,7 @@ export class Console {
 
   #signInPage(request: FastifyRequest, problem: string | null = null, status = 401): Answer {
     const { url } = request;
-    const own = cookieIn(request, formCookie) ?? newToken(this.#parts.app);
+    const own = cookieIn(request, formCookie) ?? newToken(this.#parts.app.random);
     const next = url.startsWith(`${root}/sign-in`) || request.method !== 'GET' ? root : url;
     const body = html`<form method="post" action="/console/sign-in">
       ${problem !== null && html`<p class="problem" role="alert">${problem}</p>`}
@@ -193,6 +188,16 @@ export class Console {
     </form>`;
     const headers = { 'set-cookie': this.#cookie(own, formCookie) };
     return { status, body: drawPlain(this.#assets.urls, 'Sign in', body), headers };
+  }
+
+  /** Signs in by a form of ours. Strangers send it, so it is small. */
+  async #trySignIn(request: FastifyRequest): Promise<Answer> {
+    const form = await this.#readForm(request);
+    const own = cookieIn(request, formCookie);
+    if (form && own !== null && isSame(form['_form'] ?? '', formTokenOf(own))) {
+      return this.#signIn(request, form);
+    }
+    return this.#signInPage(request, 'The form was too old: try again.', 403);
   }
 
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
@@ -244,7 +249,7 @@ export class Console {
 
   async #signOut(session: Session, form: Form): Promise<Answer> {
     const { app } = this.#parts;
-    if (form['all'] === '1') await endSessionsOfKey(app, session);
+    if (form['all'] === '1') await endSessionsOfKey(app, session.caller);
     await endSession(app, session.token);
     return { status: 303, body: '', headers: { location: root, 'set-cookie': this.#cookie('') } };
   }
@@ -273,8 +278,7 @@ export class Console {
       may: (permission) => allows(caller.permissions, permission),
     };
     const draw = (status: number, view: View): Answer => {
-      const frame = { assets: this.#assets.urls, view };
-      return { status, body: drawPage(frame, { pages, asked, session, path }) };
+      return { status, body: drawPage(this.#assets.urls, pages, asked, view) };
     };
     try {
       if (!found) throw new Refusal(404, { message: 'There is no such page.' }, request.id);

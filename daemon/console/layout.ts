@@ -1,13 +1,8 @@
 // The frame around every page: head, navigation, banner, messages, and the same as a command and a request.
-import type { Session } from '../../src/access/sessions/sessions.ts';
+import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
 import { html, type Part, renderDocument } from './html.ts';
 import type { Asked, Page, View } from './page.ts';
-
-interface Frame {
-  assets: AssetUrls;
-  view: View;
-}
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
   return renderDocument(html`<html lang="en">
@@ -24,8 +19,8 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
   </html>`);
 }
 
-function navigation(pages: readonly Page[], asked: Asked, path: string): Part {
-  const shown = pages.filter(({ label, needs }) => label && (needs === null || asked.may(needs)));
+function navigation(pages: readonly Page[], { may, path }: Asked): Part {
+  const shown = pages.filter(({ label, needs }) => label && (needs === null || may(needs)));
   const isHere = (page: Page) =>
     page.path === '' ? path === '' : path === page.path || path.startsWith(`${page.path}/`);
   return html`<nav aria-label="Areas"><ul>${shown.map((page) => {
@@ -36,16 +31,14 @@ function navigation(pages: readonly Page[], asked: Asked, path: string): Part {
 
 /** Draws a page for a session. */
 export function drawPage(
-  { assets, view }: Frame,
-  {
-    pages,
-    asked,
-    session,
-    path,
-  }: { pages: readonly Page[]; asked: Asked; session: Session; path: string },
+  assets: AssetUrls,
+  pages: readonly Page[],
+  asked: Asked,
+  view: View,
 ): string {
   const { caller, config, formToken } = asked;
-  const who = session.keyId === null ? 'operator' : (caller.keyName ?? session.keyId);
+  const { keyId, keyName, roleName } = caller;
+  const who = keyId === null ? 'operator' : (keyName ?? keyId);
   const isCapture = config.delivery.mode === 'capture';
   return documentOf(
     assets,
@@ -54,16 +47,16 @@ export function drawPage(
     <header>
       <a class="skip" href="#main">Skip to the content</a>
       <a class="home" href="/console">svc</a>
-      <span class="who">${who} (${caller.roleName})</span>
+      <span class="who">${who} (${roleName})</span>
       <form method="post" action="/console/sign-out">
         <input type="hidden" name="_form" value=${formToken} />
         <button name="all" value="">Sign out</button>
-        ${session.keyId !== null && html`<button name="all" value="1">End all sessions of this key</button>`}
+        ${keyId !== null && html`<button name="all" value="1">End all sessions of this key</button>`}
       </form>
       ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}
     </header>
     <div class="frame">
-      ${navigation(pages, asked, path)}
+      ${navigation(pages, asked)}
       <main id="main" tabindex="-1" data-live=${view.live}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
     </div>
   </body>`,
@@ -74,7 +67,7 @@ function asCommand({ command, request }: View, { config }: Asked): Part {
   if (!command && !request) return null;
   const { publicUrl, host, port } = config.http;
   const [method, path] = (request ?? '').split(' ');
-  const base = publicUrl ?? `http://${host}:${port}`;
+  const base = publicUrl ?? urlAt(host, port);
   const curl = `curl${method === 'GET' ? '' : ` -X ${method}`} ${base}${path} -H "X-API-Key: $SVC_API_KEY"`;
   return html`<details class="same"><summary>The same as a command</summary>
     ${command && html`<pre data-copy="">${command}</pre>`}

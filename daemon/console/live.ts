@@ -59,11 +59,10 @@ export class LiveStreams {
       const log = await followLog(this.#app, caller.organizationId, asked, ending.signal);
       beginServerSent(reply);
       void this.#watch(reply, caller, ending, again);
-      await this.#tell(reply, caller, log, ending.signal);
+      await this.#tell(reply, caller, log, ending.signal).finally(() => raw.end());
     } finally {
       this.#open.delete(ending);
       place.leave();
-      raw.end();
     }
     return true;
   }

@@ -9,6 +9,8 @@ import {
   ResourceNotFoundError,
   UnreachableError,
 } from '../../src/platform/errors.ts';
+import { urlAt } from '../../src/platform/net/network-address.ts';
+import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { createPasses } from '../console/api.ts';
 import type { ConsoleParts } from '../console/console.ts';
 import { whyNotListening } from '../port-holder.ts';
@@ -130,10 +132,13 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   });
   mountStorage(server, app, workload);
   mountTracking(server, app, workload);
-  const passes = createPasses(() => Buffer.from(app.random.bytes(32)).toString('base64url'));
+  const passes = createPasses(() => newToken(app.random));
   const dispatcher = {
     app,
-    authenticate: async (key: string) => passes.callerOf(key) ?? options.authenticate(key),
+    authenticate: (key: string) => {
+      const caller = passes.callerOf(key);
+      return caller ? Promise.resolve(caller) : options.authenticate(key);
+    },
     admit: options.admit,
     limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes, app.clock),
@@ -281,10 +286,4 @@ async function listen(server: FastifyInstance, host: string, port: number): Prom
   }
   const address = server.server.address();
   return typeof address === 'object' && address ? address.port : port;
-}
-
-function urlAt(host: string, port: number): string {
-  // A client cannot connect to a wildcard address.
-  const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
 }

@@ -5,6 +5,7 @@ import type { Config } from '../core/config/config.ts';
 import { countDomains } from '../identity/domains/queries.ts';
 import { type QueueSnapshot, queueSnapshot } from '../outbound/queue/lanes/lane-report.ts';
 import { messageOf } from '../platform/errors.ts';
+import { urlAt } from '../platform/net/network-address.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { readLastBackup } from '../platform/store/last-backup.ts';
 import { describeLocation, storeLocation } from '../platform/store/open.ts';
@@ -38,12 +39,11 @@ export interface ServiceStatus {
 
 /** Asks the daemon of this configuration whether it is ready. Never rejects. */
 export function readiness({ http }: Pick<Config, 'http'>): Promise<Readiness> {
-  const any: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const host = any[http.host] ?? http.host;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
+  const { host, port } = http;
+  const url = urlAt(host, port);
   return new Promise((resolve) => {
     const no = (problem: string) => resolve({ url, isReady: false, problem });
-    const asked = request({ host, port: http.port, path: '/readyz', timeout: patienceMs });
+    const asked = request(`${url}/readyz`, { timeout: patienceMs });
     asked.once('response', (response) => {
       response.resume();
       if (response.statusCode === 200) resolve({ url, isReady: true, problem: null });

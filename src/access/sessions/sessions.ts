@@ -6,9 +6,9 @@
 //   (none)   | signed in by a key, or by a link, once     | open
 //   open     | 12 hours without a request, 7 days in all  | ended
 //   open     | signed out; its key revoked or expired     | ended
-import { createHash } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { keys } from '../keys/queries.ts';
 import { operatorOf } from '../keys/roles.ts';
@@ -21,21 +21,12 @@ const longestMs = 7 * 24 * hourMs;
 const linkMs = 60_000;
 /** Time between two notes of a session's last request. */
 const touchMs = 60_000;
-const tokenBytes = 32;
 
 /** An open session, and the caller that it is. */
 export interface Session {
   /** The token; never shown. */
   token: string;
-  keyId: string | null;
   caller: Caller;
-}
-
-const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
-
-/** Returns a text of 256 random bits. */
-export function newToken({ random }: Pick<App, 'random'>): string {
-  return Buffer.from(random.bytes(tokenBytes)).toString('base64url');
 }
 
 /** Begins a session of a key, or of the operator. Returns its token. */
@@ -43,11 +34,11 @@ export async function beginSession(
   app: App,
   { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
 ): Promise<string> {
-  const token = newToken(app);
+  const token = newToken(app.random);
   const now = app.clock.now();
   await app.store.write((trx) =>
     queries.insertSession(trx, {
-      hash: hashOf(token),
+      hash: hashOfToken(token),
       organization_id: organizationId,
       key_id: keyId,
       created_at: now,
@@ -64,7 +55,7 @@ export async function findSession(
   token: string,
 ): Promise<Session | null> {
   const { db } = app.store;
-  const row = await queries.findSession(db, hashOf(token));
+  const row = await queries.findSession(db, hashOfToken(token));
   const now = app.clock.now();
   if (!row || now - row.last_seen_at >= idleMs || now - row.created_at >= longestMs) return null;
   const caller = await callerOf(app, authenticator, row);
@@ -72,7 +63,7 @@ export async function findSession(
   if (now - row.last_seen_at >= touchMs) {
     await app.store.write((trx) => queries.touchSession(trx, row.hash, now), 'quiet');
   }
-  return { token, keyId: row.key_id, caller };
+  return { token, caller };
 }
 
 async function callerOf(
@@ -90,35 +81,36 @@ async function callerOf(
 
 /** Ends a session. */
 export async function endSession(app: App, token: string): Promise<void> {
-  await app.store.write((trx) => queries.deleteSession(trx, hashOf(token)));
+  await app.store.write((trx) => queries.deleteSession(trx, hashOfToken(token)));
 }
 
-/** Ends all sessions of the key of this session. */
-export async function endSessionsOfKey(app: App, { caller, keyId }: Session): Promise<void> {
+/** Ends all sessions of the caller's key. */
+export async function endSessionsOfKey(app: App, caller: Caller): Promise<void> {
+  const { organizationId, keyId } = caller;
   if (keyId === null) return;
-  await app.store.write((trx) => queries.deleteSessionsOfKey(trx, caller.organizationId, keyId));
+  await app.store.write((trx) => queries.deleteSessionsOfKey(trx, organizationId, keyId));
 }
 
 /** Makes a link's token, which begins one session of the operator within a minute. */
 export async function makeLink(app: App, organizationId: string): Promise<string> {
-  const token = newToken(app);
+  const token = newToken(app.random);
   const expires_at = app.clock.now() + linkMs;
-  const row = { hash: hashOf(token), organization_id: organizationId, expires_at };
+  const row = { hash: hashOfToken(token), organization_id: organizationId, expires_at };
   await app.store.write((trx) => queries.insertLink(trx, row));
   return token;
 }
 
 /** Uses a link up, and begins its session. Returns the session's token; null for a used or expired link. */
 export async function useLink(app: App, linkToken: string): Promise<string | null> {
-  const token = newToken(app);
+  const token = newToken(app.random);
   const now = app.clock.now();
   const isBegun = await app.store.write(async (trx) => {
-    const link = await queries.takeLink(trx, hashOf(linkToken));
+    const link = await queries.takeLink(trx, hashOfToken(linkToken));
     if (!link || link.expires_at <= now) return false;
     const { organization_id } = link;
     const times = { created_at: now, last_seen_at: now };
     await queries.insertSession(trx, {
-      hash: hashOf(token),
+      hash: hashOfToken(token),
       organization_id,
       key_id: null,
       ...times,

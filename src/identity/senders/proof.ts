@@ -9,22 +9,16 @@
 //   `provisioning`        | 7 days passed                      | `failed`: `token-expired`
 //   `failed`              | resend                             | `provisioning`, the earlier token is void
 //   any                   | the last token, in time            | `active`, `sender.verified`
-import { createHash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
+import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';
 
-const tokenBytes = 32;
 const tokenLivesMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
 /** Mails to one address in a day, of all organizations: a caller must not flood a stranger. */
 const mostADay = 5;
-
-/** Returns the form in which a token is stored. */
-export function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}
 
 const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
@@ -48,9 +42,9 @@ export async function startProof(
     throw new RateLimitedError(`${mostADay} mails to prove ${folded_email} within a day`, seconds);
   }
   await queries.setProofMails(trx, folded_email, [...recent, now]);
-  const token = Buffer.from(app.random.bytes(tokenBytes)).toString('base64url');
+  const token = newToken(app.random);
   await queries.senders.update(trx, organization_id, id, {
-    verification_token_hash: hashOf(token),
+    verification_token_hash: hashOfToken(token),
     proof_message_id: messageId,
     proof_token: app.secrets.encrypt(token, sealedAs(id)),
     proof_expires_at: now + tokenLivesMs,

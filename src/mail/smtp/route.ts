@@ -3,6 +3,7 @@
 // every mode, without a network. Pure: opens no connection, queries no DNS.
 import { ConfigError } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
+import { reachable } from '../../platform/net/network-address.ts';
 
 /** Outcomes with a simulator address. `deferred` is deferred once, then delivered. */
 const simulatorOutcomes = ['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const;
@@ -113,12 +114,6 @@ function modeVia(config: RouteConfig): Via {
   if (config.mode === 'capture') return { via: 'capture', by: 'delivery.mode' };
   if (config.mode === 'direct') return { via: 'direct', requireTls: false };
   return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
-}
-
-/** Returns the address to dial: a listener bound to every address is reached over loopback. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
 }
 
 /**

@@ -42,6 +42,18 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/** Returns the address to dial: a listener bound to every address is reached over loopback. */
+export function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** Returns the URL of a listener for HTTP on this machine. */
+export function urlAt(host: string, port: number): string {
+  const address = reachable(host);
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
 /**
  * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::)
  * or the address of one of its interfaces, IPv4-mapped ones included.

@@ -6,7 +6,7 @@ import { doesMailLeave } from '../../core/config/problems.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { dialSocket } from '../../platform/net/dial.ts';
 import { DnsError } from '../../platform/net/dns.ts';
-import { isLoopbackHost } from '../../platform/net/network-address.ts';
+import { isLoopbackHost, reachable } from '../../platform/net/network-address.ts';
 import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
 
 const dialMs = 3_000;
@@ -66,10 +66,9 @@ function firstLine({ clock }: App, socket: Socket): Promise<string> {
   });
 }
 
-/** An address of this machine at which a listener with this host answers. */
+/** Returns the address at which a listener with this host answers on this machine. */
 function addressOf(host: string): string {
-  if (host === '0.0.0.0' || host === 'localhost') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
+  return host === 'localhost' ? '127.0.0.1' : reachable(host);
 }
 
 async function listenerProblem(app: App, path: string, host: string, port: number) {

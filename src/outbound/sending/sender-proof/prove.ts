@@ -8,7 +8,7 @@ import type { App } from '../../../core/app.ts';
 import { byService, type Doer, record, told } from '../../../history/events/record.ts';
 import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
 import { senderVerified } from '../../../identity/senders/events.ts';
-import { hashOf, proven, startProof } from '../../../identity/senders/proof.ts';
+import { proven, startProof } from '../../../identity/senders/proof.ts';
 import * as queries from '../../../identity/senders/queries.ts';
 import { resolveSender } from '../../../identity/senders/resolve.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
@@ -19,6 +19,7 @@ import {
   ServiceError,
   ValidationError,
 } from '../../../platform/errors.ts';
+import { hashOfToken } from '../../../platform/runtime/tokens.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { proofUrl } from '../../queue/carrier/proof-link.ts';
 import { acceptAll } from '../accept.ts';
@@ -110,7 +111,7 @@ export async function readProof(
   token: string,
   isLocked = false,
 ): Promise<{ state: ProofState; row: queries.SenderRow | undefined }> {
-  const row = await queries.findSenderByToken(db, hashOf(token), isLocked);
+  const row = await queries.findSenderByToken(db, hashOfToken(token), isLocked);
   if (!row) return { state: 'void', row };
   const isOver = (row.proof_expires_at ?? 0) <= app.clock.now();
   return { state: isOver ? 'expired' : 'open', row };

@@ -1,0 +1,15 @@
+// Tokens of links and sessions: 256 random bits for their holder, a hash for the store.
+import { createHash } from 'node:crypto';
+import type { Random } from './random.ts';
+
+const tokenBytes = 32;
+
+/** Returns a new token, in 43 characters of base64url. */
+export function newToken(random: Random): string {
+  return Buffer.from(random.bytes(tokenBytes)).toString('base64url');
+}
+
+/** Returns the form in which a token is stored. */
+export function hashOfToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
