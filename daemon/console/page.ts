@@ -21,9 +21,13 @@ export interface Asked {
   may(permission: Permission): boolean;
 }
 
-export interface View {
+/** Title and content of a page. */
+export interface Titled {
   title: string;
   body: Part;
+}
+
+export interface View extends Titled {
   /**
    * Way in which an open page follows changes: its content is exchanged, or it only says that there is news, so that
    * nothing moves under the cursor. Without it the page stands still.

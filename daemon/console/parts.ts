@@ -45,6 +45,18 @@ function textOf(value: unknown): string {
   return email ?? name ?? JSON.stringify(value);
 }
 
+const longestTitle = 200;
+
+/** Returns the subject of a mail as the title of a page. */
+export function titleOfMail(subject: string | null): string {
+  return subject?.slice(0, longestTitle) || '(no subject)';
+}
+
+/** Draws a rate in percent. */
+export function percent(rate: number | null): Part {
+  return rate === null ? inWords(null) : `${(rate * 100).toFixed(2)}%`;
+}
+
 /** Draws an instant. */
 export function time(at: string): Part {
   return html`<time datetime=${at} title=${at}>${at.slice(0, 16).replace('T', ' ')}</time>`;

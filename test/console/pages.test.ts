@@ -144,6 +144,27 @@ describe('every page', () => {
     expect((await owner.post('/console/domains', fields)).status).toBe(400);
   });
 
+  it('offers filters that the API takes', async () => {
+    let tried = 0;
+    for (const [path, url] of shown()) {
+      const { body } = await owner.get(url);
+      for (const [, name, options = ''] of body.matchAll(
+        /<select name="(\w+)">(.*?)<\/select>/gs,
+      )) {
+        for (const [, value] of options.matchAll(/value="([^"]+)"/g)) {
+          const filtered = `${url}?${name}=${value}`;
+          expect([path, filtered, (await owner.get(filtered)).status]).toEqual([
+            path,
+            filtered,
+            200,
+          ]);
+          tried += 1;
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(20);
+  });
+
   it('does not exist under another name', async () => {
     for (const path of ['/console/x', '/console/messages/a/b/c', '/console/assets/../x']) {
       expect([path, (await owner.get(path)).status]).toEqual([path, 404]);

@@ -1,6 +1,6 @@
 // Campaigns, their runs, and what a run did.
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Page } from '../page.ts';
+import type { Asked, Page, Titled } from '../page.ts';
 import { button, choice, facts, filters, type List, link, state, table, time } from '../parts.ts';
 
 interface Campaign {
@@ -38,14 +38,14 @@ const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
 const outcomes = ['dispatched', 'skipped', 'failed'];
 
-async function one(asked: Asked): Promise<Part> {
+async function one(asked: Asked): Promise<Titled> {
   const { api, may, query } = asked;
   const path = campaignPath(asked);
   const [campaign, runs] = await Promise.all([
     api.get<Campaign>(path),
     api.get<List<Run>>(`${path}/runs`, { cursor: query['cursor'] }),
   ]);
-  return together(
+  const body = together(
     facts(campaign, [
       ['Subject', 'email.subject'],
       ['From', 'from.email'],
@@ -76,6 +76,7 @@ async function one(asked: Asked): Promise<Part> {
       'There was no run yet.',
     ),
   );
+  return { title: campaign.name, body };
 }
 
 async function oneRun(asked: Asked): Promise<Part> {
@@ -162,10 +163,8 @@ export const campaignPages: readonly Page[] = [
     path: '/campaigns/:id',
     needs: 'campaigns:read',
     async show(asked) {
-      const { name } = await asked.api.get<Campaign>(campaignPath(asked));
       return {
-        title: name,
-        body: await one(asked),
+        ...(await one(asked)),
         command: `svc campaigns runs ${asked.params['id']}`,
         request: `GET ${campaignPath(asked)}`,
       };

@@ -2,7 +2,7 @@
 import { Refusal } from '../api.ts';
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page } from '../page.ts';
+import type { Asked, Form, Page, Titled } from '../page.ts';
 import { button, facts, field, form, type List, link, state, table, time } from '../parts.ts';
 
 interface DnsRecord {
@@ -131,14 +131,14 @@ function trackingHost({ customTracking }: Tracking): Part {
   );
 }
 
-async function one(asked: Asked): Promise<Part> {
+async function one(asked: Asked): Promise<Titled> {
   const { api, may } = asked;
   const [domain, warming, tracking] = await Promise.all([
     api.get<Domain>(pathOf(asked)),
     orNull(api.get<Warming>(`${pathOf(asked)}/warming`)),
     may('tracking:read') ? orNull(api.get<Tracking>(`${pathOf(asked)}/custom-tracking`)) : null,
   ]);
-  return together(
+  const body = together(
     html`<div class="row">
       ${may('domains:write') && button(asked, { action: 'verify', label: 'Check now', isFirst: true })}
       ${may('domains:write') && button(asked, { action: 'rotate', label: 'Create new DKIM keys' })}
@@ -157,6 +157,7 @@ async function one(asked: Asked): Promise<Part> {
     warming && ramp(warming),
     tracking && trackingHost(tracking),
   );
+  return { title: domain.domain, body };
 }
 
 const act = (verb: string, body?: object) => async (asked: Asked) => {
@@ -191,11 +192,10 @@ export const domainPages: readonly Page[] = [
     path: '/domains/:id',
     needs: 'domains:read',
     async show(asked) {
-      const { domain } = await asked.api.get<Domain>(pathOf(asked));
+      const view = await one(asked);
       return {
-        title: domain,
-        body: await one(asked),
-        command: `svc domains dns ${domain}`,
+        ...view,
+        command: `svc domains dns ${view.title}`,
         request: `GET ${pathOf(asked)}`,
       };
     },

@@ -1,6 +1,6 @@
 // Installations of extensions: their grants in words, and their state.
-import { html, type Part, together } from '../html.ts';
-import type { Asked, Page } from '../page.ts';
+import { html, together } from '../html.ts';
+import type { Asked, Page, Titled } from '../page.ts';
 import { button, facts, type List, link, state, table, time } from '../parts.ts';
 
 interface Installation {
@@ -26,7 +26,7 @@ const pathOf = ({ params }: Asked) => `/v1/extension-installations/${params['id'
 const versionOf = (version: Change['toVersion'] | null) =>
   typeof version === 'object' ? (version?.version ?? '–') : version;
 
-async function one(asked: Asked): Promise<Part> {
+async function one(asked: Asked): Promise<Titled> {
   const { api, may } = asked;
   const path = pathOf(asked);
   const [installed, changes] = await Promise.all([
@@ -34,7 +34,7 @@ async function one(asked: Asked): Promise<Part> {
     api.get<List<Change>>(`${path}/version-changes`),
   ]);
   const isActive = installed.status === 'active';
-  return together(
+  const body = together(
     may('extensions:write') &&
       html`<div class="row">
         ${isActive ? button(asked, { action: 'disable', label: 'Disable' }) : button(asked, { action: 'enable', label: 'Enable' })}
@@ -62,6 +62,7 @@ async function one(asked: Asked): Promise<Part> {
       'Its version was not changed yet.',
     ),
   );
+  return { title: installed.displayName || installed.name, body };
 }
 
 const act = (verb: 'disable' | 'enable') => ({
@@ -104,14 +105,7 @@ export const extensionPages: readonly Page[] = [
   {
     path: '/extensions/:id',
     needs: 'extensions:read',
-    async show(asked) {
-      const { displayName, name } = await asked.api.get<Installation>(pathOf(asked));
-      return {
-        title: displayName || name,
-        body: await one(asked),
-        request: `GET ${pathOf(asked)}`,
-      };
-    },
+    show: async (asked) => ({ ...(await one(asked)), request: `GET ${pathOf(asked)}` }),
     actions: { disable: act('disable'), enable: act('enable') },
   },
 ];

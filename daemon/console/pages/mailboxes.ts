@@ -1,6 +1,6 @@
 // Mailboxes as a mail program shows them: folders, threads, one thread with notes and an answer.
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page } from '../page.ts';
+import type { Asked, Form, Page, Titled } from '../page.ts';
 import {
   button,
   choice,
@@ -12,6 +12,7 @@ import {
   state,
   table,
   time,
+  titleOfMail,
 } from '../parts.ts';
 
 interface Mailbox {
@@ -116,7 +117,7 @@ function mail({ from, to, createdAt, newContent, preview, status, id }: ThreadMe
   </article>`;
 }
 
-async function thread(asked: Asked): Promise<Part> {
+async function thread(asked: Asked): Promise<Titled> {
   const { api, may, query } = asked;
   const path = threadPath(asked);
   const { cursor } = query;
@@ -128,7 +129,7 @@ async function thread(asked: Asked): Promise<Part> {
   const last = items.findLast(({ direction }) => direction === 'inbound') ?? items.at(-1);
   const change = (label: string, fields: Record<string, string>, key?: string) =>
     button(asked, { action: 'change', label, fields, ...(key !== undefined && { key }) });
-  return together(
+  const body = together(
     may('mailboxes:write') &&
       html`<div class="row">
         ${change(about.read ? 'Mark as unread' : 'Mark as read', { read: String(!about.read) })}
@@ -164,6 +165,7 @@ async function thread(asked: Asked): Promise<Part> {
       `,
       ),
   );
+  return { title: titleOfMail(about.subject), body };
 }
 
 async function change(asked: Asked, { read, starred, folder }: Form): Promise<string> {
@@ -220,11 +222,9 @@ export const mailboxPages: readonly Page[] = [
     path: '/mailboxes/:id/threads/:threadId',
     needs: 'mailboxes:read',
     async show(asked) {
-      const { subject } = await asked.api.get<Thread>(threadPath(asked));
       return {
-        title: subject?.slice(0, 200) || '(no subject)',
+        ...(await thread(asked)),
         live: 'announce',
-        body: await thread(asked),
         request: `GET ${threadPath(asked)}/messages`,
       };
     },

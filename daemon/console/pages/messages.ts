@@ -1,6 +1,6 @@
 // Messages: the list with its filters, one message with its way, and a test message.
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page } from '../page.ts';
+import type { Asked, Form, Page, Titled } from '../page.ts';
 import {
   button,
   choice,
@@ -13,6 +13,7 @@ import {
   state,
   table,
   time,
+  titleOfMail,
 } from '../parts.ts';
 
 interface Address {
@@ -76,6 +77,7 @@ const statuses = [
   'scheduled',
 ];
 const longestText = 100_000;
+const pathOf = ({ params }: Asked) => `/v1/messages/${params['id']}`;
 
 const whoOf = ({ direction, from, to }: Message) =>
   direction === 'inbound'
@@ -134,9 +136,9 @@ function detailsOf(metadata: unknown): string {
   return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
 }
 
-async function one(asked: Asked): Promise<Part> {
-  const { api, params, may } = asked;
-  const path = `/v1/messages/${params['id']}`;
+async function one(asked: Asked): Promise<Titled> {
+  const { api, may } = asked;
+  const path = pathOf(asked);
   const [message, content, steps, deliveries] = await Promise.all([
     api.get<Message>(path),
     api.get<Content>(`${path}/email`, { includeStorageUrls: true }),
@@ -144,7 +146,7 @@ async function one(asked: Asked): Promise<Part> {
     api.get<readonly Delivery[]>(`${path}/deliveries`),
   ]);
   const isWaiting = ['pending', 'queued', 'scheduled'].includes(message.status);
-  return together(
+  const body = together(
     html`<div class="row">
       ${may('messages:send') && isWaiting && button(asked, { action: 'cancel', label: 'Cancel' })}
       ${may('messages:send') && message.direction === 'outbound' && button(asked, { action: 'resend', label: 'Send again as new' })}
@@ -183,11 +185,7 @@ async function one(asked: Asked): Promise<Part> {
       )}</ul>`,
     preview(content),
   );
-}
-
-async function titleOf({ api, params }: Asked): Promise<string> {
-  const { subject } = await api.get<Message>(`/v1/messages/${params['id']}`);
-  return subject?.slice(0, 200) || '(no subject)';
+  return { title: titleOfMail(message.subject), body };
 }
 
 async function send({ api }: Asked, given: Form): Promise<string> {
@@ -201,8 +199,6 @@ async function send({ api }: Asked, given: Form): Promise<string> {
   const { id } = await api.send<Message>('POST', '/v1/messages', body);
   return `/console/messages/${id}`;
 }
-
-const pathOf = ({ params }: Asked) => `/v1/messages/${params['id']}`;
 
 export const messagePages: readonly Page[] = [
   {
@@ -245,9 +241,8 @@ export const messagePages: readonly Page[] = [
     path: '/messages/:id',
     needs: 'messages:read',
     show: async (asked) => ({
-      title: await titleOf(asked),
+      ...(await one(asked)),
       live: 'exchange',
-      body: await one(asked),
       command: `svc messages explain ${asked.params['id']}`,
       request: `GET ${pathOf(asked)}`,
     }),

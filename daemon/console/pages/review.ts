@@ -85,10 +85,7 @@ async function one(asked: Asked): Promise<Part> {
         asked,
         'approve',
         'Approve: exactly this leaves',
-        html`
-        <input type="hidden" name="digest" value=${action.digest ?? ''} />
-        ${field({ name: 'note', label: 'Note' })}
-      `,
+        field({ name: 'note', label: 'Note' }),
       ),
     isOpen &&
       may('mailboxes:write') &&

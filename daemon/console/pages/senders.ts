@@ -1,6 +1,6 @@
 // Senders with their rates of the last days.
 import type { Page } from '../page.ts';
-import { type List, state, table } from '../parts.ts';
+import { type List, percent, state, table } from '../parts.ts';
 
 interface Sender {
   email: string;
@@ -9,8 +9,6 @@ interface Sender {
   isDefault: boolean;
   deliverability: { bounceRate: number; complaintRate: number; windowSends: number };
 }
-
-const percent = (rate: number) => `${(rate * 100).toFixed(2)}%`;
 
 export const senderPages: readonly Page[] = [
   {

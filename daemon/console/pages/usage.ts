@@ -2,7 +2,7 @@
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { facts, type List, table } from '../parts.ts';
+import { facts, type List, percent, table } from '../parts.ts';
 
 interface Day {
   start: string;
@@ -19,8 +19,6 @@ interface ByDomain {
   bounceRate: number | null;
   complained: number;
 }
-
-const percent = (rate: number | null) => (rate === null ? '–' : `${(rate * 100).toFixed(1)}%`);
 
 async function draw(asked: Asked): Promise<Part> {
   const { api, may } = asked;

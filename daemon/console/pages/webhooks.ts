@@ -1,7 +1,7 @@
 // Webhooks: endpoints, their deliveries, and the attempts of one.
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Page } from '../page.ts';
+import type { Asked, Page, Titled } from '../page.ts';
 import { button, choice, facts, filters, type List, link, state, table, time } from '../parts.ts';
 
 interface Endpoint {
@@ -37,7 +37,7 @@ const endpointPath = ({ params }: Asked) => `/v1/webhooks/${params['id']}`;
 const postedPath = (asked: Asked) =>
   `${endpointPath(asked)}/deliveries/${asked.params['deliveryId']}`;
 
-async function one(asked: Asked): Promise<Part> {
+async function one(asked: Asked): Promise<Titled> {
   const { api, query, may } = asked;
   const path = endpointPath(asked);
   const { status, page } = query;
@@ -46,7 +46,7 @@ async function one(asked: Asked): Promise<Part> {
     api.get<Stats>(`${path}/stats`),
     api.get<List<Posted>>(`${path}/deliveries`, { status, page }),
   ]);
-  return together(
+  const body = together(
     may('webhooks:write') &&
       html`<div class="row">${button(asked, { action: 'test', label: 'Post a test event' })}</div>`,
     html`<p>${state(endpoint.status)} <code>${endpoint.url}</code></p>`,
@@ -73,6 +73,7 @@ async function one(asked: Asked): Promise<Part> {
       'No event was posted yet.',
     ),
   );
+  return { title: endpoint.name || endpoint.url, body };
 }
 
 async function onePosted(asked: Asked): Promise<Part> {
@@ -126,11 +127,9 @@ export const webhookPages: readonly Page[] = [
     path: '/webhooks/:id',
     needs: 'webhooks:read',
     async show(asked) {
-      const { name, url } = await asked.api.get<Endpoint>(endpointPath(asked));
       return {
-        title: name || url,
+        ...(await one(asked)),
         live: 'announce',
-        body: await one(asked),
         command: `svc webhooks deliveries ${asked.params['id']}`,
         request: `GET ${endpointPath(asked)}/deliveries`,
       };
