@@ -17,8 +17,12 @@ export const suite = {
 } as const;
 
 const all = 'test/**/*.test.ts';
-/** These change whom their process trusts, and Node keeps that: each has a process of its own. */
+/**
+ * Each has a process of its own: most change whom their process trusts, and Node keeps that. The fills measure stalls,
+ * and the heap of other tests adds pauses that a daemon does not have.
+ */
 const alone = [
+  'test/content/rendering/fill.test.ts',
   'test/identity/domains/registrar.test.ts',
   'test/service/doctor/doctor.test.ts',
   'test/mail/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
