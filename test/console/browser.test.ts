@@ -8,8 +8,11 @@ import { pages } from '../../daemon/console/pages/pages.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
 
-const path = chromiumPath();
-if (path === null) console.warn('No Chromium in $CHROMIUM or the PATH: browser tests are skipped.');
+const path = await chromiumPath();
+if (path === null)
+  console.warn(
+    'No Chromium starts here ($CHROMIUM, PATH, @sparticuz/chromium): browser tests are skipped.',
+  );
 
 /** Mail that would run a script, load from a host, change the page around it, and leave it. */
 const hostileMail = (

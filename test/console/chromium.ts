@@ -1,13 +1,16 @@
-// A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH. Every fault that a page shows only
-// there (errors of scripts, of the content security policy, requests that fail or go elsewhere) fails the test.
+// A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH, else the one of @sparticuz/chromium.
+// Every fault that a page shows only there (errors of scripts, of the content security policy, requests that fail or go
+// elsewhere) fails the test.
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import packaged from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const names = ['chromium', 'chromium-headless-shell', 'google-chrome', 'chrome'];
 
-/** Returns the path of Chromium, or null. */
-export function chromiumPath(): string | null {
+/** Returns the path of a Chromium that starts; null if this machine has none and the packaged one finds no libraries. */
+export async function chromiumPath(): Promise<string | null> {
   const { CHROMIUM, PATH = '' } = process.env;
   const places = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
   for (const place of [...(CHROMIUM ? [CHROMIUM] : []), ...places]) {
@@ -18,9 +21,11 @@ export function chromiumPath(): string | null {
       // Another place may have it.
     }
   }
-  return null;
+  const place = await packaged.executablePath().catch(() => null);
+  return place !== null && spawnSync(place, ['--version']).status === 0 ? place : null;
 }
 
+/** Starts it. The packaged one would bring flags that turn web security off: none of them is taken. */
 export async function startChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

@@ -6,8 +6,9 @@ import { daemonHome, until } from '../support/daemon-process.ts';
 import { chromiumPath, openPage, startChromium } from './chromium.ts';
 
 const folder = join(repository, 'docs/pictures');
-const path = chromiumPath();
-if (path === null) throw new Error('No Chromium in $CHROMIUM or the PATH');
+const path = await chromiumPath();
+if (path === null)
+  throw new Error('No Chromium starts here ($CHROMIUM, PATH, @sparticuz/chromium)');
 mkdirSync(folder, { recursive: true });
 
 const home = daemonHome();
