@@ -17,10 +17,20 @@ export class Refusal extends Error {
   }
 }
 
+/** A file that the browser saves. */
+export interface Download {
+  contentType: string;
+  /** Value of `Content-Disposition`. */
+  disposition: string;
+  bytes: Buffer | string;
+}
+
 /** Asks routes as one caller. @throws Refusal for an answer of 400 or more */
 export interface Api {
   get<T>(path: string, query?: Record<string, unknown>): Promise<T>;
   send<T>(method: Exclude<Method, 'GET'>, path: string, body?: object): Promise<T>;
+  /** Asks for a file. */
+  file(path: string): Promise<Download>;
 }
 
 /** Callers of questions under way, by a secret that stands in for their key. */
@@ -63,17 +73,25 @@ export function apiFor(
         headers: { 'x-api-key': secret, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { payload: JSON.stringify(body) }),
       });
-      const parsed: unknown = answer.body === '' ? {} : JSON.parse(answer.body);
-      if (answer.statusCode < 400) return parsed as never;
-      throw new Refusal(
-        answer.statusCode,
-        parsed as object,
-        String(answer.headers['x-request-id']),
-      );
+      if (answer.statusCode < 400) return answer;
+      const parsed: object = answer.body === '' ? {} : JSON.parse(answer.body);
+      throw new Refusal(answer.statusCode, parsed, String(answer.headers['x-request-id']));
     });
+  const read = async (method: Method, url: string, body?: object) => {
+    const answer = await ask(method, url, body);
+    return answer.body === '' ? {} : JSON.parse(answer.body);
+  };
   return {
-    get: (path, query = {}) => ask('GET', withQuery(path, query)),
-    send: (method, path, body) => ask(method, path, body),
+    get: (path, query = {}) => read('GET', withQuery(path, query)),
+    send: (method, path, body) => read(method, path, body),
+    async file(path) {
+      const { headers, rawPayload } = await ask('GET', path);
+      return {
+        contentType: String(headers['content-type']),
+        disposition: String(headers['content-disposition']),
+        bytes: rawPayload,
+      };
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
+import { getOrganization } from '../../src/access/organizations/organizations.ts';
 import {
   beginSession,
   endSession,
@@ -24,7 +25,7 @@ import type { App } from '../../src/core/app.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { readForm } from '../tracking/form.ts';
-import { apiFor, type Passes, Refusal } from './api.ts';
+import { apiFor, type Download, type Passes, Refusal } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
@@ -41,7 +42,7 @@ export interface ConsoleParts {
 
 interface Answer {
   status: number;
-  body: string;
+  body: string | Buffer;
   headers?: Record<string, string>;
 }
 
@@ -268,34 +269,47 @@ export class Console {
     const found = findPage(path);
     const asked: Asked = {
       api: apiFor(inject, passes, { caller, address }),
+      app,
       caller,
       config: app.config,
       now: app.clock.now(),
+      timezone: (await getOrganization(app, caller.organizationId)).timezone,
       path,
       params: found?.params ?? {},
       query: request.query as Form,
       formToken: formTokenOf(session.token),
       may: (permission) => allows(caller.permissions, permission),
     };
-    const draw = (status: number, view: View): Answer => {
-      return { status, body: drawPage(this.#assets.urls, pages, asked, view) };
+    const draw = (view: View | Download): Answer => {
+      if ('bytes' in view) return saved(view);
+      return { status: view.status ?? 200, body: drawPage(this.#assets.urls, pages, asked, view) };
     };
     try {
       if (!found) throw new Refusal(404, { message: 'There is no such page.' }, request.id);
       const { page } = found;
       refuseWithout(asked, page);
-      if (request.method !== 'POST') return draw(200, await page.show(asked));
+      if (request.method !== 'POST') return draw(await page.show(asked));
       const action = actionOf(page, form);
       if (!action) throw new Refusal(400, { message: 'The form names no action.' }, request.id);
       refuseWithout(asked, action);
       const done = await action.run(asked, form);
-      if (typeof done !== 'string') return draw(200, done);
+      if (typeof done !== 'string') return draw(done);
       return { status: 303, body: '', headers: { location: done } };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return draw(error.status, refusalView(error));
+      return draw(refusalView(error));
     }
   }
+}
+
+/** Answers with a file of strangers: saved, and never run. */
+function saved({ bytes, contentType, disposition }: Download): Answer {
+  const headers = {
+    'content-type': contentType,
+    'content-disposition': disposition,
+    'content-security-policy': "sandbox; default-src 'none'",
+  };
+  return { status: 200, body: bytes, headers };
 }
 
 function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
@@ -306,6 +320,7 @@ function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>):
 
 function refusalView({ status, message, tag, requestId }: Refusal): View {
   return {
+    status,
     title: status === 404 ? 'Not found' : 'That did not work',
     body: html`<p class="problem" role="alert">${message}</p>
       <p class="note">${tag} (${status})${requestId !== '' && html`, request <code>${requestId}</code>`}</p>`,

@@ -2,7 +2,7 @@
 // marks of direction become signs. No element takes a handler, and each link is of a known kind. Only this file imports
 // preact and htm.
 import htm from 'htm';
-import { type ComponentChild, Fragment, h, type VNode } from 'preact';
+import { type ComponentChild, createContext, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
 /** A part of a page. */
@@ -61,6 +61,18 @@ export const html: Tag = (htm as unknown as { bind(make: typeof element): Tag })
 /** Puts parts beside each other, without an element around them. */
 export function together(...parts: Part[]): VNode {
   return h(Fragment, null, ...parts);
+}
+
+const zone = createContext('UTC');
+
+/** Sets the time zone of a part. */
+export function inZone(timezone: string, part: Part): VNode {
+  return h(zone.Provider, { value: timezone }, part);
+}
+
+/** Draws a part that depends on the time zone. */
+export function withZone(draw: (timezone: string) => Part): VNode {
+  return h(zone.Consumer, null, draw);
 }
 
 /** Renders a tree as a document. */

@@ -1,7 +1,7 @@
 // The frame around every page: head, navigation, banner, messages, and the same as a command and a request.
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
-import { html, type Part, renderDocument } from './html.ts';
+import { html, inZone, type Part, renderDocument } from './html.ts';
 import type { Asked, Page, View } from './page.ts';
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
@@ -36,14 +36,16 @@ export function drawPage(
   asked: Asked,
   view: View,
 ): string {
-  const { caller, config, formToken } = asked;
+  const { caller, config, formToken, timezone } = asked;
   const { keyId, keyName, roleName } = caller;
   const who = keyId === null ? 'operator' : (keyName ?? keyId);
   const isCapture = config.delivery.mode === 'capture';
   return documentOf(
     assets,
     view.title,
-    html`<body>
+    inZone(
+      timezone,
+      html`<body>
     <header>
       <a class="skip" href="#main">Skip to the content</a>
       <a class="home" href="/console">svc</a>
@@ -60,6 +62,7 @@ export function drawPage(
       <main id="main" tabindex="-1" data-live=${view.live}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
     </div>
   </body>`,
+    ),
   );
 }
 

@@ -1,16 +1,20 @@
 // What a page of the console is. pages/ has one file an area.
 import type { Permission } from '../../src/core/api/permission.ts';
 import type { Caller } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import type { Config } from '../../src/core/config/config.ts';
-import type { Api } from './api.ts';
+import type { Api, Download } from './api.ts';
 import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
 export interface Asked {
   api: Api;
   caller: Caller;
+  app: App;
   config: Config;
   now: number;
+  /** Time zone of the organization. */
+  timezone: string;
   /** Path of the page, below `/console`. */
   path: string;
   /** Values of `:name` in the path of the page. */
@@ -28,6 +32,8 @@ export interface Titled {
 }
 
 export interface View extends Titled {
+  /** Status of the answer, 200 without it. */
+  status?: number;
   /**
    * Way in which an open page follows changes: its content is exchanged, or it only says that there is news, so that
    * nothing moves under the cursor. Without it the page stands still.
@@ -55,7 +61,7 @@ export interface Page {
   label?: string;
   /** Permission to see the page; null for every signed-in person. */
   needs: Permission | null;
-  show(asked: Asked): Promise<View>;
+  show(asked: Asked): Promise<View | Download>;
   /** Actions by the name that their buttons carry. */
   actions?: Readonly<Record<string, Action>>;
 }

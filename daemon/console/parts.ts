@@ -1,7 +1,8 @@
 // Parts that pages share: tables with their pages, facts of one resource, buttons, times, states.
-import { withQuery } from './api.ts';
-import { html, type Part, together } from './html.ts';
-import type { Asked } from './page.ts';
+import { wallTimeIn } from '../../src/platform/runtime/calendar.ts';
+import { Refusal, withQuery } from './api.ts';
+import { html, type Part, together, withZone } from './html.ts';
+import type { Asked, View } from './page.ts';
 
 /** A page of a list, as the API answers it. */
 export interface List<Item> {
@@ -57,9 +58,12 @@ export function percent(rate: number | null): Part {
   return rate === null ? inWords(null) : `${(rate * 100).toFixed(2)}%`;
 }
 
-/** Draws an instant. */
+/** Draws an instant in the time zone of the organization, with UTC on hover. */
 export function time(at: string): Part {
-  return html`<time datetime=${at} title=${at}>${at.slice(0, 16).replace('T', ' ')}</time>`;
+  return withZone((timezone) => {
+    const shown = wallTimeIn(timezone, Date.parse(at));
+    return html`<time datetime=${at} title=${`${at.slice(0, 19).replace('T', ' ')} UTC`}>${shown}</time>`;
+  });
 }
 
 const bad = new Set([
@@ -166,13 +170,25 @@ export function button(
   </form>`;
 }
 
-/** Draws a form that posts an action with these fields. */
-export function form({ formToken }: Asked, action: string, label: string, fields: Part): Part {
+interface Other {
+  action: string;
+  label: string;
+}
+
+/** Draws a form that posts an action with these fields; `others` are more buttons for the same fields. */
+export function form(
+  { formToken }: Asked,
+  action: string,
+  label: string,
+  fields: Part,
+  others: readonly Other[] = [],
+): Part {
   return html`<form method="post" class="fields">
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="_action" value=${action} />
     ${fields}
-    <button class="first">${label}</button>
+    <div class="row"><button class="first">${label}</button>
+      ${others.map((other) => html`<button name="_action" value=${other.action}>${other.label}</button>`)}</div>
   </form>`;
 }
 
@@ -183,15 +199,23 @@ interface Input {
   value?: string | undefined;
   isRequired?: boolean;
   hint?: string;
+  /** Values that the browser offers. */
+  offers?: readonly string[];
+  /** Lines of a text area. */
+  rows?: number;
 }
 
 /** Draws a field of a form. */
-export function field({ name, label, type = 'text', value, isRequired, hint }: Input): Part {
-  const input =
+export function field(input: Input): Part {
+  const { name, label, type = 'text', value, isRequired, hint, offers, rows = 5 } = input;
+  const listId = offers && `offers-${name}`;
+  const box =
     type === 'textarea'
-      ? html`<textarea name=${name} rows="5" required=${isRequired}>${value}</textarea>`
-      : html`<input name=${name} type=${type} value=${value} required=${isRequired} />`;
-  return html`<label>${label} ${input}${hint && html`<small>${hint}</small>`}</label>`;
+      ? html`<textarea name=${name} rows=${rows} required=${isRequired}>${value}</textarea>`
+      : html`<input name=${name} type=${type} value=${value} required=${isRequired} list=${listId} />`;
+  return html`<label>${label} ${box}${hint && html`<small>${hint}</small>`}
+    ${offers && html`<datalist id=${listId}>${offers.map((one) => html`<option value=${one}></option>`)}</datalist>`}
+  </label>`;
 }
 
 interface Choice {
@@ -207,6 +231,23 @@ export function choice({ name, label, options, value = '' }: Choice): Part {
     <option value="">any</option>
     ${options.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
   </select></label>`;
+}
+
+/** Acts on a form; draws it again with its error if the API refuses. */
+export async function orAgain(
+  act: () => Promise<string | View>,
+  draw: (problem: Part) => Promise<View> | View,
+): Promise<string | View> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { message, status } = error;
+    return {
+      ...(await draw(html`<p class="problem" role="alert">${message}</p>`)),
+      status,
+    };
+  }
 }
 
 /** Draws the filters of a list, which are sent as its query. */

@@ -10,14 +10,23 @@ export type ComponentChild =
   | undefined
   | ComponentChild[];
 
+type Type = string | typeof Fragment | Context['Provider'] | Context['Consumer'];
+
 export interface VNode {
-  type: string | typeof Fragment;
+  type: Type;
   props: Record<string, unknown>;
 }
 
 export declare const Fragment: unique symbol;
 export declare function h(
-  type: string | typeof Fragment,
+  type: Type,
   props: Record<string, unknown> | null,
-  ...children: ComponentChild[]
+  ...children: (ComponentChild | ((value: string) => ComponentChild))[]
 ): VNode;
+
+/** A text that parts of a page read wherever they stand. */
+export interface Context {
+  Provider: unique symbol;
+  Consumer: unique symbol;
+}
+export declare function createContext(value: string): Context;

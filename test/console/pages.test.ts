@@ -49,8 +49,10 @@ beforeAll(async () => {
     subject: `${probe}${turned}`,
     text: probe,
     html: probe,
+    attachments: [{ filename: `${turned}"'><b>.txt`, content: 'aGk=', contentType: 'text/plain' }],
   };
   await post(`/v1/mailboxes/${mailbox}/messages`, mail);
+  await post(`/v1/mailboxes/${mailbox}/drafts`, { to: mail.to, subject: probe, text: probe });
   const agent = await post('/v1/api-keys', {
     name: 'agent',
     permissions: { mailboxes: ['read', 'send'] },
@@ -75,7 +77,7 @@ async function fillPaths() {
       `href="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')})"`,
     );
     const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
-    for (const known of [...paths.values(), sent]) {
+    for (const known of [sent, ...paths.values()]) {
       const found = pattern.exec((await owner.get(known)).body)?.[1];
       if (found) {
         paths.set(path, found);

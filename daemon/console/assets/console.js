@@ -1,5 +1,5 @@
-// Small comforts: every page works without them. An open page follows changes (data-live). Copies a code block by a click, and moves through mail by keys: j and k
-// go down and up, Enter opens, / searches, u goes back.
+// Small comforts: every page works without them. An open page follows changes (data-live). A click copies a code block.
+// Keys move through mail: j and k go down and up, Enter opens, / searches, u goes back.
 const rows = () => [...document.querySelectorAll('tbody tr')];
 let at = -1;
 
@@ -59,6 +59,31 @@ function announce() {
   main.prepend(line);
 }
 
+/** Returns a content without what stays as it is: the news and the preview of a mail. */
+function textOf(content) {
+  const parts = [...content.children].filter((one) => !one.matches('.news, [data-keep]'));
+  return parts.map((one) => one.outerHTML).join('');
+}
+
+/** Exchanges the content around a preview; what was open stays open, and the focus where it was. */
+function exchange(next) {
+  const focusable = 'a, button, summary, [tabindex]';
+  const focused = [...main.querySelectorAll(focusable)].indexOf(document.activeElement);
+  const open = [...main.querySelectorAll('details')].map((one) => one.open);
+  const [kept, after] = [main, next].map((one) => one.querySelector(':scope > [data-keep]'));
+  if (kept && after) {
+    for (const one of [...main.children]) if (one !== kept) one.remove();
+    const parts = [...next.children];
+    const place = parts.indexOf(after);
+    kept.before(...parts.slice(0, place));
+    kept.after(...parts.slice(place + 1));
+  } else main.replaceChildren(...next.children);
+  for (const [index, one] of [...main.querySelectorAll('details')].entries()) {
+    one.open = open[index] ?? false;
+  }
+  main.querySelectorAll(focusable)[focused]?.focus({ preventScroll: true });
+}
+
 async function follow() {
   if (document.visibilityState === 'hidden' || isLoading) {
     hasNews = true;
@@ -71,13 +96,9 @@ async function follow() {
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const next = page.querySelector('main');
-    const before = [...main.children].filter((one) => !one.matches('.news'));
-    const after = next ? [...next.children] : [];
-    const isSame =
-      before.map((one) => one.outerHTML).join('') === after.map((one) => one.outerHTML).join('');
-    if (!next || isSame) return;
+    if (!next || textOf(next) === textOf(main)) return;
     if (main.dataset.live === 'announce' || isBusy()) announce();
-    else main.replaceChildren(...after);
+    else exchange(next);
   } finally {
     isLoading = false;
     if (hasNews && document.visibilityState !== 'hidden') void follow();

@@ -1,67 +1,28 @@
-// Messages: the list with its filters, one message with its way, and a test message.
+// The list of messages with its filters, and a test message.
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, Titled } from '../page.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
 import {
-  button,
   choice,
-  facts,
   field,
   filters,
   form,
   type List,
   link,
+  orAgain,
   state,
   table,
   time,
-  titleOfMail,
 } from '../parts.ts';
-
-interface Address {
-  email: string;
-  name?: string | null;
-}
+import { messagePage } from './message.ts';
 
 interface Message {
   id: string;
   direction: 'inbound' | 'outbound';
   status: string;
-  from: Address | null;
-  to: readonly Address[];
+  from: { email: string } | null;
+  to: readonly { email: string }[];
   subject: string | null;
   createdAt: string;
-  recipients: readonly { kind: string; email: string; status: string }[];
-}
-
-interface Delivery {
-  id: string;
-  status: string;
-  errorMessage: string | null;
-  nextRetryAt: string | null;
-  attempts: readonly {
-    number: number;
-    at: string;
-    host: string | null;
-    outcome: string;
-    code: number | null;
-    reply: string | null;
-    transcript: unknown;
-  }[];
-}
-
-interface Content {
-  text: string | null;
-  attachments: readonly { filename: string | null; contentType: string; size: number }[];
-  dkimVerdict: string | null;
-  spfVerdict: string | null;
-  dmarcVerdict: string | null;
-  storageUrls?: { raw: string; html: string | null; text: string | null };
-}
-
-interface Step {
-  eventType: string;
-  status: string;
-  timestamp: string;
-  metadata: unknown;
 }
 
 const statuses = [
@@ -76,32 +37,54 @@ const statuses = [
   'failed',
   'scheduled',
 ];
-const longestText = 100_000;
-const pathOf = ({ params }: Asked) => `/v1/messages/${params['id']}`;
+const simulators = [
+  'inbox@sandbox.test',
+  'delivered@simulator.test',
+  'bounced@simulator.test',
+  'deferred@simulator.test',
+  'complained@simulator.test',
+];
+const filterNames = [
+  'status',
+  'recipient',
+  'sender',
+  'subject',
+  'direction',
+  'tag',
+  'startDate',
+  'endDate',
+  'conversationId',
+  'contactId',
+  'page',
+];
 
 const whoOf = ({ direction, from, to }: Message) =>
   direction === 'inbound'
     ? `← ${from?.email ?? ''}`
     : `→ ${to.map(({ email }) => email).join(', ')}`;
 
+/** Draws a filter that comes with a link from another page. */
+const linked = ({ query }: Asked, name: string, label: string): Part =>
+  query[name] && field({ name, label, value: query[name] });
+
 async function list(asked: Asked): Promise<Part> {
   const { api, query } = asked;
-  const { status, recipient, sender, subject, direction, page } = query;
-  const found = await api.get<List<Message>>('/v1/messages', {
-    status,
-    recipient,
-    sender,
-    subject,
-    direction,
-    page,
-  });
+  const wanted = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
+  const found = await api.get<List<Message>>('/v1/messages', wanted);
+  const search = (name: string, label: string, type = 'search') =>
+    field({ name, label, value: query[name], type });
   return together(
     filters(html`
-      ${field({ name: 'recipient', label: 'Recipient', value: recipient, type: 'search' })}
-      ${field({ name: 'sender', label: 'Sender', value: sender, type: 'search' })}
-      ${field({ name: 'subject', label: 'Subject', value: subject, type: 'search' })}
-      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
-      ${choice({ name: 'direction', label: 'Direction', options: ['inbound', 'outbound'], value: direction })}
+      ${search('recipient', 'Recipient')}
+      ${search('sender', 'Sender')}
+      ${search('subject', 'Subject begins with')}
+      ${search('tag', 'Tag')}
+      ${choice({ name: 'status', label: 'Status', options: statuses, value: query['status'] })}
+      ${choice({ name: 'direction', label: 'Direction', options: ['inbound', 'outbound'], value: query['direction'] })}
+      ${search('startDate', 'From', 'date')}
+      ${search('endDate', 'To', 'date')}
+      ${linked(asked, 'conversationId', 'Conversation')}
+      ${linked(asked, 'contactId', 'Contact')}
     `),
     table(
       asked,
@@ -117,84 +100,43 @@ async function list(asked: Asked): Promise<Part> {
   );
 }
 
-function preview({ storageUrls, text }: Content): Part {
-  const url = storageUrls?.html ?? null;
-  const { pathname, search } = new URL(url ?? '/', 'http://self');
-  return together(
-    url !== null &&
-      html`<h2>Preview</h2>
-        <iframe class="preview" sandbox="" title="The message as HTML" loading="lazy"
-          src=${`${pathname}${search === '' ? '?' : `${search}&`}preview=1`}></iframe>`,
-    text !== null && html`<h2>Text</h2><pre>${text.slice(0, longestText)}</pre>`,
-  );
-}
-
-/** Returns the details of a step as `name: value`. */
-function detailsOf(metadata: unknown): string {
-  const entries = Object.entries((metadata ?? {}) as object);
-  const said = entries.filter(([name, value]) => value !== null && name !== 'deliveryId');
-  return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
-}
-
-async function one(asked: Asked): Promise<Titled> {
+/** Draws the form of a test message. */
+async function compose(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { api, may } = asked;
-  const path = pathOf(asked);
-  const [message, content, steps, deliveries] = await Promise.all([
-    api.get<Message>(path),
-    api.get<Content>(`${path}/email`, { includeStorageUrls: true }),
-    api.get<readonly Step[]>(`${path}/events`),
-    api.get<readonly Delivery[]>(`${path}/deliveries`),
-  ]);
-  const isWaiting = ['pending', 'queued', 'scheduled'].includes(message.status);
-  const body = together(
-    html`<div class="row">
-      ${may('messages:send') && isWaiting && button(asked, { action: 'cancel', label: 'Cancel' })}
-      ${may('messages:send') && message.direction === 'outbound' && button(asked, { action: 'resend', label: 'Send again as new' })}
-      ${may('messages:delete') && button(asked, { action: 'delete', label: 'Delete' })}
-    </div>`,
-    html`<p>${state(message.status)} ${whoOf(message)}</p>`,
-    facts(message, [
-      ['From', 'from.email'],
-      ['To', 'to'],
-      ['Accepted', 'createdAt'],
-      ['Id', 'id'],
-      ['Tags', 'tags'],
-      ['Came by', 'origin.via'],
-    ]),
-    message.recipients.length > 1 &&
-      html`<ul>${message.recipients.map(({ kind, email, status }) => html`<li>${kind} ${email}: ${state(status)}</li>`)}</ul>`,
-    html`<h2>Timeline</h2>
-      <ol class="timeline">
-        ${steps.map(
-          ({ eventType, timestamp, metadata }) =>
-            html`<li>${time(timestamp)} <strong>${eventType}</strong> <small>${detailsOf(metadata)}</small></li>`,
-        )}
-      </ol>`,
-    deliveries.flatMap(({ attempts }) => attempts).length > 0 &&
-      html`<h2>Attempts</h2>${deliveries.flatMap(({ attempts }) =>
-        attempts.map(
-          ({ at, host, outcome, code, reply, transcript }) =>
-            html`<details class="mail"><summary>${time(at)} ${state(outcome)} ${host} ${code} ${reply}</summary>
-              <pre>${typeof transcript === 'string' ? transcript : JSON.stringify(transcript, null, 2)}</pre></details>`,
-        ),
-      )}`,
-    content.attachments.length > 0 &&
-      html`<h2>Attachments</h2><ul>${content.attachments.map(
-        ({ filename, contentType, size }) =>
-          html`<li>${filename ?? '(no name)'} (${contentType}, ${size.toLocaleString('en')} bytes)</li>`,
-      )}</ul>`,
-    preview(content),
-  );
-  return { title: titleOfMail(message.subject), body };
+  const mailboxes = may('mailboxes:read')
+    ? await api.get<List<{ addresses: readonly { address: string }[] }>>('/v1/mailboxes')
+    : { items: [] };
+  const own = mailboxes.items.flatMap(({ addresses }) => addresses.map(({ address }) => address));
+  const { to = 'inbox@sandbox.test', from, subject = 'Hello', text = 'It works.' } = given;
+  return {
+    title: 'Send a test message',
+    body: together(
+      problem,
+      form(
+        asked,
+        'send',
+        'Send',
+        html`
+        ${field({ name: 'to', label: 'To', value: to, isRequired: true, offers: [...new Set([...simulators, ...own])], hint: 'Mail to simulator.test and to your own mailboxes never leaves this machine' })}
+        ${field({ name: 'from', label: 'From', value: from, hint: 'Empty: the default sender' })}
+        ${field({ name: 'subject', label: 'Subject', value: subject, isRequired: true })}
+        ${field({ name: 'text', label: 'Text', type: 'textarea', value: text, isRequired: true })}
+        ${field({ name: 'html', label: 'HTML', type: 'textarea', value: given['html'] })}
+      `,
+      ),
+    ),
+    command: 'svc messages send --to inbox@sandbox.test --subject Hello --text "It works."',
+    request: 'POST /v1/messages',
+  };
 }
 
 async function send({ api }: Asked, given: Form): Promise<string> {
-  const { to = '', subject = '', text = '', from = '' } = given;
+  const { to = '', subject = '', text = '', from = '', html: page = '' } = given;
   const body = {
     channel: 'email',
     to: [{ email: to.trim() }],
     ...(from.trim() !== '' && { from: { email: from.trim() } }),
-    email: { subject, text },
+    email: { subject, text, ...(page !== '' && { html: page }) },
   };
   const { id } = await api.send<Message>('POST', '/v1/messages', body);
   return `/console/messages/${id}`;
@@ -219,55 +161,17 @@ export const messagePages: readonly Page[] = [
   {
     path: '/messages/new',
     needs: 'messages:send',
-    show: async (asked) => ({
-      title: 'Send a test message',
-      body: form(
-        asked,
-        'send',
-        'Send',
-        html`
-        ${field({ name: 'to', label: 'To', value: 'inbox@sandbox.test', isRequired: true, hint: 'delivered@simulator.test and bounced@simulator.test never leave this machine' })}
-        ${field({ name: 'from', label: 'From', hint: 'Empty: the default sender' })}
-        ${field({ name: 'subject', label: 'Subject', value: 'Hello', isRequired: true })}
-        ${field({ name: 'text', label: 'Text', type: 'textarea', value: 'It works.', isRequired: true })}
-      `,
-      ),
-      command: 'svc messages send --to inbox@sandbox.test --subject Hello --text "It works."',
-      request: 'POST /v1/messages',
-    }),
-    actions: { send: { needs: 'messages:send', run: send } },
-  },
-  {
-    path: '/messages/:id',
-    needs: 'messages:read',
-    show: async (asked) => ({
-      ...(await one(asked)),
-      live: 'exchange',
-      command: `svc messages explain ${asked.params['id']}`,
-      request: `GET ${pathOf(asked)}`,
-    }),
+    show: (asked) => compose(asked, asked.query),
     actions: {
-      cancel: {
+      send: {
         needs: 'messages:send',
-        async run(asked) {
-          await asked.api.send('POST', `${pathOf(asked)}/cancel`);
-          return `/console/messages/${asked.params['id']}`;
-        },
-      },
-      resend: {
-        needs: 'messages:send',
-        async run(asked) {
-          const { id } = await asked.api.send<Message>('POST', `${pathOf(asked)}/resend`, {});
-          return `/console/messages/${id}`;
-        },
-      },
-      delete: {
-        needs: 'messages:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
-          return '/console/messages';
-        },
+        run: (asked, given) =>
+          orAgain(
+            () => send(asked, given),
+            (problem) => compose(asked, given, problem),
+          ),
       },
     },
   },
+  messagePage,
 ];

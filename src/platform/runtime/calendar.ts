@@ -58,6 +58,11 @@ export function dayIn(timezone: string, timeMs: number): Day {
   return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 10);
 }
 
+/** Returns the local time in the zone as `YYYY-MM-DD HH:MM`. */
+export function wallTimeIn(timezone: string, timeMs: number): string {
+  return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 16).replace('T', ' ');
+}
+
 /** Returns the start of a day in the zone: its midnight, or the first moment after a skipped midnight. */
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);

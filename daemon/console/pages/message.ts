@@ -1,0 +1,273 @@
+// One message: its state in sentences, its way, its headers, and the mail as it looks.
+import {
+  explainMessage,
+  type RecipientExplanation,
+} from '../../../src/outbound/explain/explain.ts';
+import { withQuery } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Page, View } from '../page.ts';
+import { button, facts, link, state, table, time, titleOfMail } from '../parts.ts';
+
+interface Message {
+  direction: 'inbound' | 'outbound';
+  status: string;
+  from: { email: string } | null;
+  to: readonly { email: string }[];
+  subject: string | null;
+  campaignRunId: string | null;
+  conversationId: string | null;
+}
+
+interface Attempt {
+  at: string;
+  host: string | null;
+  tls: string | null;
+  outcome: string;
+  code: number | null;
+  reply: string | null;
+  transcript: string | null;
+}
+
+interface Email {
+  html: string | null;
+  text: string | null;
+  attachments: readonly { filename: string | null; contentType: string; size: number }[];
+  storageUrls?: { raw: string; html: string | null };
+}
+
+interface Step {
+  eventType: string;
+  timestamp: string;
+  metadata: Readonly<Record<string, unknown>> | null;
+}
+
+const views = ['html', 'text', 'source'];
+const widths = ['whole', '375', '700'];
+const looks = ['light', 'dark'];
+const longestText = 100_000;
+const pathOf = ({ params }: Asked) => `/v1/messages/${params['id']}`;
+const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
+
+/** Draws the sentences on one recipient. */
+function explained(one: RecipientExplanation): Part {
+  const { email, kind, status, happened, happenedAt, because, next, help } = one;
+  return html`<article class="mail">
+    <p><strong>${email}</strong> ${kind} ${state(status)}</p>
+    <p>${happened} ${time(happenedAt)} ${because} ${next}</p>
+    ${help && html`<p class="note">${help.purpose}:</p><pre data-copy="">${help.command}</pre>`}
+  </article>`;
+}
+
+/** Returns the details of a step as `name: value`. */
+function detailsOf(metadata: Step['metadata']): string {
+  const said = Object.entries(metadata ?? {}).filter(
+    ([name, value]) => value !== null && name !== 'deliveryId',
+  );
+  return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
+}
+
+function timeline(steps: readonly Step[]): Part {
+  const lines = steps.map(
+    ({ eventType, timestamp, metadata }) =>
+      html`<li>${time(timestamp)} <strong>${eventType}</strong> <small>${detailsOf(metadata)}</small></li>`,
+  );
+  return together(html`<h2>Timeline</h2>`, html`<ol class="timeline">${lines}</ol>`);
+}
+
+/** Draws the links that recipients followed, the most followed first. */
+function clicks(asked: Asked, steps: readonly Step[]): Part {
+  const counts = new Map<string, number>();
+  for (const { eventType, metadata } of steps) {
+    const url = eventType === 'clicked' ? metadata?.['url'] : null;
+    if (typeof url === 'string') counts.set(url, (counts.get(url) ?? 0) + 1);
+  }
+  if (counts.size === 0) return null;
+  const items = [...counts].sort(([, a], [, b]) => b - a);
+  return together(
+    html`<h2>Followed links</h2>`,
+    table(
+      asked,
+      { items },
+      [
+        ['Link', ([url]) => html`<code>${url}</code>`],
+        ['Clicks', ([, count]) => count],
+      ],
+      '',
+    ),
+  );
+}
+
+function attempts(deliveries: readonly { attempts: readonly Attempt[] }[]): Part {
+  const all = deliveries.flatMap((delivery) => delivery.attempts);
+  if (all.length === 0) return null;
+  return together(
+    html`<h2>Attempts</h2>`,
+    all.map(
+      ({ at, host, tls, outcome, code, reply, transcript }) =>
+        html`<details class="mail"><summary>${time(at)} ${state(outcome)} ${host} ${code} ${reply} <small>${tls}</small></summary>
+          <pre>${transcript ?? 'No transcript was kept.'}</pre></details>`,
+    ),
+  );
+}
+
+function headers(email: Email): Part {
+  return together(
+    html`<h2>Headers</h2>`,
+    facts(email, [
+      ['From', 'fromEmail'],
+      ['To', 'toEmails'],
+      ['Cc', 'ccEmails'],
+      ['Bcc', 'bccEmails'],
+      ['Reply-To', 'replyToEmails'],
+      ['Message-ID', 'messageIdHeader'],
+      ['In-Reply-To', 'inReplyTo'],
+      ['References', 'references'],
+      ['DKIM', 'dkimVerdict'],
+      ['SPF', 'spfVerdict'],
+      ['DMARC', 'dmarcVerdict'],
+      ['ARC', 'arcVerdict'],
+      ['Authentication-Results', 'authenticationResults'],
+      ['Answered by itself', 'autoReplyReason'],
+      ['Unsubscribe', 'listUnsubscribeUrl'],
+    ]),
+  );
+}
+
+/** Returns the value of a choice in the query; the first one without it. */
+function chosen({ query }: Asked, name: string, values: readonly string[]): string {
+  const [first = ''] = values;
+  const value = query[name] ?? first;
+  return values.includes(value) ? value : first;
+}
+
+function tabs(asked: Asked, name: string, values: readonly string[]): Part {
+  const here = chosen(asked, name, values);
+  const { query } = asked;
+  return values.map((value) => {
+    const to = `${ownPath(asked)}${withQuery('', { ...query, [name]: value })}#preview`;
+    return html`<a href=${to} aria-current=${value === here ? 'true' : undefined}>${value}</a>`;
+  });
+}
+
+function cut(text: string | null): Part {
+  if (text === null) return html`<p class="empty">The message has none.</p>`;
+  const rest = text.length - longestText;
+  return together(
+    html`<pre>${text.slice(0, longestText)}</pre>`,
+    rest > 0 &&
+      html`<p class="note">${rest.toLocaleString('en')} more characters are not shown.</p>`,
+  );
+}
+
+function frame(asked: Asked, url: string | null): Part {
+  if (url === null) return cut(null);
+  const { pathname } = new URL(url);
+  const size = `preview width-${chosen(asked, 'width', widths)} ${chosen(asked, 'look', looks)}`;
+  return html`<iframe class=${size} sandbox="" title="The message as HTML" loading="lazy"
+    src=${`${pathname}?preview=1`}></iframe>`;
+}
+
+function preview(asked: Asked, { html: source, text, storageUrls }: Email): Part {
+  const view = chosen(asked, 'view', views);
+  const raw = storageUrls && new URL(storageUrls.raw).pathname;
+  return html`<section id="preview" data-keep="" aria-label="The mail">
+    <h2>The mail</h2>
+    <nav class="tabs" aria-label="Views of the mail">${tabs(asked, 'view', views)}
+      ${raw && html`<a href=${raw}>raw</a>`}
+      ${view === 'html' && html`<span>width</span>${tabs(asked, 'width', widths)}<span>look</span>${tabs(asked, 'look', looks)}`}
+    </nav>
+    ${view === 'html' && frame(asked, storageUrls?.html ?? null)}
+    ${view === 'text' && cut(text)}
+    ${view === 'source' && cut(source)}
+  </section>`;
+}
+
+function actions(asked: Asked, { status, direction }: Message): Part {
+  const { may } = asked;
+  const isWaiting = ['pending', 'queued', 'scheduled', 'processing'].includes(status);
+  return html`<div class="row">
+    ${may('messages:send') && isWaiting && button(asked, { action: 'cancel', label: 'Cancel' })}
+    ${may('messages:send') && direction === 'outbound' && button(asked, { action: 'resend', label: 'Send again as new' })}
+    ${may('messages:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+  </div>`;
+}
+
+async function show(asked: Asked): Promise<View> {
+  const { api, app, caller, params, may } = asked;
+  const path = pathOf(asked);
+  // First alone: it decides whether the caller may see the message.
+  const message = await api.get<Message>(path);
+  const [email, steps, deliveries, explanation] = await Promise.all([
+    api.get<Email>(`${path}/email`, { includeStorageUrls: true }),
+    api.get<readonly Step[]>(`${path}/events`),
+    api.get<readonly { attempts: readonly Attempt[] }[]>(`${path}/deliveries`),
+    explainMessage(app, caller, params['id'] ?? ''),
+  ]);
+  const { conversationId } = message;
+  const body = together(
+    actions(asked, message),
+    html`<p>${state(message.status)} ${message.direction === 'outbound' && explanation.summary}</p>`,
+    message.direction === 'outbound' && explanation.recipients.map(explained),
+    facts(message, [
+      ['From', 'from'],
+      ['To', 'to'],
+      ['Accepted', 'createdAt'],
+      ['Id', 'id'],
+      ['Tags', 'tags'],
+      ['Metadata', 'metadata'],
+      ['Template', 'templateId'],
+      ['Run of a campaign', 'campaignRunId'],
+      ['Came by', 'origin.via'],
+    ]),
+    conversationId !== null &&
+      may('conversations:read') &&
+      html`<p>${link(`/conversations/${conversationId}`, 'Its conversation')}</p>`,
+    timeline(steps),
+    clicks(asked, steps),
+    attempts(deliveries),
+    preview(asked, email),
+    email.attachments.length > 0 && html`<h2>Attachments</h2>`,
+    email.attachments.length > 0 &&
+      html`<ul>${email.attachments.map(
+        ({ filename, contentType, size }) =>
+          html`<li>${filename ?? '(no name)'} (${contentType}, ${size.toLocaleString('en')} bytes)</li>`,
+      )}</ul>`,
+    headers(email),
+  );
+  return {
+    title: titleOfMail(message.subject),
+    live: 'exchange',
+    body,
+    command: `svc messages explain ${params['id']}`,
+    request: `GET ${path}`,
+  };
+}
+
+export const messagePage: Page = {
+  path: '/messages/:id',
+  needs: 'messages:read',
+  show,
+  actions: {
+    cancel: {
+      needs: 'messages:send',
+      async run(asked) {
+        await asked.api.send('POST', `${pathOf(asked)}/cancel`);
+        return ownPath(asked);
+      },
+    },
+    resend: {
+      needs: 'messages:send',
+      async run(asked) {
+        const { id } = await asked.api.send<{ id: string }>('POST', `${pathOf(asked)}/resend`, {});
+        return `/console/messages/${id}`;
+      },
+    },
+    delete: {
+      needs: 'messages:delete',
+      async run(asked) {
+        await asked.api.send('DELETE', pathOf(asked));
+        return '/console/messages';
+      },
+    },
+  },
+};
