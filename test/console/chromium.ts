@@ -9,7 +9,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const names = ['chromium', 'chromium-headless-shell', 'google-chrome', 'chrome'];
 
-/** Returns the path of a Chromium that starts; null if this machine has none and the packaged one finds no libraries. */
+/** Returns the path of a Chromium that starts; null on machines without one or its libraries. */
 export async function chromiumPath(): Promise<string | null> {
   const { CHROMIUM, PATH = '' } = process.env;
   const places = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
@@ -25,7 +25,7 @@ export async function chromiumPath(): Promise<string | null> {
   return place !== null && spawnSync(place, ['--version']).status === 0 ? place : null;
 }
 
-/** Starts it. The packaged one would bring flags that turn web security off: none of them is taken. */
+/** Starts Chromium, without the flags of the package, as they turn web security off. */
 export async function startChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

@@ -16,7 +16,7 @@ interface Draft {
   updatedAt: string;
 }
 
-/** What became of a send from a mailbox. */
+/** Outcome of a send from a mailbox. */
 export interface Outcome {
   status: 'sent' | 'proposed' | 'skipped';
   threadId: string | null;
