@@ -1,9 +1,15 @@
 // `svc domains dns`. Keys and records: src/identity/domains/domains.ts; looking them up:
 // verification.ts there.
 import { Flags } from '@oclif/core';
+import {
+  type DnsForm,
+  dnsForms,
+  dnsText,
+  type FormOptions,
+  rowsOf,
+} from '../../src/identity/domains/dns-forms.ts';
 import type { DnsRecord } from '../../src/identity/domains/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { type DnsForm, dnsForms, dnsText, type FormOptions, rowsOf } from '../base/dns-forms.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
 import { print, tableText, writeLine, writeWarning } from '../base/output.ts';

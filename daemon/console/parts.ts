@@ -233,6 +233,14 @@ export function choice({ name, label, options, value = '' }: Choice): Part {
   </select></label>`;
 }
 
+/** Splits a list of addresses at its commas. */
+export function addressesIn(text = ''): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
 /** Acts on a form; draws it again with its error if the API refuses. */
 export async function orAgain(
   act: () => Promise<string | View>,

@@ -2,7 +2,7 @@
 // files, JSON, and the part of HCL that Terraform's resources use.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dnsText, type FormOptions } from '../../commands/base/dns-forms.ts';
+import { dnsText, type FormOptions } from '../../src/identity/domains/dns-forms.ts';
 import type { DnsRecord } from '../../src/identity/domains/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 

@@ -1,6 +1,5 @@
 // A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH, else the one of @sparticuz/chromium.
-// Every fault that a page shows only there (errors of scripts, of the content security policy, requests that fail or go
-// elsewhere) fails the test.
+// Errors of scripts and of the content security policy, failed requests and requests to other hosts fail the test.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,9 +1,11 @@
 // Sending domains: each record as it should be and as it was found, with its diagnosis.
-import { Refusal } from '../api.ts';
-import { barChart } from '../charts.ts';
+import { dnsForms, dnsText } from '../../../src/identity/domains/dns-forms.ts';
+import { type Download, Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, Titled } from '../page.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
 import { button, facts, field, form, type List, link, state, table, time } from '../parts.ts';
+import { type Tracking, trackingActions, trackingPart } from './domain-tracking.ts';
+import { type Warming, warmingActions, warmingPart } from './domain-warming.ts';
 
 interface DnsRecord {
   purpose: string;
@@ -73,9 +75,9 @@ function record({
   </article>`;
 }
 
-interface Warming {
-  plan: { status: string };
-  batches: readonly { startsAt: string; allowanceRecipients: number; acceptedRecipients: number }[];
+interface Registrar {
+  registrar: { name: string; url: string | null } | null;
+  dnsHost: { name: string | null; recordsUrl: string | null } | null;
 }
 
 /** Returns an answer of the API, or null for a 404. */
@@ -88,50 +90,18 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Draws the ramp of a warming plan: what a day allows, and what was accepted. */
-function ramp({ plan, batches }: Warming): Part {
-  const barsOf = (count: (one: Warming['batches'][number]) => number) =>
-    batches.map((one) => ({ label: one.startsAt.slice(0, 10), value: count(one) }));
+const forms = dnsForms.filter((form) => form !== 'table');
+
+function records(asked: Asked, { dnsRecords }: Domain): Part {
   return together(
-    html`<h2>Warming</h2><p>${state(plan.status)}</p>`,
-    facts(plan, [
-      ['First day', 'initialDailyRecipients'],
-      ['Growth in percent', 'dailyGrowthPercent'],
-      ['Target', 'targetDailyRecipients'],
-      ['Held because', 'holdReason'],
-    ]),
-    batches.length > 0 &&
-      barChart(
-        'Recipients allowed, by day',
-        barsOf(({ allowanceRecipients }) => allowanceRecipients),
-      ),
-    batches.length > 0 &&
-      barChart(
-        'Recipients accepted, by day',
-        barsOf(({ acceptedRecipients }) => acceptedRecipients),
-      ),
+    html`<h2>DNS records</h2>`,
+    html`<p class="row">${link(`/domains/${asked.params['id']}/registrar`, 'Where are they edited?')}
+      <span>Save as</span> ${forms.map((form) => link(`/domains/${asked.params['id']}/records/${form}`, form))}</p>`,
+    dnsRecords.map(record),
   );
 }
 
-interface Tracking {
-  enabled: boolean;
-  customTracking: { status: string } | null;
-}
-
-function trackingHost({ customTracking }: Tracking): Part {
-  if (!customTracking) return null;
-  return together(
-    html`<h2>Tracking host</h2><p>${state(customTracking.status)}</p>`,
-    facts(customTracking, [
-      ['Host', 'hostname'],
-      ['Certificate', 'sslStatus'],
-      ['Expires', 'certificate.expiresAt'],
-      ['Problem', 'verificationErrors'],
-    ]),
-  );
-}
-
-async function one(asked: Asked): Promise<Titled> {
+async function one(asked: Asked): Promise<View> {
   const { api, may } = asked;
   const [domain, warming, tracking] = await Promise.all([
     api.get<Domain>(pathOf(asked)),
@@ -152,12 +122,53 @@ async function one(asked: Asked): Promise<Titled> {
       ['Held because', 'holdReason'],
       ['Id', 'id'],
     ]),
-    html`<h2>DNS records</h2>`,
-    domain.dnsRecords.map(record),
-    warming && ramp(warming),
-    tracking && trackingHost(tracking),
+    records(asked, domain),
+    warmingPart(asked, warming),
+    may('tracking:read') && trackingPart(asked, tracking),
   );
-  return { title: domain.domain, body };
+  return {
+    title: domain.domain,
+    body,
+    command: `svc domains dns ${domain.domain}`,
+    request: `GET ${pathOf(asked)}`,
+  };
+}
+
+async function registrar(asked: Asked): Promise<View> {
+  const path = `${pathOf(asked)}/registrar`;
+  const found = await asked.api.get<Registrar>(path);
+  const url = found.dnsHost?.recordsUrl;
+  return {
+    title: 'Where are the records edited?',
+    body: together(
+      facts(found, [
+        ['Registrar', 'registrar.name'],
+        ['DNS host', 'dnsHost.name'],
+        ['Name servers', 'dnsHost.nameServers'],
+        ['Found by', 'source'],
+        ['Checked', 'checkedAt'],
+      ]),
+      url && html`<p><a href=${url} rel="noreferrer">Edit the records at the DNS host</a></p>`,
+      html`<p>${link(`/domains/${asked.params['id']}`, 'Back to the domain')}</p>`,
+    ),
+    request: `GET ${path}`,
+  };
+}
+
+/** Returns the records as a file that another program reads. */
+async function recordsAs({ api, params }: Asked): Promise<Download> {
+  const path = `/v1/email/domains/${params['id']}`;
+  const form = forms.find((one) => one === params['form']);
+  if (!form) throw new Refusal(404, { message: `The forms are: ${forms.join(', ')}` }, '');
+  const [{ domain }, { items }] = await Promise.all([
+    api.get<Domain>(path),
+    api.get<{ items: Parameters<typeof dnsText>[1] }>(`${path}/dns-records`),
+  ]);
+  return {
+    contentType: 'text/plain; charset=utf-8',
+    disposition: `attachment; filename="${domain}.${form}.txt"`,
+    bytes: `${dnsText(form, items, { domain, isRelative: false })}\n`,
+  };
 }
 
 const act = (verb: string, body?: object) => async (asked: Asked) => {
@@ -191,15 +202,10 @@ export const domainPages: readonly Page[] = [
   {
     path: '/domains/:id',
     needs: 'domains:read',
-    async show(asked) {
-      const view = await one(asked);
-      return {
-        ...view,
-        command: `svc domains dns ${view.title}`,
-        request: `GET ${pathOf(asked)}`,
-      };
-    },
+    show: one,
     actions: {
+      ...warmingActions,
+      ...trackingActions,
       verify: { needs: 'domains:write', run: act('verify') },
       rotate: { needs: 'domains:write', run: act('dkim/rotate', {}) },
       delete: {
@@ -211,4 +217,6 @@ export const domainPages: readonly Page[] = [
       },
     },
   },
+  { path: '/domains/:id/registrar', needs: 'domains:read', show: registrar },
+  { path: '/domains/:id/records/:form', needs: 'domains:read', show: recordsAs },
 ];

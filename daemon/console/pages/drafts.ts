@@ -1,7 +1,17 @@
 // Mail that a person writes in a mailbox: new mail, drafts, and what became of a send.
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { button, field, form, type List, link, orAgain, table, time } from '../parts.ts';
+import {
+  addressesIn,
+  button,
+  field,
+  form,
+  type List,
+  link,
+  orAgain,
+  table,
+  time,
+} from '../parts.ts';
 
 interface Draft {
   id: string;
@@ -26,14 +36,6 @@ export interface Outcome {
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
 const draftPath = (asked: Asked) => `${mailboxPath(asked)}/drafts/${asked.params['draftId']}`;
-
-/** Splits a list of addresses at its commas. */
-export function addressesIn(text = ''): string[] {
-  return text
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-}
 
 /** Goes on to the thread of a mail; tells if recipients were left out. */
 export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: Outcome) {

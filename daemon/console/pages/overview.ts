@@ -1,97 +1,134 @@
-// The first page: what needs work, and the last 14 days.
+// The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to its page and names
+// the command that tells the same.
+import { getPlanState } from '../../../src/access/admission/plan-state.ts';
+import { dayIn } from '../../../src/platform/runtime/calendar.ts';
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { type List, link } from '../parts.ts';
+import { type List, link, percent, state } from '../parts.ts';
 
 interface Tile {
   label: string;
-  value: string;
+  value: Part;
   path: string;
   command: string;
 }
 
-interface Named {
-  status: string;
-}
-
 const dayMs = 24 * 3600_000;
 const days = 14;
+const mostLooked = 100;
 
-/** Counts the items of the first hundred that are not in one of these states. */
-function others(list: List<Named>, fine: readonly string[]): number {
-  return list.items.filter(({ status }) => !fine.includes(status)).length;
+const counted = (value: number, isMore = false) =>
+  `${value.toLocaleString('en')}${isMore ? '+' : ''}`;
+
+/** Counts the messages in a status. */
+async function messagesIn({ api }: Asked, status: string, label: string): Promise<Tile> {
+  const { pagination } = await api.get<List<object>>('/v1/messages', { limit: 1, status });
+  const path = `/messages?status=${status}`;
+  return { label, value: counted(pagination?.total ?? 0), path, command: 'svc queue list' };
 }
 
-async function tilesOf({ api, may }: Asked): Promise<Tile[]> {
-  const tiles: Promise<Tile>[] = [];
-  if (may('messages:read')) {
-    const list = async (): Promise<Tile> => {
-      const { pagination } = await api.get<List<object>>('/v1/messages', {
-        limit: 1,
-        status: 'processing',
-      });
-      const value = (pagination?.total ?? 0).toLocaleString('en');
-      const path = '/messages?status=processing';
-      return { label: 'messages under way or waiting', value, path, command: 'svc queue list' };
-    };
-    tiles.push(list());
-  }
-  if (may('mailboxes:read')) {
-    const list = async (): Promise<Tile> => {
-      const found = await api.get<List<object>>('/v1/mailbox-actions', {
-        state: 'proposed',
-        limit: 100,
-      });
-      const value = `${found.items.length}${found.nextCursor ? '+' : ''}`;
-      return {
-        label: 'proposals to review',
-        value,
-        path: '/review',
-        command: 'svc mailboxes review',
-      };
-    };
-    tiles.push(list());
-  }
-  if (may('domains:read')) {
-    const list = async (): Promise<Tile> => {
-      const found = await api.get<List<Named>>('/v1/email/domains', { limit: 100 });
-      const value = String(others(found, ['verified']));
-      return {
-        label: 'domains not verified',
-        value,
-        path: '/domains',
-        command: 'svc domains list',
-      };
-    };
-    tiles.push(list());
-  }
-  if (may('webhooks:read')) {
-    const list = async (): Promise<Tile> => {
-      const found = await api.get<List<Named>>('/v1/webhooks', { limit: 100 });
-      const value = String(others(found, ['active']));
-      return {
-        label: 'webhooks not active',
-        value,
-        path: '/webhooks',
-        command: 'svc webhooks list',
-      };
-    };
-    tiles.push(list());
-  }
-  return Promise.all(tiles);
+async function proposals({ api }: Asked): Promise<Tile> {
+  const asked = { state: 'proposed', limit: mostLooked };
+  const { items, nextCursor } = await api.get<List<object>>('/v1/mailbox-actions', asked);
+  const value = counted(items.length, Boolean(nextCursor));
+  const command = 'svc mailboxes review';
+  return { label: 'proposals to review', value, path: '/review', command };
+}
+
+/** Counts the items of the first hundred that are not in this status. */
+async function others(
+  { api }: Asked,
+  route: string,
+  fine: string,
+  tile: Omit<Tile, 'value'>,
+): Promise<Tile> {
+  const { items, pagination } = await api.get<List<{ status: string }>>(route, {
+    limit: mostLooked,
+  });
+  const isMore = (pagination?.total ?? 0) > mostLooked;
+  return { ...tile, value: counted(items.filter(({ status }) => status !== fine).length, isMore) };
+}
+
+function tilesOf(asked: Asked): Promise<Tile[]> {
+  const { may } = asked;
+  const messages = may('messages:read')
+    ? [
+        messagesIn(asked, 'processing', 'messages under way or waiting'),
+        messagesIn(asked, 'scheduled', 'messages scheduled'),
+      ]
+    : [];
+  const domains = { label: 'domains to work on', path: '/domains', command: 'svc domains list' };
+  const webhooks = {
+    label: 'webhooks not active',
+    path: '/webhooks',
+    command: 'svc webhooks list',
+  };
+  return Promise.all([
+    ...messages,
+    ...(may('mailboxes:read') ? [proposals(asked)] : []),
+    ...(may('domains:read') ? [others(asked, '/v1/email/domains', 'verified', domains)] : []),
+    ...(may('webhooks:read') ? [others(asked, '/v1/webhooks', 'active', webhooks)] : []),
+  ]);
+}
+
+/** Draws the limits of the plan, and the one that binds now. */
+async function limits({ app, caller, may }: Asked): Promise<Part> {
+  if (!may('organization:read')) return null;
+  const { binds, liftedBy, daily, rate, sendingStatus } = await getPlanState(
+    app,
+    caller.organizationId,
+  );
+  return together(
+    html`<h2>Limits</h2>`,
+    html`<p>${state(sendingStatus)} ${binds}</p>`,
+    daily &&
+      html`<p><label>Emails today: ${counted(daily.usedEmails)} of ${counted(daily.limitEmails)}
+        <progress max=${daily.limitEmails} value=${daily.usedEmails}></progress></label></p>`,
+    rate &&
+      html`<p>${counted(rate.perSecond)} requests a second, ${counted(rate.burst)} at once.</p>`,
+    liftedBy && html`<p class="note">Lifted by <code>${liftedBy}</code></p>`,
+    html`<p class="note"><code>svc plan show</code></p>`,
+  );
+}
+
+/** Draws the rates of the health window beside the limits that would pause sending. */
+async function health({ api, may, config, now, timezone }: Asked): Promise<Part> {
+  if (!may('analytics:read')) return null;
+  const { windowHours, maxBounceRate, maxComplaintRate } = config.health;
+  const asked = { startDate: dayIn(timezone, now - windowHours * 3600_000), interval: 'hour' };
+  const { items } = await api.get<Series>('/v1/analytics/timeseries', asked);
+  const last = items.slice(-windowHours);
+  const sum = (name: 'attempted' | 'bounced' | 'complained') =>
+    last.reduce((all, one) => all + one[name], 0);
+  const rate = (count: number) => (sum('attempted') === 0 ? null : count / sum('attempted'));
+  return together(
+    html`<h2>Health of ${windowHours} hours</h2>`,
+    html`<p>${percent(rate(sum('bounced')))} bounced (${percent(maxBounceRate)} hard bounces pause sending),
+      ${percent(rate(sum('complained')))} complaints (${percent(maxComplaintRate)} pause it).</p>`,
+    html`<p class="note"><code>svc stats</code></p>`,
+  );
 }
 
 interface Series {
-  items: readonly { start: string; sent: number }[];
+  items: readonly {
+    start: string;
+    sent: number;
+    attempted: number;
+    bounced: number;
+    complained: number;
+  }[];
 }
 
-async function lastDays({ api, may, now }: Asked): Promise<Part> {
+async function lastDays({ api, may, now, timezone }: Asked): Promise<Part> {
   if (!may('analytics:read')) return null;
-  const date = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const date = (at: number) => dayIn(timezone, at);
   const asked = { startDate: date(now - (days - 1) * dayMs), endDate: date(now), interval: 'day' };
   const { items } = await api.get<Series>('/v1/analytics/timeseries', asked);
-  const bars = items.map(({ start, sent }) => ({ label: start.slice(0, 10), value: sent }));
+  const bars = items.map(({ start, sent }) => ({
+    label: dayIn(timezone, Date.parse(start)),
+    value: sent,
+  }));
   return together(
     barChart('Mail sent, by day', bars),
     html`<p>${link('/usage', 'Rates and usage')}</p>`,
@@ -99,13 +136,18 @@ async function lastDays({ api, may, now }: Asked): Promise<Part> {
 }
 
 async function draw(asked: Asked): Promise<Part> {
-  const [tiles, chart] = await Promise.all([tilesOf(asked), lastDays(asked)]);
+  const [tiles, ...parts] = await Promise.all([
+    tilesOf(asked),
+    lastDays(asked),
+    limits(asked),
+    health(asked),
+  ]);
   return together(
     html`<ul class="tiles">${tiles.map(
       ({ label, value, path, command }) =>
         html`<li><strong>${value}</strong> ${link(path, label)}<br /><code>${command}</code></li>`,
     )}</ul>`,
-    chart,
+    ...parts,
     asked.may('messages:send') && html`<p>${link('/messages/new', 'Send a test message')}</p>`,
   );
 }

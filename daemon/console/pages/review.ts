@@ -2,6 +2,7 @@
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
+  addressesIn,
   type Column,
   choice,
   facts,
@@ -151,15 +152,9 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
   return { title: 'Proposal', body, request: `GET ${pathOf(asked)}` };
 }
 
-const listed = (text = '') =>
-  text
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-
 /** Returns the fields that a person changed; nothing stands for the frozen mail. */
 function editsOf({ to, subject, text }: Form) {
-  return { to: listed(to), subject: subject ?? '', text: text ?? '' };
+  return { to: addressesIn(to), subject: subject ?? '', text: text ?? '' };
 }
 
 const decide = (verb: 'approve' | 'reject', isEdited: boolean) => (asked: Asked, given: Form) =>

@@ -3,6 +3,7 @@ import { dayIn, timeIn } from '../../../src/platform/runtime/calendar.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
+  addressesIn,
   button,
   field,
   form,
@@ -13,7 +14,7 @@ import {
   time,
   titleOfMail,
 } from '../parts.ts';
-import { addressesIn, afterSend, keepDraft, type Outcome } from './drafts.ts';
+import { afterSend, keepDraft, type Outcome } from './drafts.ts';
 
 interface Thread {
   folder: string;

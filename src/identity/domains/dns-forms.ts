@@ -1,5 +1,5 @@
 // DNS records in the forms that other programs read: zone files, dig, JSON, Terraform and the import of Cloudflare.
-import type { DnsRecord } from '../../src/identity/domains/schema.ts';
+import type { DnsRecord } from './schema.ts';
 
 export const dnsForms = ['table', 'zone', 'dig', 'json', 'terraform', 'cloudflare'] as const;
 
