@@ -24,6 +24,11 @@ export function plainly(text: string): string {
   });
 }
 
+/** Returns a link with misleading characters as `%` and their bytes. */
+function encoded(target: string): string {
+  return target.replace(misleading, (found) => encodeURIComponent(found));
+}
+
 /** Returns whether a page may lead here: our own paths, and http, https and mailto. */
 export function isKnownLink(target: string): boolean {
   if (ownPaths.test(target)) return true;
@@ -38,8 +43,8 @@ function guarded(props: Props): Props {
     if (/^on/i.test(name) || name === 'dangerouslySetInnerHTML' || name === 'srcdoc') {
       throw new TypeError(`a page has no attribute ${name}`);
     }
-    if (linkAttributes.has(name) && !(typeof value === 'string' && isKnownLink(value))) continue;
-    kept[name] = typeof value === 'string' && !linkAttributes.has(name) ? plainly(value) : value;
+    if (!linkAttributes.has(name)) kept[name] = typeof value === 'string' ? plainly(value) : value;
+    else if (typeof value === 'string' && isKnownLink(value)) kept[name] = encoded(value);
   }
   return kept;
 }

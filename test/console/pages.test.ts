@@ -4,88 +4,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { html, isKnownLink, plainly } from '../../daemon/console/html.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
-import { makeInstallation } from '../extensions/fixtures.ts';
+import { fillPages, findPaths, type Post, turned } from './fixture.ts';
 import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
-
-const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">`;
-const turned = 'invoice\u202Efdp.exe';
 
 let world: World;
 let owner: Browser;
 /** A path of each page, with ids that exist. */
-const paths = new Map<string, string>();
+let paths: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   world = await consoleWorld();
   owner = await world.signIn(world.test.apiKey);
-  const post = (path: string, body: object) => world.api('POST', path, body);
-  await post('/v1/contacts', { email: 'ada@example.com', name: `${probe}${turned}`, tags: ['a'] });
-  await post('/v1/webhooks', { name: 'n', url: 'https://hooks.example.com/x', events: ['*'] });
-  await post('/v1/api-keys', { name: probe.slice(0, 60), role: 'viewer' });
-  await post('/v1/email/blocks', { address: 'blocked@example.com' });
-  const campaign = await post('/v1/campaigns', {
-    name: probe.slice(0, 80),
-    channel: 'email',
-    email: { subject: probe, html: '<p>Hi</p>' },
-    audience: { includeTags: ['a'] },
-    transactional: true,
-  });
-  await post('/v1/messages', {
-    channel: 'email',
-    to: [{ email: 'delivered@simulator.test', name: probe.slice(0, 60) }],
-    email: { subject: `${probe}${turned}`, html: probe, text: probe },
-  });
-  await post(`/v1/campaigns/${campaign.id}/runs`, {});
-  await post('/v1/templates', {
-    name: probe.slice(0, 60),
-    slug: 'hello',
-    channel: 'email',
-    subject: 'Hi',
-    text: 'Hi',
-  });
-  const mailbox = await world.firstMailbox();
-  const mail = {
-    to: ['delivered@simulator.test'],
-    subject: `${probe}${turned}`,
-    text: probe,
-    html: probe,
-    attachments: [{ filename: `${turned}"'><b>.txt`, content: 'aGk=', contentType: 'text/plain' }],
-  };
-  await post(`/v1/mailboxes/${mailbox}/messages`, mail);
-  await post(`/v1/mailboxes/${mailbox}/drafts`, { to: mail.to, subject: probe, text: probe });
-  const agent = await post('/v1/api-keys', {
-    name: 'agent',
-    permissions: { mailboxes: ['read', 'send'] },
-    constraints: { mailboxIds: [mailbox] },
-    sendMode: 'approval',
-  });
-  await world.api('POST', `/v1/mailboxes/${mailbox}/messages`, mail, agent.key);
-  await post('/v1/conversations', { title: probe });
-  await makeInstallation(world.test.app, world.test.operator);
-  await fillPaths();
+  const post: Post = (path, body, key) => world.api('POST', path, body, key);
+  await fillPages(post, await world.firstMailbox());
+  paths = await findPaths(async (path) => (await owner.get(path)).body);
 });
 afterAll(() => world.close());
-
-/** Follows the first link of each list to a page of one resource. */
-async function fillPaths() {
-  for (const { path } of pages) {
-    if (!path.includes(':')) {
-      paths.set(path, `/console${path}`);
-      continue;
-    }
-    const pattern = new RegExp(
-      `href="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')})"`,
-    );
-    const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
-    for (const known of [sent, ...paths.values()]) {
-      const found = pattern.exec((await owner.get(known)).body)?.[1];
-      if (found) {
-        paths.set(path, found);
-        break;
-      }
-    }
-  }
-}
 
 const shown = () => [...paths].map(([path, url]) => [path, url] as const);
 

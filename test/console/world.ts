@@ -1,5 +1,6 @@
 // A service with its console for tests: pages over HTTP without a socket, as a browser asks for them.
 import { parse } from 'parse5';
+import { Refusal } from '../../daemon/console/api.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
@@ -39,7 +40,7 @@ export interface World {
   browser(cookie?: string): Browser;
   /** Signs in by a key. */
   signIn(key: string): Promise<Browser>;
-  /** Asks a route as the owner. @throws Error for an answer of 400 or more */
+  /** Asks a route as the owner. @throws Refusal for an answer of 400 or more */
   api(method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<Made>;
   /** Returns the id of the first mailbox. */
   firstMailbox(): Promise<string>;
@@ -90,7 +91,9 @@ export async function consoleWorld(
     const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
     const payload = body && JSON.stringify(body);
     const answer = await http.inject({ method, url, headers, ...(payload && { payload }) });
-    if (answer.statusCode >= 400) throw new Error(`${url}: ${answer.body}`);
+    if (answer.statusCode >= 400) {
+      throw new Refusal(answer.statusCode, { message: `${url}: ${answer.body}` }, '');
+    }
     return answer.json();
   };
   return {

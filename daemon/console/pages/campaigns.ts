@@ -36,6 +36,12 @@ interface Estimate {
 
 const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
+const moves: ReadonlyMap<string, readonly string[]> = new Map([
+  ['running', ['pause', 'cancel']],
+  ['scheduled', ['pause', 'cancel']],
+  ['paused', ['resume', 'cancel']],
+  ['held', ['resume', 'cancel']],
+]);
 const outcomes = ['dispatched', 'skipped', 'failed'];
 
 async function one(asked: Asked): Promise<Titled> {
@@ -86,15 +92,9 @@ async function oneRun(asked: Asked): Promise<Part> {
     api.get<Run>(runPath(asked)),
     api.get<List<Recipient>>(`${runPath(asked)}/recipients`, { outcome, cursor }),
   ]);
-  const moves: Readonly<Record<string, readonly string[]>> = {
-    running: ['pause', 'cancel'],
-    scheduled: ['pause', 'cancel'],
-    paused: ['resume', 'cancel'],
-    held: ['resume', 'cancel'],
-  };
   return together(
     may('campaigns:run') &&
-      html`<div class="row">${(moves[run.status] ?? []).map((move) => button(asked, { action: move, label: move }))}</div>`,
+      html`<div class="row">${(moves.get(run.status) ?? []).map((move) => button(asked, { action: move, label: move }))}</div>`,
     html`<p>${state(run.status)}</p><progress max=${run.totalRecipients ?? 1} value=${run.dispatchedCount + run.skippedCount + run.failedCount}></progress>`,
     facts(run, [
       ['Recipients', 'totalRecipients'],

@@ -1,0 +1,122 @@
+// Hostile text in each field of each answer of the API: a page has the same elements as with harmless text. `TEXTS=all`
+// tries each text in each field; without it, every fifth from a random one on.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, withQuery } from '../../daemon/console/api.ts';
+import { isKnownLink, plainly } from '../../daemon/console/html.ts';
+import { drawPage } from '../../daemon/console/layout.ts';
+import { type Asked, matchPath } from '../../daemon/console/page.ts';
+import { pages } from '../../daemon/console/pages/pages.ts';
+import { fillPages, findPaths, type Post } from './fixture.ts';
+import { hostileTexts } from './hostile-texts.ts';
+import { consoleWorld, elementsOf, type World } from './world.ts';
+
+const assets = {
+  style: '/console/assets/x.css',
+  script: '/console/assets/x.js',
+  icon: '/console/assets/x.svg',
+};
+const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
+/** Addresses that the service itself writes. */
+const ours = new Set(['storageUrls']);
+
+const step = process.env['TEXTS'] === 'all' ? 1 : 5;
+const seed = Number(process.env['SEED'] ?? Date.now() % step);
+
+let world: World;
+let paths: ReadonlyMap<string, string>;
+/** Answers of the API, by path with query. */
+const answers = new Map<string, Promise<unknown>>();
+
+beforeAll(async () => {
+  world = await consoleWorld();
+  const owner = await world.signIn(world.test.apiKey);
+  const post: Post = (path, body, key) => world.api('POST', path, body, key);
+  await fillPages(post, await world.firstMailbox());
+  paths = await findPaths(async (path) => (await owner.get(path)).body);
+});
+afterAll(() => world.close());
+
+/** Puts a text into every field that a stranger could fill. */
+function filled(value: unknown, next: () => string): unknown {
+  if (typeof value === 'string') return instant.test(value) ? value : next();
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((one) => filled(one, next));
+  if (typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, ours.has(name) ? one : filled(one, next)]),
+  );
+}
+
+async function answer(path: string): Promise<unknown> {
+  const known = answers.get(path) ?? world.api('GET', path);
+  answers.set(path, known);
+  return known;
+}
+
+function askedFor(url: string, params: Record<string, string>, next: () => string): Asked {
+  const { app, caller } = world.test;
+  const api: Api = {
+    get: async (path, query = {}) => filled(await answer(withQuery(path, query)), next) as never,
+    send: () => Promise.reject(new Error('a look changes nothing')),
+    file: async () => ({ contentType: 'text/plain', disposition: 'attachment', bytes: '' }),
+  };
+  return {
+    api,
+    app,
+    caller,
+    config: app.config,
+    now: app.clock.now(),
+    timezone: 'Europe/Berlin',
+    path: url.slice('/console'.length),
+    params,
+    query: {},
+    formToken: 'token',
+    may: () => true,
+  };
+}
+
+/** Draws a page with these texts in its answers; null for a file. */
+async function draw(path: string, url: string, next: () => string): Promise<string | null> {
+  const page = pages.find((one) => one.path === path);
+  const params = page && matchPath(page, url.slice('/console'.length).split('?')[0] ?? '');
+  if (!page || !params) throw new Error(`no page ${path}`);
+  const asked = askedFor(url, params, next);
+  const view = await page.show(asked);
+  return 'bytes' in view ? null : drawPage(assets, pages, asked, view);
+}
+
+describe('hostile text', () => {
+  it('has 200 kinds and more', () => {
+    expect(new Set(hostileTexts).size).toBeGreaterThanOrEqual(200);
+  });
+
+  it(`adds no element, no handler and no link of another kind to any page (SEED=${seed})`, async () => {
+    let drawn = 0;
+    for (const [path, url] of paths) {
+      const harmless = await draw(path, url, () => 'x');
+      if (harmless === null) continue;
+      const names = elementsOf(harmless).map(({ nodeName }) => nodeName);
+      for (let first = seed; first < hostileTexts.length; first += step) {
+        let at = first;
+        const next = () => hostileTexts[at++ % hostileTexts.length] ?? '';
+        const page = (await draw(path, url, next)) ?? '';
+        const elements = elementsOf(page);
+        expect([path, first, elements.map(({ nodeName }) => nodeName)]).toEqual([
+          path,
+          first,
+          names,
+        ]);
+        for (const { attrs = [] } of elements) {
+          for (const { name, value } of attrs) {
+            expect([path, name]).not.toEqual([path, expect.stringMatching(/^on|^srcdoc$|^style$/)]);
+            if (['href', 'src', 'action', 'formaction'].includes(name))
+              expect([path, value, isKnownLink(value)]).toEqual([path, value, true]);
+          }
+        }
+        expect([path, plainly(page) === page]).toEqual([path, true]);
+        drawn += 1;
+      }
+    }
+    expect(drawn).toBeGreaterThan((20 * hostileTexts.length) / step);
+  });
+});
