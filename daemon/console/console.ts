@@ -51,7 +51,8 @@ const cookieName = 'svc_console';
 /** Cookie of the form to sign in, before there is a session. */
 const formCookie = 'svc_console_form';
 const mostFailures = 10;
-const mostFormBytes = 512 * 1024;
+/** A file of a template, with three bytes for a character that forms escape. */
+const mostFormBytes = 2 * 1024 * 1024;
 const longestToken = 200;
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -140,7 +141,7 @@ export class Console {
     if (!session) return this.#signInPage(request);
     const form = isPost ? await this.#readForm(request, mostFormBytes) : {};
     if (form === null) {
-      return this.#plain(413, 'Too much', 'The form is larger than 512 KB, or came too slowly.');
+      return this.#plain(413, 'Too much', 'The form is larger than 2 MB, or came too slowly.');
     }
     if (isPost && !isSame(form['_form'] ?? '', formTokenOf(session.token))) {
       return this.#plain(403, 'The form is too old', 'Load the page again, and send it once more.');
@@ -167,7 +168,11 @@ export class Console {
   async #readForm(request: FastifyRequest, mostBytes?: number): Promise<Form | null> {
     const bytes = await readForm(request.raw, this.#parts.app.clock, mostBytes);
     if (bytes === null) return null;
-    return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+    const fields = [...new URLSearchParams(bytes.toString('utf8'))];
+    // Browsers send each line break as two characters.
+    return Object.fromEntries(
+      fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]),
+    );
   }
 
   #plain(status: number, title: string, text: string): Answer {
@@ -302,12 +307,13 @@ export class Console {
   }
 }
 
-/** Answers with a file of strangers: saved, and never run. */
+/** Answers with a file of strangers: saved, or shown in a frame of ours, and never run. */
 function saved({ bytes, contentType, disposition }: Download): Answer {
   const headers = {
     'content-type': contentType,
     'content-disposition': disposition,
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': `sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'`,
+    'x-frame-options': 'SAMEORIGIN',
   };
   return { status: 200, body: bytes, headers };
 }

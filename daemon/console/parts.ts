@@ -205,13 +205,18 @@ interface Input {
   rows?: number;
 }
 
+/** Returns a text as a text area keeps it: the parser of pages drops one line break at its beginning. */
+function kept(text = ''): string {
+  return text.startsWith('\n') ? `\n${text}` : text;
+}
+
 /** Draws a field of a form. */
 export function field(input: Input): Part {
   const { name, label, type = 'text', value, isRequired, hint, offers, rows = 5 } = input;
   const listId = offers && `offers-${name}`;
   const box =
     type === 'textarea'
-      ? html`<textarea name=${name} rows=${rows} required=${isRequired}>${value}</textarea>`
+      ? html`<textarea name=${name} rows=${rows} required=${isRequired}>${kept(value)}</textarea>`
       : html`<input name=${name} type=${type} value=${value} required=${isRequired} list=${listId} />`;
   return html`<label>${label} ${box}${hint && html`<small>${hint}</small>`}
     ${offers && html`<datalist id=${listId}>${offers.map((one) => html`<option value=${one}></option>`)}</datalist>`}

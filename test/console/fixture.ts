@@ -2,7 +2,7 @@
 import { pages } from '../../daemon/console/pages/pages.ts';
 import type { Made } from './world.ts';
 
-export const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">`;
+const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">`;
 export const turned = 'invoice\u202Efdp.exe';
 
 /** Posts to a route as the owner, or by another key. */
@@ -58,7 +58,7 @@ export async function fillPages(post: Post, mailbox: string): Promise<void> {
     slug: 'hello',
     channel: 'email',
     subject: 'Hi',
-    text: 'Hi',
+    html: '<p>Hi</p>',
   });
   await makeMail(post, mailbox);
   await post('/v1/conversations', { title: probe });
@@ -76,13 +76,13 @@ export async function findPaths(
       continue;
     }
     const pattern = new RegExp(
-      `href="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')})"`,
+      `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
     );
     const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
     for (const known of [sent, ...paths.values()]) {
       const found = pattern.exec(await get(known))?.[1];
       if (found) {
-        paths.set(path, found);
+        paths.set(path, found.replaceAll('&amp;', '&'));
         break;
       }
     }

@@ -1,7 +1,25 @@
-// Templates and the versions of one.
-import { html, together } from '../html.ts';
-import type { Page } from '../page.ts';
-import { button, facts, type List, link, state, table, time } from '../parts.ts';
+// Templates, one template with its versions, and how it looks with sample data. template-files.ts edits the files,
+// template-history.ts shows the commits.
+import type { Download } from '../api.ts';
+import { Refusal } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Action, Asked, Form, Page, View } from '../page.ts';
+import {
+  button,
+  choice,
+  facts,
+  field,
+  filters,
+  form,
+  type List,
+  link,
+  orAgain,
+  state,
+  table,
+  time,
+} from '../parts.ts';
+import { filePages } from './template-files.ts';
+import { historyPages } from './template-history.ts';
 
 interface Template {
   id: string;
@@ -16,83 +34,231 @@ interface Version {
   version: number;
   commit: string;
   htmlBytes: number | null;
+  warnings: readonly { message: string; path: string | null; line: number | null }[];
   createdAt: string;
 }
+
+interface Rendered {
+  subject: string;
+  preheader: string | null;
+  html: string | null;
+  text: string | null;
+  warnings: Version['warnings'];
+}
+
+const statuses = ['draft', 'published', 'archived'];
+const pathOf = ({ params }: Asked) => `/v1/templates/${params['id']}`;
+const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { api, query, may } = asked;
+  const { status, slug, page } = query;
+  const found = await api.get<List<Template>>('/v1/templates', { status, slug, page });
+  const body = together(
+    problem,
+    filters(html`
+      ${field({ name: 'slug', label: 'Slug', value: slug, type: 'search' })}
+      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
+    `),
+    table(
+      asked,
+      found,
+      [
+        ['Name', ({ id, name }) => link(`/templates/${id}`, name)],
+        ['Slug', ({ slug: own }) => own],
+        ['Status', ({ status: word }) => state(word)],
+        ['Version', ({ version }) => version],
+        ['Changed', ({ updatedAt }) => time(updatedAt)],
+      ],
+      'No template fits: "svc templates create" makes one from a folder, and so does the form below.',
+    ),
+    may('templates:write') && html`<h2>Make a template</h2>`,
+    may('templates:write') &&
+      form(
+        asked,
+        'make',
+        'Make the template',
+        html`
+        ${field({ name: 'newSlug', label: 'Slug', value: given['newSlug'], isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
+        ${field({ name: 'subject', label: 'Subject', value: given['subject'], isRequired: true })}
+        ${field({ name: 'html', label: 'HTML', type: 'textarea', value: given['html'] ?? '<p>Hello {{ name }}</p>', isRequired: true })}
+      `,
+      ),
+  );
+  return { title: 'Templates', body, command: 'svc templates list', request: 'GET /v1/templates' };
+}
+
+async function make({ api }: Asked, { newSlug = '', subject, html: page }: Form): Promise<string> {
+  const body = { slug: newSlug.trim(), subject, html: page };
+  const { id } = await api.send<Template>('POST', '/v1/templates', body);
+  return `/console/templates/${id}`;
+}
+
+function advice(warnings: Version['warnings']): Part {
+  if (warnings.length === 0) return null;
+  return html`<ul>${warnings.map(({ message, path, line }) => html`<li>${path} ${line !== null && `line ${line}`} ${message}</li>`)}</ul>`;
+}
+
+function versionsPart(asked: Asked, versions: List<Version>): Part {
+  return together(
+    html`<h2>Versions</h2>`,
+    table(
+      asked,
+      versions,
+      [
+        ['Version', ({ version }) => version],
+        ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
+        [
+          'HTML',
+          ({ htmlBytes }) => htmlBytes !== null && `${htmlBytes.toLocaleString('en')} bytes`,
+        ],
+        ['Advice', ({ warnings }) => advice(warnings)],
+        ['Published', ({ createdAt }) => time(createdAt)],
+      ],
+      'Nothing is published yet.',
+    ),
+  );
+}
+
+async function one(asked: Asked): Promise<View> {
+  const { api, may, params } = asked;
+  const [template, versions] = await Promise.all([
+    api.get<Template>(pathOf(asked)),
+    api.get<List<Version>>(`${pathOf(asked)}/versions`, { page: asked.query['page'] }),
+  ]);
+  const own = ownPath(asked);
+  const body = together(
+    html`<nav class="tabs" aria-label="Views of the template">
+      ${link(`${own}/files`, 'files')} ${link(`${own}/history`, 'history')}
+      ${link(`${own}/changes`, 'unpublished changes')} ${link(`${own}/render${template.version === null ? '?draft=1' : ''}`, 'render')}
+    </nav>`,
+    may('templates:write') &&
+      html`<div class="row">
+        ${button(asked, { action: 'publish', label: 'Publish the saved files', isFirst: true })}
+        ${button(asked, { action: 'duplicate', label: 'Copy' })}
+        ${template.status !== 'archived' && button(asked, { action: 'archive', label: 'Take out of use' })}
+      </div>`,
+    facts(template, [
+      ['Slug', 'slug'],
+      ['Status', 'status'],
+      ['Version that sends use', 'version'],
+      ['Description', 'description'],
+      ['Published', 'publishedAt'],
+      ['Id', 'id'],
+    ]),
+    versionsPart(asked, versions),
+    may('templates:delete') &&
+      button(asked, { action: 'delete', label: 'Delete with its history' }),
+  );
+  return {
+    title: template.name,
+    body,
+    command: `svc templates show ${params['id']}`,
+    request: `GET ${pathOf(asked)}`,
+  };
+}
+
+/** Reads sample data. @throws Refusal for text that is not JSON */
+function dataIn(text = ''): object {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal(
+      400,
+      { message: `The sample data is not JSON: ${(error as Error).message}` },
+      '',
+    );
+  }
+}
+
+/** Asks for the content that a send would have. */
+function rendered(asked: Asked): Promise<Rendered> {
+  const { data, draft } = asked.query;
+  const body = { data: dataIn(data), ...(draft === '1' && { draft: true }) };
+  return asked.api.send<Rendered>('POST', `${pathOf(asked)}/render`, body);
+}
+
+function result(asked: Asked, { subject, preheader, html: page, text, warnings }: Rendered): Part {
+  const search = new URLSearchParams(asked.query).toString();
+  const frame = `/console${ownPath(asked)}/look?${search}`;
+  return html`<section aria-label="The mail">
+    <h2>${subject}</h2><p class="note">${preheader}</p>${advice(warnings)}
+    ${page !== null && html`<iframe class="preview light" sandbox="" title="The mail as HTML" src=${frame}></iframe>`}
+    <details><summary>As text</summary><pre>${text}</pre></details>
+  </section>`;
+}
+
+/** Draws sample data beside the mail that it gives. */
+async function render(asked: Asked): Promise<View> {
+  const { data = '{}', draft } = asked.query;
+  const input = html`<form method="get" class="fields">
+    ${field({ name: 'data', label: 'Sample data, as JSON', type: 'textarea', value: data, rows: 14 })}
+    <label><span><input type="checkbox" name="draft" value="1" checked=${draft === '1'} /> the files as edited, not the published version</span></label>
+    <div class="row"><button class="first">Render</button></div>
+  </form>`;
+  const draw = (part: Part): View => ({
+    title: 'Render',
+    body: html`<div class="beside">${input}${part}</div>`,
+    command: `svc templates render ${asked.params['id']}`,
+    request: `POST ${pathOf(asked)}/render`,
+  });
+  const view = await orAgain(
+    async () => draw(result(asked, await rendered(asked))),
+    (problem) => draw(problem),
+  );
+  return typeof view === 'string' ? draw(null) : view;
+}
+
+async function look(asked: Asked): Promise<Download> {
+  const { html: page } = await rendered(asked);
+  return { contentType: 'text/html; charset=utf-8', disposition: 'inline', bytes: page ?? '' };
+}
+
+const act = (verb: 'publish' | 'archive' | 'duplicate'): Action => ({
+  needs: 'templates:write',
+  async run(asked) {
+    const { id } = await asked.api.send<Template>('POST', `${pathOf(asked)}/${verb}`, {});
+    return `/console/templates/${id}`;
+  },
+});
 
 export const templatePages: readonly Page[] = [
   {
     path: '/templates',
     label: 'Templates',
     needs: 'templates:read',
-    async show(asked) {
-      const found = await asked.api.get<List<Template>>('/v1/templates', {
-        page: asked.query['page'],
-      });
-      return {
-        title: 'Templates',
-        body: table(
-          asked,
-          found,
-          [
-            ['Name', ({ id, name }) => link(`/templates/${id}`, name)],
-            ['Slug', ({ slug }) => slug],
-            ['Status', ({ status }) => state(status)],
-            ['Version', ({ version }) => version],
-            ['Changed', ({ updatedAt }) => time(updatedAt)],
-          ],
-          'There is no template yet: "svc templates create" makes one from a folder.',
-        ),
-        command: 'svc templates list',
-        request: 'GET /v1/templates',
-      };
+    show: (asked) => list(asked, {}),
+    actions: {
+      make: {
+        needs: 'templates:write',
+        run: (asked, given) =>
+          orAgain(
+            () => make(asked, given),
+            (problem) => list(asked, given, problem),
+          ),
+      },
     },
   },
   {
     path: '/templates/:id',
     needs: 'templates:read',
-    async show(asked) {
-      const path = `/v1/templates/${asked.params['id']}`;
-      const [template, versions] = await Promise.all([
-        asked.api.get<Template>(path),
-        asked.api.get<List<Version>>(`${path}/versions`, { page: asked.query['page'] }),
-      ]);
-      return {
-        title: template.name,
-        body: together(
-          asked.may('templates:write') &&
-            html`<div class="row">${button(asked, { action: 'publish', label: 'Publish main', isFirst: true })}</div>`,
-          facts(template, [
-            ['Slug', 'slug'],
-            ['Status', 'status'],
-            ['Description', 'description'],
-            ['Published', 'publishedAt'],
-            ['Id', 'id'],
-          ]),
-          html`<h2>Versions</h2>`,
-          table(
-            asked,
-            versions,
-            [
-              ['Version', ({ version }) => version],
-              ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
-              ['HTML', ({ htmlBytes }) => htmlBytes],
-              ['Published', ({ createdAt }) => time(createdAt)],
-            ],
-            'Nothing is published yet.',
-          ),
-        ),
-        command: `svc templates show ${asked.params['id']}`,
-        request: `GET ${path}`,
-      };
-    },
+    show: one,
     actions: {
-      publish: {
-        needs: 'templates:write',
-        async run({ api, params }) {
-          await api.send('POST', `/v1/templates/${params['id']}/publish`, {});
-          return `/console/templates/${params['id']}`;
+      publish: act('publish'),
+      archive: act('archive'),
+      duplicate: act('duplicate'),
+      delete: {
+        needs: 'templates:delete',
+        async run(asked) {
+          await asked.api.send('DELETE', pathOf(asked));
+          return '/console/templates';
         },
       },
     },
   },
+  ...filePages,
+  ...historyPages,
+  { path: '/templates/:id/render', needs: 'templates:read', show: render },
+  { path: '/templates/:id/look', needs: 'templates:read', show: look },
 ];

@@ -1,0 +1,175 @@
+// The files of a template, in a plain text editor. A save is a commit on top of the revision that was read: if another
+// change came first, it is refused, and what was typed stays in the editor.
+import { newToken } from '../../../src/platform/runtime/tokens.ts';
+import { withQuery } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import { button, field, form, link, orAgain } from '../parts.ts';
+
+interface Workspace {
+  workspace: {
+    revision: string;
+    overlay: Readonly<Record<string, string>>;
+    conflicts: readonly { path: string }[];
+  };
+  files: Readonly<Record<string, string>>;
+}
+
+const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
+const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
+const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });
+
+const messageField = field({
+  name: 'message',
+  label: 'Message of the commit',
+  hint: 'Empty: the changed paths',
+});
+
+/** Draws the fields that make a change happen once, and only on what was read. */
+function guard(asked: Asked, { workspace }: Workspace): Part {
+  return html`<input type="hidden" name="revision" value=${workspace.revision} />
+    <input type="hidden" name="once" value=${newToken(asked.app.random)} />`;
+}
+
+async function files(asked: Asked): Promise<View> {
+  const { api, may } = asked;
+  const view = await api.get<Workspace>(workspacePath(asked));
+  const { overlay, conflicts, revision } = view.workspace;
+  const rows = Object.entries(view.files).map(
+    ([path, content]) =>
+      html`<li>${link(editorOf(asked, path), path)} <small>${content.length.toLocaleString('en')} characters${Object.hasOwn(overlay, path) && ', not saved yet'}</small></li>`,
+  );
+  const isStaged = Object.keys(overlay).length > 0;
+  const once = newToken(asked.app.random);
+  const body = together(
+    conflicts.length > 0 &&
+      html`<p class="problem">Main changed these files too: ${conflicts.map(({ path }) => path).join(', ')}. Edit each, then save.</p>`,
+    html`<ul>${rows}</ul>`,
+    may('templates:write') && isStaged && html`<h2>Edited, but not saved</h2>`,
+    may('templates:write') &&
+      isStaged &&
+      form(asked, 'save', 'Save as a commit', html`${guard(asked, view)}${messageField}`),
+    may('templates:write') &&
+      isStaged &&
+      button(asked, { action: 'discard', label: 'Discard the edits', fields: { revision, once } }),
+    may('templates:write') && html`<h2>Add a file</h2>`,
+    may('templates:write') &&
+      html`<form method="get" action=${`/console${ownPath(asked)}/edit`} class="fields">
+        ${field({ name: 'path', label: 'Path', isRequired: true, hint: 'body.html, body.txt, template.yaml, partials/…' })}
+        <div class="row"><button>Edit</button></div></form>`,
+    html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
+  );
+  return {
+    title: 'Files of the template',
+    body,
+    command: `svc templates pull ${asked.params['id']}`,
+    request: `GET ${workspacePath(asked)}`,
+  };
+}
+
+async function editor(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+  const { api, may, query } = asked;
+  const path = query['path'] ?? '';
+  const view = await api.get<Workspace>(workspacePath(asked));
+  const content = given['content'] ?? (Object.hasOwn(view.files, path) ? view.files[path] : '');
+  const body = together(
+    problem,
+    problem &&
+      html`<p class="note">Your text is below. The file itself: ${link(editorOf(asked, path), path)}. Save again to put yours in its place.</p>`,
+    may('templates:write')
+      ? form(
+          asked,
+          'save',
+          'Save as a commit',
+          html`${guard(asked, view)}
+        ${field({ name: 'content', label: 'Content', type: 'textarea', value: content, rows: 24 })}
+        ${messageField}`,
+          [
+            { action: 'stage', label: 'Keep without a commit' },
+            { action: 'remove', label: 'Remove the file' },
+          ],
+        )
+      : html`<pre>${content}</pre>`,
+    html`<p>${link(`${ownPath(asked)}/files`, 'All files')} ${link(`${ownPath(asked)}/render?draft=1`, 'Render the files as edited')}</p>`,
+  );
+  return { title: path || 'New file', body };
+}
+
+/** Stages a file of the form; null removes it. */
+function stage(asked: Asked, given: Form, content: string | null): Promise<Workspace> {
+  return asked.api.send('PUT', `${workspacePath(asked)}/files`, {
+    expectedRevision: given['revision'],
+    files: { [asked.query['path'] ?? '']: content },
+    idempotencyKey: `${given['once']}-stage`,
+  });
+}
+
+async function commit(asked: Asked, given: Form, revision = given['revision']): Promise<void> {
+  const message = given['message']?.trim();
+  await asked.api.send('POST', `${workspacePath(asked)}/save`, {
+    expectedRevision: revision,
+    ...(message && { message }),
+    idempotencyKey: `${given['once']}-save`,
+  });
+}
+
+/** Acts on the text of the editor, and shows it again if the API refuses. */
+const edited = (act: (asked: Asked, given: Form) => Promise<void>) => (asked: Asked, given: Form) =>
+  orAgain(
+    async () => {
+      await act(asked, given);
+      return `/console${ownPath(asked)}/files`;
+    },
+    (problem) => editor(asked, given, problem),
+  );
+
+export const filePages: readonly Page[] = [
+  {
+    path: '/templates/:id/files',
+    needs: 'templates:read',
+    show: files,
+    actions: {
+      save: {
+        needs: 'templates:write',
+        async run(asked, given) {
+          await commit(asked, given);
+          return `/console${asked.path}`;
+        },
+      },
+      discard: {
+        needs: 'templates:write',
+        async run(asked, { revision, once }) {
+          const body = { expectedRevision: revision, idempotencyKey: `${once}-discard` };
+          await asked.api.send('POST', `${workspacePath(asked)}/discard`, body);
+          return `/console${asked.path}`;
+        },
+      },
+    },
+  },
+  {
+    path: '/templates/:id/edit',
+    needs: 'templates:read',
+    show: (asked) => editor(asked),
+    actions: {
+      save: {
+        needs: 'templates:write',
+        run: edited(async (asked, given) => {
+          const { workspace } = await stage(asked, given, given['content'] ?? '');
+          await commit(asked, given, workspace.revision);
+        }),
+      },
+      stage: {
+        needs: 'templates:write',
+        run: edited(async (asked, given) => {
+          await stage(asked, given, given['content'] ?? '');
+        }),
+      },
+      remove: {
+        needs: 'templates:write',
+        run: edited(async (asked, given) => {
+          await stage(asked, given, null);
+        }),
+      },
+    },
+  },
+];

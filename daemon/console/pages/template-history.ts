@@ -1,0 +1,112 @@
+// The commits of a template, and what they changed.
+import { newToken } from '../../../src/platform/runtime/tokens.ts';
+import { withQuery } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Page, View } from '../page.ts';
+import { button, type List, link, table, time } from '../parts.ts';
+
+interface Commit {
+  commit: string;
+  parents: readonly string[];
+  message: string;
+  author: { name: string };
+  date: string;
+  version: number | null;
+}
+
+interface Diff {
+  files: readonly { path: string; status: string; diff: string; isTruncated: boolean }[];
+}
+
+const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
+const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
+
+async function history(asked: Asked): Promise<View> {
+  const { api, may, query } = asked;
+  const path = workspacePath(asked);
+  const [found, { workspace }] = await Promise.all([
+    api.get<List<Commit>>(`${path}/history`, { cursor: query['cursor'] }),
+    api.get<{ workspace: { revision: string } }>(path),
+  ]);
+  const changes = (from: string | undefined, to: string) =>
+    from && link(withQuery(`${ownPath(asked)}/changes`, { from, to }), 'changes');
+  const restore = (commit: string) =>
+    button(asked, {
+      action: 'restore',
+      label: 'Restore',
+      fields: { commit, revision: workspace.revision, once: newToken(asked.app.random) },
+    });
+  const body = together(
+    table(
+      asked,
+      found,
+      [
+        ['Message', ({ message }) => message],
+        ['By', ({ author }) => author.name],
+        ['When', ({ date }) => time(date)],
+        ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
+        ['Version', ({ version }) => version],
+        [
+          'Actions',
+          ({ commit, parents }) =>
+            html`${changes(parents[0], commit)} ${may('templates:write') && restore(commit)}`,
+        ],
+      ],
+      'Nothing was saved yet.',
+    ),
+    html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
+  );
+  return {
+    title: 'History of the template',
+    body,
+    command: `svc templates history ${asked.params['id']}`,
+    request: `GET ${path}/history`,
+  };
+}
+
+const kinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };
+
+function lines(diff: string): Part {
+  return html`<pre class="diff">${diff
+    .split('\n')
+    .map((line) => html`<span class=${kinds[line[0] ?? '']}>${line}\n</span>`)}</pre>`;
+}
+
+async function changes(asked: Asked): Promise<View> {
+  const { api, query, params } = asked;
+  const path = `${workspacePath(asked)}/diff`;
+  const { from, to } = query;
+  const { files } = await api.get<Diff>(path, { from, to });
+  return {
+    title: from ? 'Changes of a commit' : 'Changes that are not saved',
+    body: together(
+      files.length === 0 && html`<p class="empty">Nothing differs.</p>`,
+      files.map(
+        ({ path: name, status, diff, isTruncated }) =>
+          html`<section><h2>${name} <small>${status}</small></h2>${lines(diff)}${isTruncated && html`<p class="note">The rest is cut off.</p>`}</section>`,
+      ),
+      html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
+    ),
+    command: `svc templates diff ${params['id']}`,
+    request: `GET ${path}`,
+  };
+}
+
+export const historyPages: readonly Page[] = [
+  {
+    path: '/templates/:id/history',
+    needs: 'templates:read',
+    show: history,
+    actions: {
+      restore: {
+        needs: 'templates:write',
+        async run(asked, { commit, revision, once }) {
+          const body = { commit, expectedRevision: revision, idempotencyKey: `${once}-restore` };
+          await asked.api.send('POST', `${workspacePath(asked)}/restore`, body);
+          return `/console${ownPath(asked)}/files`;
+        },
+      },
+    },
+  },
+  { path: '/templates/:id/changes', needs: 'templates:read', show: changes },
+];
