@@ -6,59 +6,99 @@ export interface Bar {
   value: number;
 }
 
-const width = 640;
-const height = 140;
-const gap = 2;
-
-/** Draws bars of equal width, the highest as high as the chart. */
-export function barChart(title: string, bars: readonly Bar[]): Part {
-  const most = Math.max(1, ...bars.map(({ value }) => value));
-  const step = width / Math.max(1, bars.length);
-  const shapes = bars.map(({ label, value }, at) => {
-    const tall = (value / most) * height;
-    return html`<rect class="bar" x=${at * step} y=${height - tall} width=${Math.max(1, step - gap)} height=${tall}>
-      <title>${label}: ${value.toLocaleString('en')}</title></rect>`;
-  });
-  const rows = bars.map(
-    ({ label, value }) =>
-      html`<tr><th scope="row">${label}</th><td>${value.toLocaleString('en')}</td></tr>`,
-  );
-  return html`<figure class="chart">
-    <figcaption>${title} <small>(highest ${most.toLocaleString('en')})</small></figcaption>
-    <svg viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${title} preserveAspectRatio="none">${shapes}</svg>
-    <details><summary>As a table</summary><table><tbody>${rows}</tbody></table></details>
-  </figure>`;
-}
-
+/** A bar below the step of a limit. */
 export interface Step extends Bar {
   limit: number;
 }
 
-/** Draws bars below the steps of a limit. */
-export function rampChart(title: string, steps: readonly Step[]): Part {
-  const most = Math.max(1, ...steps.flatMap(({ value, limit }) => [value, limit]));
-  const step = width / Math.max(1, steps.length);
-  const topOf = (value: number) => height - (value / most) * height;
-  const shapes = steps.map(({ label, value, limit }, at) => {
-    const said = `${label}: ${value.toLocaleString('en')} of ${limit.toLocaleString('en')}`;
-    return html`<rect class="bar" x=${at * step} y=${topOf(value)} width=${Math.max(1, step - gap)} height=${height - topOf(value)}>
-      <title>${said}</title></rect>`;
-  });
-  const line = steps.flatMap(({ limit }, at) => {
-    const y = Math.max(1, topOf(limit));
-    return [`${at * step},${y}`, `${(at + 1) * step},${y}`];
-  });
-  const rows = steps.map(
-    ({ label, value, limit }) =>
-      html`<tr><th scope="row">${label}</th><td>${value.toLocaleString('en')}</td><td>${limit.toLocaleString('en')}</td></tr>`,
+/** A bar with a bad part on top. */
+export interface Stack extends Bar {
+  bad: number;
+}
+
+const width = 640;
+const height = 140;
+const gap = 2;
+
+const counted = (value: number) => value.toLocaleString('en');
+
+interface Drawn<Item extends Bar> {
+  title: string;
+  items: readonly Item[];
+  /** Heads of the columns after the label, and their values. */
+  columns: Readonly<Record<string, (item: Item) => number>>;
+  /** Draws an item; `heightOf` scales a value to the chart. */
+  shape(item: Item, x: number, wide: number, heightOf: (value: number) => number): Part;
+  most: number;
+}
+
+function figure<Item extends Bar>({ title, items, columns, shape, most }: Drawn<Item>): Part {
+  const highest = Math.max(1, most);
+  const step = width / Math.max(1, items.length);
+  const heightOf = (value: number) => (value / highest) * height;
+  const heads = Object.keys(columns);
+  const rows = items.map(
+    (item) =>
+      html`<tr><th scope="row">${item.label}</th>${heads.map((head) => html`<td>${counted(columns[head]?.(item) ?? 0)}</td>`)}</tr>`,
   );
   return html`<figure class="chart">
-    <figcaption>${title} <small>(highest ${most.toLocaleString('en')})</small></figcaption>
-    <svg viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${title} preserveAspectRatio="none">${shapes}
-      <polyline class="limit" points=${line.join(' ')} /></svg>
+    <figcaption>${title} <small>(highest ${counted(highest)})</small></figcaption>
+    <svg viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${title} preserveAspectRatio="none">${items.map(
+      (item, at) =>
+        html`<g>${shape(item, at * step, Math.max(1, step - gap), heightOf)}
+          <title>${item.label}: ${heads.map((head) => `${counted(columns[head]?.(item) ?? 0)} ${head}`).join(', ')}</title></g>`,
+    )}</svg>
     <details><summary>As a table</summary><table>
-      <thead><tr><th scope="col">Day</th><th scope="col">Value</th><th scope="col">Limit</th></tr></thead><tbody>${rows}</tbody></table></details>
+      <thead><tr><th scope="col">Time</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+      <tbody>${rows}</tbody></table></details>
   </figure>`;
+}
+
+function bar(x: number, y: number, wide: number, tall: number, kind = 'bar'): Part {
+  return html`<rect class=${kind} x=${x} y=${y} width=${wide} height=${tall} />`;
+}
+
+const highestOf = (items: readonly Bar[], of: (item: never) => number) =>
+  items.reduce((most, item) => Math.max(most, of(item as never)), 0);
+
+/** Draws bars of equal width. `unit` names the values. */
+export function barChart(title: string, items: readonly Bar[], unit = 'emails'): Part {
+  return figure({
+    title,
+    items,
+    columns: { [unit]: ({ value }) => value },
+    most: highestOf(items, ({ value }: Bar) => value),
+    shape: ({ value }, x, wide, heightOf) =>
+      bar(x, height - heightOf(value), wide, heightOf(value)),
+  });
+}
+
+/** Draws bars with a bad part on top. */
+export function stackedBars(title: string, items: readonly Stack[], words: [string, string]): Part {
+  return figure({
+    title,
+    items,
+    columns: { [words[0]]: ({ value }) => value, [words[1]]: ({ bad }) => bad },
+    most: highestOf(items, ({ value, bad }: Stack) => value + bad),
+    shape: ({ value, bad }, x, wide, heightOf) => [
+      bar(x, height - heightOf(value), wide, heightOf(value)),
+      bar(x, height - heightOf(value + bad), wide, heightOf(bad), 'bar bad'),
+    ],
+  });
+}
+
+/** Draws bars below the steps of a limit. */
+export function rampChart(title: string, items: readonly Step[]): Part {
+  return figure({
+    title,
+    items,
+    columns: { recipients: ({ value }) => value, allowance: ({ limit }) => limit },
+    most: highestOf(items, ({ value, limit }: Step) => Math.max(value, limit)),
+    shape: ({ value, limit }, x, wide, heightOf) => [
+      bar(x, height - heightOf(value), wide, heightOf(value)),
+      bar(x, height - heightOf(limit), wide, 2, 'limit'),
+    ],
+  });
 }
 
 /** Draws a small row of bars. */
@@ -68,7 +108,7 @@ export function sparkline(title: string, values: readonly number[]): Part {
   const wide = 4;
   const bars = values.map((value, at) => {
     const high = (value / most) * tall;
-    return html`<rect class="bar" x=${at * wide} y=${tall - high} width=${wide - 1} height=${high} />`;
+    return bar(at * wide, tall - high, wide - 1, high);
   });
   return html`<svg class="spark" viewBox=${`0 0 ${values.length * wide} ${tall}`} role="img" aria-label=${`${title}: ${values.join(', ')}`}>${bars}</svg>`;
 }

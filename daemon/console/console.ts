@@ -22,6 +22,7 @@ import {
 } from '../../src/access/sessions/sessions.ts';
 import { allows } from '../../src/core/api/permission.ts';
 import type { App } from '../../src/core/app.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { readForm } from '../tracking/form.ts';
@@ -30,7 +31,15 @@ import { type Assets, readAssets } from './assets.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
 import { LiveStreams } from './live.ts';
-import { type Action, type Asked, type Form, matchPath, type Page, type View } from './page.ts';
+import {
+  type Action,
+  type Asked,
+  type Form,
+  has,
+  matchPath,
+  type Page,
+  type View,
+} from './page.ts';
 import { pages } from './pages/pages.ts';
 
 export interface ConsoleParts {
@@ -301,8 +310,7 @@ export class Console {
       if (typeof done !== 'string') return draw(done);
       return { status: 303, body: '', headers: { location: done } };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return draw(refusalView(error));
+      return draw(refusalView(refusalOf(error, request.id)));
     }
   }
 }
@@ -318,10 +326,21 @@ function saved({ bytes, contentType, disposition }: Download): Answer {
   return { status: 200, body: bytes, headers };
 }
 
-function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
-  if (needs === null || may(needs)) return;
-  const message = `The API key does not have the permission ${needs}`;
+function refuseWithout(asked: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
+  if (has(asked, needs)) return;
+  const message =
+    needs === 'operator'
+      ? 'Only the operator may do this: "svc open" signs in as one'
+      : `The API key does not have the permission ${needs}`;
   throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
+}
+
+/** Returns what the API would answer for an error; throws any other. */
+function refusalOf(error: unknown, requestId: string): Refusal {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof ServiceError)) throw error;
+  const { status, _tag, message } = error;
+  return new Refusal(status, { _tag, message }, requestId);
 }
 
 function refusalView({ status, message, tag, requestId }: Refusal): View {

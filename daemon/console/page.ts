@@ -36,9 +36,9 @@ export interface View extends Titled {
   status?: number;
   /**
    * Way in which an open page follows changes: its content is exchanged, or it only says that there is news, so that
-   * nothing moves under the cursor. Without it the page stands still.
+   * nothing moves under the cursor; `often` exchanges it every two seconds. Without it the page stands still.
    */
-  live?: 'exchange' | 'announce';
+  live?: 'exchange' | 'announce' | 'often';
   /** The same as a command. */
   command?: string;
   /** The same as a request: method and path. */
@@ -48,8 +48,17 @@ export interface View extends Titled {
 /** Fields of a posted form. */
 export type Form = Readonly<Record<string, string>>;
 
+/** Right to see or do something: a permission, a session of the operator, or none. */
+export type Right = Permission | 'operator' | null;
+
+/** Tells whether the session has a right. */
+export function has({ caller, may }: Pick<Asked, 'caller' | 'may'>, right: Right): boolean {
+  if (right === null) return true;
+  return right === 'operator' ? caller.keyId === null : may(right);
+}
+
 export interface Action {
-  needs: Permission;
+  needs: Right;
   /** Acts, and returns the path to go on to, or a page to show once. */
   run(asked: Asked, form: Form): Promise<string | View>;
 }
@@ -59,8 +68,8 @@ export interface Page {
   path: string;
   /** Label in the navigation; without it the page is reached from others. */
   label?: string;
-  /** Permission to see the page; null for every signed-in person. */
-  needs: Permission | null;
+  /** Right to see the page. */
+  needs: Right;
   show(asked: Asked): Promise<View | Download>;
   /** Actions by the name that their buttons carry. */
   actions?: Readonly<Record<string, Action>>;

@@ -60,6 +60,7 @@ export async function fillPages(post: Post, mailbox: string): Promise<void> {
     subject: 'Hi',
     html: '<p>Hi</p>',
   });
+  await post('/v1/brands', { slug: 'acme', name: probe.slice(0, 60) });
   await makeMail(post, mailbox);
   await post('/v1/conversations', { title: probe });
   await makeInstallation(post);
@@ -76,7 +77,7 @@ export async function findPaths(
       continue;
     }
     const pattern = new RegExp(
-      `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!new["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
+      `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!(?:new|events)["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
     );
     const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
     for (const known of [sent, ...paths.values()]) {

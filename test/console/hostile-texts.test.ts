@@ -29,10 +29,10 @@ const answers = new Map<string, Promise<unknown>>();
 
 beforeAll(async () => {
   world = await consoleWorld();
-  const owner = await world.signIn(world.test.apiKey);
+  const operator = await world.operator();
   const post: Post = (path, body, key) => world.api('POST', path, body, key);
   await fillPages(post, await world.firstMailbox());
-  paths = await findPaths(async (path) => (await owner.get(path)).body);
+  paths = await findPaths(async (path) => (await operator.get(path)).body);
 });
 afterAll(() => world.close());
 
@@ -55,6 +55,7 @@ async function answer(path: string): Promise<unknown> {
 
 function askedFor(url: string, params: Record<string, string>, next: () => string): Asked {
   const { app, caller } = world.test;
+  const { pathname, searchParams } = new URL(url, 'http://self');
   const api: Api = {
     get: async (path, query = {}) => filled(await answer(withQuery(path, query)), next) as never,
     async send(method, path, body) {
@@ -70,9 +71,9 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
     config: app.config,
     now: app.clock.now(),
     timezone: 'Europe/Berlin',
-    path: url.slice('/console'.length),
+    path: pathname.slice('/console'.length),
     params,
-    query: {},
+    query: Object.fromEntries(searchParams),
     formToken: 'token',
     may: () => true,
   };

@@ -8,25 +8,25 @@ import { fillPages, findPaths, type Post, turned } from './fixture.ts';
 import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
 
 let world: World;
-let owner: Browser;
+let operator: Browser;
 /** A path of each page, with ids that exist. */
 let paths: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   world = await consoleWorld();
-  owner = await world.signIn(world.test.apiKey);
+  operator = await world.operator();
   const post: Post = (path, body, key) => world.api('POST', path, body, key);
   await fillPages(post, await world.firstMailbox());
-  paths = await findPaths(async (path) => (await owner.get(path)).body);
+  paths = await findPaths(async (path) => (await operator.get(path)).body);
 });
 afterAll(() => world.close());
 
 const shown = () => [...paths].map(([path, url]) => [path, url] as const);
 
 describe('every page', () => {
-  it('is answered to an owner', async () => {
+  it('is answered to the operator', async () => {
     for (const [path, url] of shown()) {
-      expect([path, (await owner.get(url)).status]).toEqual([path, 200]);
+      expect([path, (await operator.get(url)).status]).toEqual([path, 200]);
     }
     const missing = pages.map(({ path }) => path).filter((path) => !paths.has(path));
     expect(missing).toEqual([]);
@@ -54,7 +54,7 @@ describe('every page', () => {
     let refused = 0;
     for (const { path, needs, actions = {} } of pages) {
       const url = paths.get(path);
-      if (!url || needs === null) continue;
+      if (!url || needs === null || needs === 'operator') continue;
       const { key } = await world.keyWith(needs);
       const browser = await world.signIn(key);
       const { body } = await browser.get(url);
@@ -77,19 +77,19 @@ describe('every page', () => {
     ['of an inherited name', { _action: 'constructor' }],
     ['of another page', { _action: 'revoke' }],
   ])('refuses an action %s', async (_name, fields) => {
-    expect((await owner.post('/console/domains', fields)).status).toBe(400);
+    expect((await operator.post('/console/domains', fields)).status).toBe(400);
   });
 
   it('offers filters that the API takes', async () => {
     let tried = 0;
     for (const [path, url] of shown()) {
-      const { body } = await owner.get(url);
+      const { body } = await operator.get(url);
       for (const [, name, options = ''] of body.matchAll(
         /<select name="(\w+)">(.*?)<\/select>/gs,
       )) {
         for (const [, value] of options.matchAll(/value="([^"]+)"/g)) {
           const filtered = `${url}?${name}=${value}`;
-          expect([path, filtered, (await owner.get(filtered)).status]).toEqual([
+          expect([path, filtered, (await operator.get(filtered)).status]).toEqual([
             path,
             filtered,
             200,
@@ -103,7 +103,7 @@ describe('every page', () => {
 
   it('does not exist under another name', async () => {
     for (const path of ['/console/x', '/console/messages/a/b/c', '/console/assets/../x']) {
-      expect([path, (await owner.get(path)).status]).toEqual([path, 404]);
+      expect([path, (await operator.get(path)).status]).toEqual([path, 404]);
     }
   });
 });
@@ -112,7 +112,7 @@ describe('strangers’ text', () => {
   it('is shown as text on every page: no script, no handler, no link of another kind', async () => {
     let probes = 0;
     for (const [path, url] of shown()) {
-      const { body } = await owner.get(url);
+      const { body } = await operator.get(url);
       probes += body.split('&lt;script>alert(1)').length - 1;
       for (const { nodeName, attrs = [] } of elementsOf(body)) {
         const attributes = new Map(attrs.map(({ name, value }) => [name, value]));

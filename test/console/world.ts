@@ -5,6 +5,7 @@ import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
+import { makeLink } from '../../src/access/sessions/sessions.ts';
 import type { Permission } from '../../src/core/api/permission.ts';
 import type { ConfigInput } from '../../src/core/config/config.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
@@ -40,6 +41,8 @@ export interface World {
   browser(cookie?: string): Browser;
   /** Signs in by a key. */
   signIn(key: string): Promise<Browser>;
+  /** Signs in by a link, as the operator. */
+  operator(): Promise<Browser>;
   /** Asks a route as the owner. @throws Refusal for an answer of 400 or more */
   api(method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<Made>;
   /** Returns the id of the first mailbox. */
@@ -102,6 +105,12 @@ export async function consoleWorld(
     browser,
     async signIn(key) {
       const { headers } = await browser().post('/console/sign-in', { key });
+      const [cookie = ''] = String(headers['set-cookie'] ?? '').split(';');
+      return browser(cookie);
+    },
+    async operator() {
+      const link = await makeLink(test.app, test.caller.organizationId);
+      const { headers } = await browser().post(`/console/open/${link}`, {});
       const [cookie = ''] = String(headers['set-cookie'] ?? '').split(';');
       return browser(cookie);
     },

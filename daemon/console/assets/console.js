@@ -37,6 +37,7 @@ document.addEventListener('click', (event) => {
 
 const main = document.querySelector('main[data-live]');
 const askEachMs = 10_000;
+const oftenMs = 2_000;
 let isLoading = false;
 let hasNews = false;
 
@@ -105,7 +106,9 @@ async function follow() {
   }
 }
 
-if (main) {
+if (main?.dataset.live === 'often') {
+  setInterval(() => void follow(), oftenMs);
+} else if (main) {
   const stream = new EventSource('/console/live');
   let asking = 0;
   stream.addEventListener('change', () => void follow());

@@ -1,62 +1,208 @@
-// API keys: made, rotated and shown once, revoked.
+// API keys: made with a role or single permissions, rotated and shown once, changed, revoked.
+import { roles } from '../../../src/access/keys/roles.ts';
+import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { button, field, form, type List, link, state, table, time } from '../parts.ts';
+import {
+  addressesIn,
+  button,
+  choice,
+  facts,
+  field,
+  form,
+  inWords,
+  type List,
+  link,
+  orAgain,
+  state,
+  table,
+  time,
+} from '../parts.ts';
+
+interface Constraints {
+  senders?: readonly string[];
+  domains?: readonly string[];
+  ipRanges?: readonly string[];
+  mailboxIds?: readonly string[];
+  namespaceId?: string;
+}
 
 interface Key {
   id: string;
   name: string | null;
+  description: string | null;
   start: string;
   roleName: string;
   isActive: boolean;
+  permissions: PermissionMap;
+  constraints: Constraints | null;
   lastUsedAt: string | null;
   expiresAt: string | null;
   key?: string | null;
 }
 
-function once({ key, name }: Key): View {
+const constraintFields = {
+  senders: 'From addresses that it may use',
+  domains: 'Domains that it may send from',
+  ipRanges: 'Networks that it may be used from',
+  mailboxIds: 'Mailboxes that it reaches (mbx_…)',
+} as const;
+
+const pathOf = ({ params }: Asked) => `/v1/api-keys/${params['id']}`;
+
+function once({ id, key, name }: Key): View {
   return {
     title: 'New key',
     body: html`<p>The key of ${name ?? 'the program'} is shown only this once:</p>
-      <pre data-copy="">${key}</pre><p>${link('/keys', 'Back to the keys')}</p>`,
+      <pre data-copy="">${key}</pre><p>${link(`/keys/${id}`, 'Go on to the key')}</p>`,
   };
 }
 
-async function list(asked: Asked): Promise<Part> {
+/** Returns the permissions that a form has ticked. */
+function permissionsIn(given: Form): PermissionMap | null {
+  const map: Record<string, string[]> = {};
+  for (const permission of everyPermission()) {
+    if (given[permission] !== '1') continue;
+    const [resource = '', action = ''] = permission.split(':');
+    map[resource] = [...(map[resource] ?? []), action];
+  }
+  return Object.keys(map).length > 0 ? map : null;
+}
+
+/** Returns the constraints of a form; null without any. */
+function constraintsIn(given: Form): Constraints | null {
+  const lists = Object.keys(constraintFields).map(
+    (name) => [name, addressesIn(given[name])] as const,
+  );
+  const filled = lists.filter(([, list]) => list.length > 0);
+  return filled.length > 0 ? Object.fromEntries(filled) : null;
+}
+
+function constraintInputs(given: Form): Part {
+  return Object.entries(constraintFields).map(([name, label]) =>
+    field({ name, label, value: given[name] }),
+  );
+}
+
+function newKey(asked: Asked, given: Form): Part {
+  const tick = (permission: string) =>
+    html`<label><span><input type="checkbox" name=${permission} value="1" checked=${given[permission] === '1'} /> ${permission}</span></label>`;
+  return form(
+    asked,
+    'make',
+    'Make the key',
+    html`
+    ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
+    ${choice({ name: 'role', label: 'Role; with ticked permissions it has those instead', options: roles, value: given['role'] ?? 'sender' })}
+    <details><summary>Single permissions</summary><div class="ticks">${everyPermission().map(tick)}</div></details>
+    <details><summary>Limits of its use</summary>
+      ${choice({ name: 'mode', label: 'A test key reaches only simulators and local mailboxes', options: ['live', 'test'], value: given['mode'] })}
+      ${choice({ name: 'owner', label: 'Held by', options: ['service', 'person'], value: given['owner'] })}
+      ${choice({ name: 'sendMode', label: 'Mail from its mailboxes', options: ['send', 'approval'], value: given['sendMode'] })}
+      ${field({ name: 'expiresAt', label: 'Expires', type: 'date', value: given['expiresAt'] })}
+      ${constraintInputs(given)}
+    </details>
+  `,
+  );
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { api, query, may } = asked;
   const found = await api.get<List<Key>>('/v1/api-keys', { page: query['page'] });
-  return together(
+  const body = together(
+    problem,
     table(
       asked,
       found,
       [
-        ['Name', ({ name, start }) => html`${name} <code>${start}…</code>`],
+        [
+          'Name',
+          ({ id, name, start }) =>
+            html`${link(`/keys/${id}`, name ?? start)} <code>${start}…</code>`,
+        ],
         ['Role', ({ roleName }) => roleName],
         ['Status', ({ isActive }) => state(isActive ? 'active' : 'disabled')],
         ['Last used', ({ lastUsedAt }) => (lastUsedAt ? time(lastUsedAt) : 'never')],
         ['Expires', ({ expiresAt }) => (expiresAt ? time(expiresAt) : 'never')],
-        [
-          'Actions',
-          ({ id, isActive }) =>
-            isActive &&
-            html`${may('keys:write') && button(asked, { action: 'rotate', label: 'Rotate', fields: { id } })}
-            ${may('keys:delete') && button(asked, { action: 'revoke', label: 'Revoke', fields: { id } })}`,
-        ],
       ],
       'There is no key.',
     ),
     may('keys:write') && html`<h2>Make a key</h2>`,
-    may('keys:write') &&
+    may('keys:write') && newKey(asked, given),
+  );
+  return { title: 'API keys', body, command: 'svc keys list', request: 'GET /v1/api-keys' };
+}
+
+async function make({ api }: Asked, given: Form): Promise<View> {
+  const { name = '', role, mode, owner, sendMode, expiresAt } = given;
+  const permissions = permissionsIn(given);
+  const constraints = constraintsIn(given);
+  const body = {
+    name,
+    ...(permissions ? { permissions } : role && { role }),
+    ...(mode && { mode }),
+    ...(owner && { owner }),
+    ...(sendMode && { sendMode }),
+    ...(expiresAt && { expiresAt }),
+    ...(constraints && { constraints }),
+  };
+  return once(await api.send<Key>('POST', '/v1/api-keys', body));
+}
+
+const listed = (values: readonly string[] = []) => values.join(', ');
+
+async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+  const { api, may } = asked;
+  const key = await api.get<Key>(pathOf(asked));
+  const { isActive, permissions, constraints } = key;
+  const values = given ?? {
+    name: key.name ?? '',
+    description: key.description ?? '',
+    senders: listed(constraints?.senders),
+    domains: listed(constraints?.domains),
+    ipRanges: listed(constraints?.ipRanges),
+    mailboxIds: listed(constraints?.mailboxIds),
+  };
+  const body = together(
+    problem,
+    isActive &&
+      html`<div class="row">
+        ${may('keys:write') && button(asked, { action: 'rotate', label: 'Rotate' })}
+        ${may('keys:write') && button(asked, { action: 'rotate', label: 'Rotate; the old key works for a day more', fields: { grace: '86400' } })}
+        ${may('keys:delete') && button(asked, { action: 'revoke', label: 'Revoke' })}
+      </div>`,
+    html`<p>${state(isActive ? 'active' : 'disabled')} <code>${key.start}…</code></p>`,
+    facts(key, [
+      ['Role', 'roleName'],
+      ['Held by', 'owner'],
+      ['Mail from its mailboxes', 'sendMode'],
+      ['Made', 'createdAt'],
+      ['Last used', 'lastUsedAt'],
+      ['Expires', 'expiresAt'],
+      ['Id', 'id'],
+    ]),
+    html`<h2>Permissions</h2>`,
+    html`<p>${inWords(Object.entries(permissions).map(([resource, actions]) => `${resource}: ${actions.join(' ')}`))}</p>`,
+    isActive && may('keys:write') && html`<h2>Change</h2>`,
+    isActive &&
+      may('keys:write') &&
       form(
         asked,
-        'make',
-        'Make the key',
+        'change',
+        'Save',
         html`
-        ${field({ name: 'name', label: 'Name', isRequired: true })}
-        ${field({ name: 'role', label: 'Role', value: 'sender', isRequired: true, hint: 'As in docs/keys.md: owner, admin, developer, sender, viewer' })}
+        ${field({ name: 'name', label: 'Name', value: values['name'] })}
+        ${field({ name: 'description', label: 'Description', value: values['description'] })}
+        ${constraintInputs(values)}
       `,
       ),
   );
+  return {
+    title: key.name ?? 'Key',
+    body,
+    command: `svc keys show ${key.id}`,
+    request: `GET ${pathOf(asked)}`,
+  };
 }
 
 export const keyPages: readonly Page[] = [
@@ -64,31 +210,50 @@ export const keyPages: readonly Page[] = [
     path: '/keys',
     label: 'Keys',
     needs: 'keys:read',
-    show: async (asked) => ({
-      title: 'API keys',
-      body: await list(asked),
-      command: 'svc keys list',
-      request: 'GET /v1/api-keys',
-    }),
+    show: (asked) => list(asked, {}),
     actions: {
       make: {
         needs: 'keys:write',
-        async run({ api }: Asked, { name = '', role = '' }: Form) {
-          return once(await api.send<Key>('POST', '/v1/api-keys', { name, role }));
-        },
+        run: (asked, given) =>
+          orAgain(
+            () => make(asked, given),
+            (problem) => list(asked, given, problem),
+          ),
+      },
+    },
+  },
+  {
+    path: '/keys/:id',
+    needs: 'keys:read',
+    show: (asked) => one(asked, null),
+    actions: {
+      change: {
+        needs: 'keys:write',
+        run: (asked, given) =>
+          orAgain(
+            async () => {
+              const { name = '', description = '' } = given;
+              await asked.api.send('PATCH', pathOf(asked), {
+                name: name.trim() || null,
+                description: description.trim() || null,
+                constraints: constraintsIn(given),
+              });
+              return `/console${asked.path}`;
+            },
+            (problem) => one(asked, given, problem),
+          ),
       },
       rotate: {
         needs: 'keys:write',
-        async run({ api }: Asked, { id = '' }: Form) {
-          return once(
-            await api.send<Key>('POST', `/v1/api-keys/${encodeURIComponent(id)}/rotate`, {}),
-          );
+        async run(asked, { grace }) {
+          const body = grace ? { graceSeconds: Number(grace) } : {};
+          return once(await asked.api.send<Key>('POST', `${pathOf(asked)}/rotate`, body));
         },
       },
       revoke: {
         needs: 'keys:delete',
-        async run({ api }: Asked, { id = '' }: Form) {
-          await api.send('DELETE', `/v1/api-keys/${encodeURIComponent(id)}`);
+        async run(asked) {
+          await asked.api.send('DELETE', pathOf(asked));
           return '/console/keys';
         },
       },

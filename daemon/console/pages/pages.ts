@@ -1,6 +1,7 @@
 // Every page of the console, in the order of the navigation.
 import type { Page } from '../page.ts';
 import { blockPages } from './blocks.ts';
+import { brandPages } from './brands.ts';
 import { campaignPages } from './campaigns.ts';
 import { contactPages } from './contacts.ts';
 import { domainPages } from './domains.ts';
@@ -10,6 +11,7 @@ import { mailboxPages } from './mailboxes.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
 import { peoplePages } from './people.ts';
+import { queuePages } from './queue.ts';
 import { reviewPages } from './review.ts';
 import { senderPages } from './senders.ts';
 import { settingsPages } from './settings.ts';
@@ -28,10 +30,12 @@ export const pages: readonly Page[] = [
   ...contactPages,
   ...peoplePages,
   ...templatePages,
+  ...brandPages,
   ...campaignPages,
   ...webhookPages,
   ...extensionPages,
   ...usagePages,
+  ...queuePages,
   ...keyPages,
   ...settingsPages,
 ];

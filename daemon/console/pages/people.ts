@@ -1,4 +1,4 @@
-// Groups of contacts, conversations and brands.
+// Groups of contacts, and conversations.
 import { html, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { button, facts, type List, link, state, table, time } from '../parts.ts';
@@ -18,13 +18,6 @@ interface Conversation {
   tags: readonly string[];
   messageCount: number;
   lastActivityAt: string | null;
-}
-
-interface Brand {
-  slug: string;
-  name: string;
-  isDefault: boolean;
-  updatedAt: string;
 }
 
 const conversationPath = ({ params }: Asked) => `/v1/conversations/${params['id']}`;
@@ -161,28 +154,5 @@ export const peoplePages: readonly Page[] = [
       };
     },
     actions: { resolve: move('resolve'), archive: move('archive'), reopen: move('reopen') },
-  },
-  {
-    path: '/brands',
-    label: 'Brands',
-    needs: 'brands:read',
-    async show(asked) {
-      const found = await asked.api.get<List<Brand>>('/v1/brands', { page: asked.query['page'] });
-      return {
-        title: 'Brands',
-        body: table(
-          asked,
-          found,
-          [
-            ['Name', ({ name, isDefault }) => (isDefault ? `${name} (default)` : name)],
-            ['Slug', ({ slug }) => slug],
-            ['Changed', ({ updatedAt }) => time(updatedAt)],
-          ],
-          'There is no brand yet: "svc brands create" makes one.',
-        ),
-        command: 'svc brands list',
-        request: 'GET /v1/brands',
-      };
-    },
   },
 ];

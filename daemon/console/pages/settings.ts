@@ -1,62 +1,112 @@
-// The organization, and what was changed in it by whom.
-import { html, together } from '../html.ts';
-import type { Page } from '../page.ts';
-import { facts, type List, table, time } from '../parts.ts';
+// The organization, the limits of its plan, and what was changed in it by whom.
+import { getPlanState } from '../../../src/access/admission/plan-state.ts';
+import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Page } from '../page.ts';
+import { facts, field, filters, form, type List, table, time } from '../parts.ts';
 
 interface Entry {
   createdAt: string;
-  actor: { displayName?: string | null; type: string };
+  actor: { keyName: string | null; type: string };
   action: string;
-  resource: { id?: string | null } | string | null;
+  resource: { id: string | null };
   details: unknown;
 }
 
-const resourceOf = ({ resource }: Entry) =>
-  typeof resource === 'object' ? (resource?.id ?? null) : resource;
+const longestDetails = 300;
+
+async function audit(asked: Asked): Promise<Part> {
+  const { action, resource, since, cursor } = asked.query;
+  const found = await asked.api.get<List<Entry>>('/v1/audit', { action, resource, since, cursor });
+  return together(
+    html`<h2>Changes</h2>`,
+    filters(html`
+      ${field({ name: 'action', label: 'Action', value: action, type: 'search', hint: 'Such as key.created' })}
+      ${field({ name: 'resource', label: 'Id of the resource', value: resource, type: 'search' })}
+      ${field({ name: 'since', label: 'Since', value: since, type: 'date' })}
+    `),
+    table(
+      asked,
+      found,
+      [
+        ['When', ({ createdAt }) => time(createdAt)],
+        ['Who', ({ actor }) => actor.keyName ?? actor.type],
+        ['Action', (entry) => entry.action],
+        ['Resource', (entry) => html`<code>${entry.resource.id}</code>`],
+        [
+          'Details',
+          ({ details }) =>
+            details !== null &&
+            html`<small>${JSON.stringify(details).slice(0, longestDetails)}</small>`,
+        ],
+      ],
+      'No change fits.',
+    ),
+  );
+}
+
+async function draw(asked: Asked): Promise<Part> {
+  const { api, app, caller } = asked;
+  const [organization, plan, changes] = await Promise.all([
+    api.get<{ name: string; timezone: string }>('/v1/organizations/current'),
+    getPlanState(app, caller.organizationId),
+    audit(asked),
+  ]);
+  return together(
+    facts(organization, [
+      ['Name', 'name'],
+      ['Time zone', 'timezone'],
+      ['Sending', 'sendingStatus'],
+      ['Paused because', 'pauseReason'],
+      ['Onboarding', 'onboarding.status'],
+      ['Id', 'id'],
+    ]),
+    caller.keyId === null &&
+      html`<details><summary>Change it</summary>${form(
+        asked,
+        'change',
+        'Save',
+        html`
+        ${field({ name: 'name', label: 'Name', value: organization.name, isRequired: true })}
+        ${field({ name: 'timezone', label: 'Time zone', value: organization.timezone, isRequired: true, hint: 'Such as Europe/Berlin' })}
+      `,
+      )}</details>`,
+    html`<h2>Plan</h2>`,
+    html`<p>${plan.binds}</p>`,
+    facts(plan, [
+      ['Plan', 'plan'],
+      ['Requests a second', 'rate.perSecond'],
+      ['At once', 'rate.burst'],
+      ['Emails today', 'daily.usedEmails'],
+      ['Emails a day', 'daily.limitEmails'],
+      ['Left today', 'daily.remainingEmails'],
+      ['Begins anew', 'daily.resetsAt'],
+      ['Lifted by', 'liftedBy'],
+    ]),
+    changes,
+  );
+}
 
 export const settingsPages: readonly Page[] = [
   {
     path: '/organization',
     label: 'Organization',
     needs: 'organization:read',
-    async show(asked) {
-      const [organization, audit] = await Promise.all([
-        asked.api.get<object>('/v1/organizations/current'),
-        asked.api.get<List<Entry>>('/v1/audit', { cursor: asked.query['cursor'] }),
-      ]);
-      return {
-        title: 'Organization',
-        body: together(
-          facts(organization, [
-            ['Name', 'name'],
-            ['Plan', 'plan'],
-            ['Time zone', 'timezone'],
-            ['Sending', 'sendingStatus'],
-            ['Paused because', 'pauseReason'],
-            ['Onboarding', 'onboarding.status'],
-            ['Id', 'id'],
-          ]),
-          html`<h2>Changes</h2>`,
-          table(
-            asked,
-            audit,
-            [
-              ['When', ({ createdAt }) => time(createdAt)],
-              ['Who', ({ actor }) => actor.displayName ?? actor.type],
-              ['Action', ({ action }) => action],
-              ['Resource', (entry) => html`<code>${resourceOf(entry)}</code>`],
-              [
-                'Details',
-                ({ details }) =>
-                  details !== null && html`<small>${JSON.stringify(details).slice(0, 300)}</small>`,
-              ],
-            ],
-            'Nothing was changed yet.',
-          ),
-        ),
-        command: 'svc audit',
-        request: 'GET /v1/audit',
-      };
+    show: async (asked) => ({
+      title: 'Organization',
+      body: await draw(asked),
+      command: 'svc audit',
+      request: 'GET /v1/audit',
+    }),
+    actions: {
+      change: {
+        needs: 'operator',
+        async run({ app, caller }, { name = '', timezone = '' }) {
+          const change = { name: name.trim(), timezone: timezone.trim() };
+          await updateOrganization(app, caller.organizationId, change);
+          return '/console/organization';
+        },
+      },
     },
   },
 ];

@@ -1,15 +1,18 @@
-// Rates by day and by recipient domain, and the usage of the month.
-import { barChart } from '../charts.ts';
+// Rates by day or hour, by recipient domain, of opens and clicks, and the usage and cost of a month.
+import { dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
+import { barChart, stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { facts, type List, percent, table } from '../parts.ts';
+import { choice, facts, field, filters, type List, percent, table } from '../parts.ts';
 
-interface Day {
+interface Bucket {
   start: string;
   sent: number;
   delivered: number;
   bounced: number;
+  failed: number;
   complained: number;
+  inbound: number;
 }
 
 interface ByDomain {
@@ -20,40 +23,123 @@ interface ByDomain {
   complained: number;
 }
 
-async function draw(asked: Asked): Promise<Part> {
-  const { api, may } = asked;
-  const [days, domains, usage] = await Promise.all([
-    api.get<{ items: readonly Day[] }>('/v1/analytics/timeseries', { interval: 'day' }),
-    api.get<List<ByDomain>>('/v1/analytics/domains'),
-    may('organization:read') ? api.get('/v1/organizations/usage') : null,
-  ]);
-  const barsOf = (field: 'sent' | 'delivered' | 'bounced') =>
-    days.items.map((day) => ({ label: day.start.slice(0, 10), value: day[field] }));
+interface Channel {
+  email: {
+    sent: number;
+    deliveryRate: number;
+    bounceRate: number;
+    uniqueOpenedMessages: number;
+    openTrackingEligibleDeliveredMessages: number;
+    uniqueMessageOpenRate: number;
+    uniqueClickedMessages: number;
+    clickTrackingEligibleDeliveredMessages: number;
+    uniqueMessageClickRate: number;
+  };
+}
+
+/** Draws the rates over all mail of the time. */
+function rates({ email }: Channel): Part {
+  const rows: readonly (readonly [string, number, number | null])[] = [
+    ['Sent', email.sent, null],
+    ['Delivered', email.sent, email.deliveryRate],
+    ['Bounced', email.sent, email.bounceRate],
+    ['Opened', email.openTrackingEligibleDeliveredMessages, email.uniqueMessageOpenRate],
+    ['Clicked', email.clickTrackingEligibleDeliveredMessages, email.uniqueMessageClickRate],
+  ];
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Rates"><table>
+    <thead><tr><th scope="col">Of the mail</th><th scope="col">Rate</th><th scope="col">Of how many messages</th></tr></thead>
+    <tbody>${rows.map(([name, count, rate]) => html`<tr><th scope="row">${name}</th><td>${percent(rate)}</td><td>${count.toLocaleString('en')}</td></tr>`)}</tbody>
+  </table></div>`;
+}
+
+/** Draws usage, quota and cost of a month. */
+async function month({ api, may, query }: Asked): Promise<Part> {
+  if (!may('organization:read')) return null;
+  const usage = await api.get('/v1/organizations/usage', { period: query['period'] });
   return together(
-    usage !== null &&
-      facts(usage, [
-        ['Month', 'usage.periodStart'],
-        ['Emails', 'usage.emailCount'],
-        ['Plan', 'billing.planName'],
-        ['Included', 'billing.includedEmails'],
-        ['Above', 'billing.overageEmails'],
-        ['Cost', 'billing.overageCost'],
-      ]),
-    barChart('Sent, by day', barsOf('sent')),
-    barChart('Bounced, by day', barsOf('bounced')),
+    html`<h2>Month</h2>`,
+    facts(usage, [
+      ['Begins', 'usage.periodStart'],
+      ['Emails', 'usage.emailCount'],
+      ['Messages', 'usage.totalMessages'],
+      ['Plan', 'billing.planName'],
+      ['Included', 'billing.includedEmails'],
+      ['Above', 'billing.overageEmails'],
+      ['Cost', 'billing.overageCost'],
+      ['Currency', 'billing.currency'],
+    ]),
+  );
+}
+
+/** Draws mail by day or hour of its acceptance. */
+async function series({ api, query, timezone }: Asked): Promise<Part> {
+  const { startDate, endDate } = query;
+  const interval = query['interval'] || 'day';
+  const asked = { startDate, endDate, interval };
+  const { items } = await api.get<{ items: readonly Bucket[] }>('/v1/analytics/timeseries', asked);
+  const label = ({ start }: Bucket) =>
+    interval === 'hour'
+      ? wallTimeIn(timezone, Date.parse(start))
+      : dayIn(timezone, Date.parse(start));
+  const stacks = items.map((one) => ({
+    label: label(one),
+    value: one.delivered,
+    bad: one.bounced + one.failed,
+  }));
+  const inbound = items.map((one) => ({ label: label(one), value: one.inbound }));
+  return together(
+    stackedBars(`Sent mail, by ${interval}: delivered, and failed in red`, stacks, [
+      'delivered',
+      'failed',
+    ]),
+    barChart(`Received mail, by ${interval}`, inbound, 'messages'),
+  );
+}
+
+async function domains(asked: Asked): Promise<Part> {
+  const { startDate, endDate } = asked.query;
+  const found = await asked.api.get<List<ByDomain>>('/v1/analytics/domains', {
+    startDate,
+    endDate,
+  });
+  return together(
     html`<h2>By recipient domain</h2>`,
     table(
       asked,
-      domains,
+      found,
       [
         ['Domain', ({ domain }) => domain],
-        ['Sent', ({ sent }) => sent],
+        ['Sent', ({ sent }) => sent.toLocaleString('en')],
         ['Delivered', ({ deliveryRate }) => percent(deliveryRate)],
         ['Bounced', ({ bounceRate }) => percent(bounceRate)],
         ['Complaints', ({ complained }) => complained],
       ],
       'No mail was sent in this time.',
     ),
+  );
+}
+
+async function draw(asked: Asked): Promise<Part> {
+  const { api, query } = asked;
+  const { startDate, endDate, interval, period } = query;
+  const [chart, channel, byDomain, usage] = await Promise.all([
+    series(asked),
+    api.get<Channel>('/v1/analytics/channel-stats', { startDate, endDate }),
+    domains(asked),
+    month(asked),
+  ]);
+  return together(
+    filters(html`
+      ${field({ name: 'startDate', label: 'From', value: startDate, type: 'date' })}
+      ${field({ name: 'endDate', label: 'To', value: endDate, type: 'date' })}
+      ${choice({ name: 'interval', label: 'By', options: ['day', 'hour'], value: interval })}
+      ${field({ name: 'period', label: 'Month of the usage', value: period, hint: 'Such as 2026-11' })}
+    `),
+    chart,
+    html`<h2>Rates</h2>`,
+    rates(channel),
+    byDomain,
+    usage,
   );
 }
 

@@ -1,8 +1,21 @@
-// Webhooks: endpoints, their deliveries, and the attempts of one.
-import { barChart } from '../charts.ts';
+// Webhook endpoints, what was posted to them, and the catalogue of events with samples.
+import { stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Page, Titled } from '../page.ts';
-import { button, choice, facts, filters, type List, link, state, table, time } from '../parts.ts';
+import type { Action, Asked, Form, Page, View } from '../page.ts';
+import {
+  button,
+  choice,
+  facts,
+  field,
+  filters,
+  form,
+  type List,
+  link,
+  orAgain,
+  state,
+  table,
+  time,
+} from '../parts.ts';
 
 interface Endpoint {
   id: string;
@@ -10,17 +23,21 @@ interface Endpoint {
   url: string;
   status: string;
   events: readonly string[];
+  installationId: string | null;
+  secret: string | null;
 }
 
 interface Posted {
   id: string;
   eventType: string;
+  eventId: string;
   status: string;
   attemptCount: number;
   lastError: string | null;
   createdAt: string;
   attempts?: readonly {
     at: string;
+    trigger: string;
     outcome: string;
     statusCode: number | null;
     response: string | null;
@@ -29,60 +46,188 @@ interface Posted {
 }
 
 interface Stats {
-  daily: readonly { date: string; delivered: number; exhausted: number }[];
+  daily: readonly { date: string; delivered: number; exhausted: number; pending: number }[];
+}
+
+interface Kind {
+  type: string;
+  summary: string;
+  sample: object;
 }
 
 const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
+const periods = ['7', '30', '90'];
 const endpointPath = ({ params }: Asked) => `/v1/webhooks/${params['id']}`;
 const postedPath = (asked: Asked) =>
   `${endpointPath(asked)}/deliveries/${asked.params['deliveryId']}`;
 
-async function one(asked: Asked): Promise<Titled> {
+const wordsIn = (text = '') => text.split(/[\s,]+/).filter((word) => word !== '');
+
+function fieldsOf(given: Form): Part {
+  return html`
+    ${field({ name: 'url', label: 'URL', type: 'url', value: given['url'], isRequired: true })}
+    ${field({ name: 'name', label: 'Name', value: given['name'] })}
+    ${field({ name: 'events', label: 'Events', value: given['events'] ?? '*', isRequired: true, hint: 'Kinds and patterns: message.delivered message.* *' })}
+  `;
+}
+
+const bodyOf = ({ url = '', name = '', events }: Form) => ({
+  url: url.trim(),
+  name: name.trim() || null,
+  events: wordsIn(events),
+});
+
+/** Draws the secret of an endpoint, once. */
+function once({ id, secret }: Endpoint): View {
+  return {
+    title: 'The secret of the webhook',
+    body: html`<p>It signs each post, and is shown only this once:</p><pre data-copy="">${secret}</pre>
+      <p>${link(`/webhooks/${id}`, 'Go on to the webhook')}</p>`,
+  };
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { api, query, may } = asked;
+  const found = await api.get<List<Endpoint>>('/v1/webhooks', { page: query['page'] });
+  const body = together(
+    problem,
+    html`<p>${link('/webhooks/events', 'All kinds of events, with samples')}</p>`,
+    table(
+      asked,
+      found,
+      [
+        ['Name', ({ id, name, url }) => link(`/webhooks/${id}`, name || url)],
+        ['URL', ({ url }) => html`<code>${url}</code>`],
+        ['Events', ({ events }) => events.join(', ')],
+        ['Status', ({ status }) => state(status)],
+      ],
+      'There is no endpoint yet: "svc webhooks create" makes one, and so does the form below.',
+    ),
+    may('webhooks:write') && html`<h2>Make a webhook</h2>`,
+    may('webhooks:write') && form(asked, 'make', 'Make the webhook', fieldsOf(given)),
+  );
+  return { title: 'Webhooks', body, command: 'svc webhooks list', request: 'GET /v1/webhooks' };
+}
+
+function controls(asked: Asked, endpoint: Endpoint): Part {
+  if (endpoint.installationId !== null)
+    return html`<p class="note">It belongs to an extension.</p>`;
+  const { may } = asked;
+  const isActive = endpoint.status === 'active';
+  return html`<div class="row">
+    ${may('webhooks:write') && button(asked, { action: 'test', label: 'Post a test event' })}
+    ${may('webhooks:write') && button(asked, { action: 'status', label: isActive ? 'Disable' : 'Enable', fields: { status: isActive ? 'disabled' : 'active' } })}
+    ${may('webhooks:write') && button(asked, { action: 'secret', label: 'Replace the secret' })}
+    ${may('webhooks:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+  </div>`;
+}
+
+/** Draws the forms that change an endpoint and post logged events again. */
+function changes(asked: Asked, endpoint: Endpoint, given: Form): Part {
+  if (!asked.may('webhooks:write') || endpoint.installationId !== null) return null;
+  const { name, url, events } = endpoint;
+  const values = { url, name: name ?? '', events: events.join(' '), ...given };
+  return together(
+    html`<details><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(values))}</details>`,
+    html`<details><summary>Post logged events again</summary>${form(
+      asked,
+      'replay',
+      'Post them again',
+      html`
+      ${choice({ name: 'status', label: 'Whose delivery is', options: statuses, value: 'exhausted' })}
+      ${field({ name: 'since', label: 'From', type: 'date' })}
+      ${field({ name: 'until', label: 'Before', type: 'date' })}
+      ${field({ name: 'kinds', label: 'Kinds of events', hint: 'Empty: those of the webhook' })}
+    `,
+    )}</details>`,
+  );
+}
+
+async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+  const { api, query } = asked;
   const path = endpointPath(asked);
-  const { status, page } = query;
+  const { status, eventType, since, page, period } = query;
   const [endpoint, stats, deliveries] = await Promise.all([
     api.get<Endpoint>(path),
-    api.get<Stats>(`${path}/stats`),
-    api.get<List<Posted>>(`${path}/deliveries`, { status, page }),
+    api.get<Stats>(`${path}/stats`, { period }),
+    api.get<List<Posted>>(`${path}/deliveries`, { status, eventType, since, page }),
   ]);
   const body = together(
-    may('webhooks:write') &&
-      html`<div class="row">${button(asked, { action: 'test', label: 'Post a test event' })}</div>`,
+    problem,
+    controls(asked, endpoint),
     html`<p>${state(endpoint.status)} <code>${endpoint.url}</code></p>`,
     facts(endpoint, [
       ['Events', 'events'],
       ['Disabled because', 'disabledReason'],
       ['Id', 'id'],
     ]),
-    barChart(
-      'Delivered events, by day',
-      stats.daily.map(({ date, delivered }) => ({ label: date, value: delivered })),
+    changes(asked, endpoint, given),
+    stackedBars(
+      'Events by day: delivered, and exhausted in red',
+      stats.daily.map(({ date, delivered, exhausted }) => ({
+        label: date,
+        value: delivered,
+        bad: exhausted,
+      })),
+      ['delivered', 'exhausted'],
     ),
-    filters(choice({ name: 'status', label: 'Status', options: statuses, value: status })),
+    filters(html`
+      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
+      ${field({ name: 'eventType', label: 'Kind of event', value: eventType, type: 'search' })}
+      ${field({ name: 'since', label: 'Since', value: since, type: 'date' })}
+      ${choice({ name: 'period', label: 'Days in the chart', options: periods, value: period })}
+    `),
     table(
       asked,
       deliveries,
       [
-        ['Event', ({ id, eventType }) => link(`/webhooks/${asked.params['id']}/${id}`, eventType)],
+        ['Event', ({ id, eventType: type }) => link(`/webhooks/${asked.params['id']}/${id}`, type)],
         ['Status', (posted) => state(posted.status)],
         ['Attempts', ({ attemptCount }) => attemptCount],
         ['Last error', ({ lastError }) => lastError],
         ['Since', ({ createdAt }) => time(createdAt)],
       ],
-      'No event was posted yet.',
+      'No event fits. A test event shows at once whether the endpoint answers.',
     ),
   );
-  return { title: endpoint.name || endpoint.url, body };
+  return {
+    title: endpoint.name || endpoint.url,
+    live: 'announce',
+    body,
+    command: `svc webhooks deliveries ${asked.params['id']}`,
+    request: `GET ${path}/deliveries`,
+  };
 }
 
-async function onePosted(asked: Asked): Promise<Part> {
-  const posted = await asked.api.get<Posted>(postedPath(asked));
-  return together(
-    asked.may('webhooks:write') &&
+async function replay(asked: Asked, { status, since, until, kinds }: Form): Promise<View> {
+  const events = wordsIn(kinds);
+  const body = {
+    ...(status && { status }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(events.length > 0 && { events }),
+  };
+  const path = `${endpointPath(asked)}/replay`;
+  const { deliveries, isComplete } = await asked.api.send<{
+    deliveries: number;
+    isComplete: boolean;
+  }>('POST', path, body);
+  return {
+    title: 'Posted again',
+    body: html`<p>${deliveries.toLocaleString('en')} events wait to be posted again. ${!isComplete && 'More remain: repeat it when these are done.'}</p>
+      <p>${link(`/webhooks/${asked.params['id']}`, 'Back to the webhook')}</p>`,
+  };
+}
+
+async function onePosted(asked: Asked): Promise<View> {
+  const { api, may } = asked;
+  const posted = await api.get<Posted>(postedPath(asked));
+  const body = together(
+    may('webhooks:write') &&
       html`<div class="row">${button(asked, { action: 'redeliver', label: 'Post it again' })}</div>`,
     facts(posted, [
       ['Event', 'eventType'],
+      ['Id of the event', 'eventId'],
       ['Status', 'status'],
       ['Next attempt', 'nextAttemptAt'],
       ['Last error', 'lastError'],
@@ -90,56 +235,85 @@ async function onePosted(asked: Asked): Promise<Part> {
     ]),
     html`<h2>Attempts</h2>`,
     (posted.attempts ?? []).map(
-      ({ at, outcome, statusCode, response, durationMs }) =>
-        html`<article class="mail"><p>${time(at)} ${state(outcome)} ${statusCode} <small>${durationMs} ms</small></p><pre>${response}</pre></article>`,
+      ({ at, trigger, outcome, statusCode, response, durationMs }) =>
+        html`<article class="mail"><p>${time(at)} ${state(outcome)} ${statusCode} <small>${trigger}, ${durationMs} ms</small></p><pre>${response}</pre></article>`,
     ),
   );
+  return { title: 'Delivery of an event', body, request: `GET ${postedPath(asked)}` };
 }
+
+async function catalogue({ api }: Asked): Promise<View> {
+  const { items } = await api.get<{ items: readonly Kind[] }>('/v1/events/kinds');
+  const body = items.map(
+    ({ type, summary, sample }) =>
+      html`<details class="mail"><summary><strong>${type}</strong> ${summary}</summary>
+        <pre data-copy="">${JSON.stringify(sample, null, 2)}</pre></details>`,
+  );
+  return {
+    title: 'Kinds of events',
+    body,
+    command: 'svc webhooks events',
+    request: 'GET /v1/events/kinds',
+  };
+}
+
+const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
+
+const act = (run: (asked: Asked, given: Form) => Promise<unknown>): Action => ({
+  needs: 'webhooks:write',
+  async run(asked, given) {
+    await run(asked, given);
+    return own(asked);
+  },
+});
 
 export const webhookPages: readonly Page[] = [
   {
     path: '/webhooks',
     label: 'Webhooks',
     needs: 'webhooks:read',
-    async show(asked) {
-      const found = await asked.api.get<List<Endpoint>>('/v1/webhooks', {
-        page: asked.query['page'],
-      });
-      return {
-        title: 'Webhooks',
-        body: table(
-          asked,
-          found,
-          [
-            ['Name', ({ id, name, url }) => link(`/webhooks/${id}`, name || url)],
-            ['URL', ({ url }) => html`<code>${url}</code>`],
-            ['Events', ({ events }) => events.join(', ')],
-            ['Status', ({ status }) => state(status)],
-          ],
-          'There is no endpoint yet: "svc webhooks create" makes one.',
-        ),
-        command: 'svc webhooks list',
-        request: 'GET /v1/webhooks',
-      };
+    show: (asked) => list(asked, {}),
+    actions: {
+      make: {
+        needs: 'webhooks:write',
+        run: (asked, given) =>
+          orAgain(
+            async () => once(await asked.api.send<Endpoint>('POST', '/v1/webhooks', bodyOf(given))),
+            (problem) => list(asked, given, problem),
+          ),
+      },
     },
   },
+  { path: '/webhooks/events', needs: 'webhooks:read', show: catalogue },
   {
     path: '/webhooks/:id',
     needs: 'webhooks:read',
-    async show(asked) {
-      return {
-        ...(await one(asked)),
-        live: 'announce',
-        command: `svc webhooks deliveries ${asked.params['id']}`,
-        request: `GET ${endpointPath(asked)}/deliveries`,
-      };
-    },
+    show: (asked) => one(asked),
     actions: {
-      test: {
+      test: act((asked) => asked.api.send('POST', `${endpointPath(asked)}/test`)),
+      status: act((asked, { status }) => asked.api.send('PATCH', endpointPath(asked), { status })),
+      change: {
         needs: 'webhooks:write',
+        run: (asked, given) =>
+          orAgain(
+            async () => {
+              await asked.api.send('PATCH', endpointPath(asked), bodyOf(given));
+              return own(asked);
+            },
+            (problem) => one(asked, given, problem),
+          ),
+      },
+      secret: {
+        needs: 'webhooks:write',
+        run: async (asked) =>
+          once(await asked.api.send<Endpoint>('POST', `${endpointPath(asked)}/rotate-secret`)),
+      },
+      replay: { needs: 'webhooks:write', run: replay },
+      delete: {
+        needs: 'webhooks:delete',
         async run(asked) {
-          await asked.api.send('POST', `${endpointPath(asked)}/test`);
-          return `/console/webhooks/${asked.params['id']}`;
+          await asked.api.send('DELETE', endpointPath(asked));
+          return '/console/webhooks';
         },
       },
     },
@@ -147,17 +321,13 @@ export const webhookPages: readonly Page[] = [
   {
     path: '/webhooks/:id/:deliveryId',
     needs: 'webhooks:read',
-    show: async (asked) => ({
-      title: 'Delivery of an event',
-      body: await onePosted(asked),
-      request: `GET ${postedPath(asked)}`,
-    }),
+    show: onePosted,
     actions: {
       redeliver: {
         needs: 'webhooks:write',
         async run(asked) {
           await asked.api.send('POST', `${postedPath(asked)}/redeliver`);
-          return `/console/webhooks/${asked.params['id']}/${asked.params['deliveryId']}`;
+          return `/console${asked.path}`;
         },
       },
     },

@@ -1,0 +1,172 @@
+// The queue at work over all organizations, for the operator: lanes, holds, entries. It calls the functions of
+// `svc queue`, as the API has no route for them.
+import { parseWith } from '../../../src/core/api/validate.ts';
+import { queueStates } from '../../../src/outbound/deliveries/queue-queries.ts';
+import { waitReasons } from '../../../src/outbound/deliveries/status.ts';
+import { holdQueue, listHolds, releaseHold } from '../../../src/outbound/queue/desk/holds.ts';
+import {
+  dropDeliveries,
+  listQueue,
+  retryDeliveries,
+} from '../../../src/outbound/queue/desk/queue.ts';
+import {
+  holdTarget,
+  listQueueQuery,
+  type QueueEntry,
+} from '../../../src/outbound/queue/desk/queue-schema.ts';
+import { type LaneView, queueSnapshot } from '../../../src/outbound/queue/lanes/lane-report.ts';
+import { sparkline } from '../charts.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Action, Asked, Form, Page } from '../page.ts';
+import { button, choice, field, filters, form, link, state, table, time } from '../parts.ts';
+
+const perPage = 50;
+
+const given = (values: object) =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
+  );
+
+async function lanes({ app }: Asked): Promise<Part> {
+  const {
+    counts,
+    countedUpTo,
+    workers,
+    idleWorkers,
+    takenPerSecond,
+    pace,
+    lanes: all,
+  } = await queueSnapshot(app);
+  const number = (count: number) =>
+    `${count.toLocaleString('en')}${count >= countedUpTo ? '+' : ''}`;
+  return together(
+    html`<ul class="tiles">${Object.entries(counts).map(([name, count]) => html`<li><strong>${number(count)}</strong> ${name}</li>`)}
+      <li><strong>${takenPerSecond.toLocaleString('en')}/s</strong> ${sparkline('Accepted by servers each second', pace)}</li>
+      <li><strong>${workers - idleWorkers} of ${workers}</strong> daemons at work</li></ul>`,
+    all.length > 0 && html`<h2>Lanes</h2>`,
+    all.length > 0 && laneTable(all),
+  );
+}
+
+function laneTable(all: readonly LaneView[]): Part {
+  const heads = ['Lane', 'In flight', 'Waiting', 'A minute', 'A second', 'Pace', 'Closed until'];
+  const rows = all.map(
+    ({ lane, inFlight, window, waiting, perMinute, takenPerSecond, pace, closedUntil }) =>
+      html`<tr><td>${lane}</td><td>${inFlight} of ${window}</td><td>${waiting}</td><td>${perMinute ?? 'no limit'}</td>
+        <td>${takenPerSecond}</td><td>${sparkline('Pace', pace)}</td><td>${closedUntil && time(closedUntil)}</td></tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Lanes"><table>
+    <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+async function entries(asked: Asked): Promise<Part> {
+  const { app, query } = asked;
+  const { state: wanted, waitReason, domain, page } = query;
+  const filter = given({ state: wanted, waitReason, domain, page, limit: perPage });
+  const found = await listQueue(app, parseWith(listQueueQuery, filter, 'query'));
+  return together(
+    html`<h2>Entries</h2>`,
+    filters(html`
+      ${choice({ name: 'state', label: 'State', options: queueStates, value: wanted })}
+      ${choice({ name: 'waitReason', label: 'Waits for', options: waitReasons, value: waitReason })}
+      ${field({ name: 'domain', label: 'Recipient domain', value: domain, type: 'search' })}
+    `),
+    table<QueueEntry>(
+      asked,
+      found,
+      [
+        ['Recipient', ({ recipient }) => recipient],
+        ['State', (entry) => html`${state(entry.state)} ${entry.waitReason}`],
+        ['Due', ({ dueAt }) => dueAt && time(dueAt)],
+        ['Attempts', ({ attemptCount }) => attemptCount],
+        ['Last words', ({ lastWords }) => lastWords],
+        ['Organization', ({ organizationId }) => html`<code>${organizationId}</code>`],
+        [
+          'Actions',
+          ({ id }) =>
+            html`${button(asked, { action: 'retry', label: 'Retry now', fields: { id } })}
+            ${button(asked, { action: 'drop', label: 'Drop', fields: { id } })}`,
+        ],
+      ],
+      'No entry fits: the queue has nothing of it.',
+    ),
+  );
+}
+
+async function holds(asked: Asked): Promise<Part> {
+  const items = await listHolds(asked.app);
+  return together(
+    html`<h2>Holds</h2>`,
+    table(
+      asked,
+      { items },
+      [
+        [
+          'Holds',
+          ({ domain, organizationId, messageId, deliveryId }) =>
+            [domain, organizationId, messageId, deliveryId].filter(Boolean).join(', '),
+        ],
+        ['State', ({ state: word }) => state(word)],
+        ['Set aside', ({ held }) => held],
+        ['Note', ({ note }) => note],
+        ['Since', ({ createdAt }) => time(createdAt)],
+        [
+          'Actions',
+          ({ id }) => button(asked, { action: 'release', label: 'Release', fields: { id } }),
+        ],
+      ],
+      'Nothing is held.',
+    ),
+    form(
+      asked,
+      'hold',
+      'Hold',
+      html`
+      ${field({ name: 'domain', label: 'Recipient domain', isRequired: true })}
+      ${field({ name: 'note', label: 'Note' })}
+    `,
+    ),
+  );
+}
+
+const here = '/console/queue';
+const act = (run: (asked: Asked, form: Form) => Promise<unknown>): Action => ({
+  needs: 'operator',
+  async run(asked, fields) {
+    await run(asked, fields);
+    return here;
+  },
+});
+
+export const queuePages: readonly Page[] = [
+  {
+    path: '/queue',
+    label: 'Queue',
+    needs: 'operator',
+    async show(asked) {
+      const [first, ...parts] = await Promise.all([lanes(asked), holds(asked), entries(asked)]);
+      return {
+        title: 'Queue',
+        live: 'often',
+        body: together(
+          html`<p class="note">Of all organizations. ${link('/messages', 'Messages of this one')}</p>`,
+          first,
+          ...parts,
+        ),
+        command: 'svc queue top',
+      };
+    },
+    actions: {
+      retry: act(({ app }, { id = '' }) => retryDeliveries(app, [id])),
+      drop: act(({ app }, { id = '' }) => dropDeliveries(app, [id])),
+      release: act(({ app }, { id = '' }) => releaseHold(app, { holdId: id })),
+      hold: act(({ app }, { domain = '', note = '' }) =>
+        holdQueue(
+          app,
+          parseWith(holdTarget, { domain: domain.trim() }, 'body'),
+          note.trim() || null,
+        ),
+      ),
+    },
+  },
+];
