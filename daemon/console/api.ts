@@ -25,10 +25,14 @@ export interface Download {
   bytes: Buffer | string;
 }
 
+const json = 'application/json';
+
 /** Asks routes as one caller. @throws Refusal for an answer of 400 or more */
 export interface Api {
   get<T>(path: string, query?: Record<string, unknown>): Promise<T>;
   send<T>(method: Exclude<Method, 'GET'>, path: string, body?: object): Promise<T>;
+  /** Sends a text of a media type, such as `text/csv`. */
+  upload<T>(path: string, type: string, text: string): Promise<T>;
   /** Asks for a file. */
   file(path: string): Promise<Download>;
 }
@@ -64,26 +68,27 @@ export function apiFor(
   passes: Passes,
   { caller, address }: { caller: Caller; address: string },
 ): Api {
-  const ask = async (method: Method, url: string, body?: object) =>
+  const ask = async (method: Method, url: string, payload?: string, type = json) =>
     passes.during(caller, async (secret) => {
       const answer = await inject({
         method,
         url,
         remoteAddress: address,
-        headers: { 'x-api-key': secret, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { payload: JSON.stringify(body) }),
+        headers: { 'x-api-key': secret, ...(payload !== undefined && { 'content-type': type }) },
+        ...(payload !== undefined && { payload }),
       });
       if (answer.statusCode < 400) return answer;
       const parsed: object = answer.body === '' ? {} : JSON.parse(answer.body);
       throw new Refusal(answer.statusCode, parsed, String(answer.headers['x-request-id']));
     });
-  const read = async (method: Method, url: string, body?: object) => {
-    const answer = await ask(method, url, body);
+  const read = async (...asked: Parameters<typeof ask>) => {
+    const answer = await ask(...asked);
     return answer.body === '' ? {} : JSON.parse(answer.body);
   };
   return {
     get: (path, query = {}) => read('GET', withQuery(path, query)),
-    send: (method, path, body) => read(method, path, body),
+    send: (method, path, body) => read(method, path, body && JSON.stringify(body)),
+    upload: (path, type, text) => read('POST', path, text, type),
     async file(path) {
       const { headers, rawPayload } = await ask('GET', path);
       return {

@@ -42,8 +42,8 @@ export function inWords(value: unknown): Part {
 
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const { email, name } = value as { email?: string; name?: string };
-  return email ?? name ?? JSON.stringify(value);
+  const { email, identifier, name } = value as Record<'email' | 'identifier' | 'name', unknown>;
+  return String(email ?? identifier ?? name ?? JSON.stringify(value));
 }
 
 const longestTitle = 200;

@@ -37,6 +37,7 @@ async function makeInstallation(post: Post): Promise<void> {
 /** Makes a resource for each page of one. */
 export async function fillPages(post: Post, mailbox: string): Promise<void> {
   await post('/v1/contacts', { email: 'ada@example.com', name: `${probe}${turned}`, tags: ['a'] });
+  await post('/v1/contact-groups', { name: probe.slice(0, 80) });
   await post('/v1/webhooks', { name: 'n', url: 'https://hooks.example.com/x', events: ['*'] });
   await post('/v1/api-keys', { name: probe.slice(0, 60), role: 'viewer' });
   await post('/v1/email/blocks', { address: 'blocked@example.com' });
@@ -77,7 +78,7 @@ export async function findPaths(
       continue;
     }
     const pattern = new RegExp(
-      `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!(?:new|events)["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
+      `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!(?:new|events|import|install)["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
     );
     const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
     for (const known of [sent, ...paths.values()]) {

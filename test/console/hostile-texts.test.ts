@@ -62,6 +62,7 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
       if (method !== 'POST' || !path.endsWith('/render')) throw new Error('a look changes nothing');
       return filled(await world.api('POST', path, body), next) as never;
     },
+    upload: () => Promise.reject(new Error('a look changes nothing')),
     file: async () => ({ contentType: 'text/plain', disposition: 'attachment', bytes: '' }),
   };
   return {

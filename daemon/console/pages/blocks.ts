@@ -1,67 +1,151 @@
-// Blocked addresses: no mail goes there.
-import { html, together } from '../html.ts';
-import type { Asked, Form, Page } from '../page.ts';
-import { button, choice, field, filters, form, type List, table, time } from '../parts.ts';
+// Blocked addresses, and the import of another service's list.
+import { type ImportReport, importBlocks } from '../../../src/people/blocks/import.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import {
+  button,
+  choice,
+  field,
+  filters,
+  form,
+  type List,
+  link,
+  orAgain,
+  table,
+  time,
+} from '../parts.ts';
 
 interface Block {
   id: string;
   address: string;
   reason: string;
+  messageId: string | null;
   createdAt: string;
 }
 
-const reasons = ['bounce', 'complaint', 'unsubscribe', 'manual'];
+const reasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { address, reason, page } = asked.query;
+  const found = await asked.api.get<List<Block>>('/v1/email/blocks', { address, reason, page });
+  const body = together(
+    problem,
+    asked.may('blocks:write') && html`<p>${link('/blocks/import', 'Import a list')}</p>`,
+    filters(html`
+      ${field({ name: 'address', label: 'Address', value: address, type: 'search' })}
+      ${choice({ name: 'reason', label: 'Reason', options: reasons, value: reason })}
+    `),
+    table(
+      asked,
+      found,
+      [
+        ['Address', (block) => block.address],
+        [
+          'Reason',
+          ({ reason: why, messageId }) => (messageId ? link(`/messages/${messageId}`, why) : why),
+        ],
+        ['Since', ({ createdAt }) => time(createdAt)],
+        [
+          'Actions',
+          ({ id }) =>
+            asked.may('blocks:delete') &&
+            button(asked, { action: 'delete', label: 'Remove', fields: { id } }),
+        ],
+      ],
+      'No address is blocked. Hard bounces and complaints are blocked by themselves.',
+    ),
+    asked.may('blocks:write') &&
+      form(
+        asked,
+        'add',
+        'Block',
+        html`
+        ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
+        ${choice({ name: 'reason', label: 'Reason', options: reasons, value: given['reason'] ?? 'manual' })}
+      `,
+      ),
+  );
+  return {
+    title: 'Blocked addresses',
+    body,
+    command: 'svc blocks list',
+    request: 'GET /v1/email/blocks',
+  };
+}
+
+function importPage(asked: Asked, given: Form, ...above: Part[]): View {
+  return {
+    title: 'Import blocked addresses',
+    body: together(
+      ...above,
+      form(
+        asked,
+        'preview',
+        'Show what would change',
+        html`
+        ${field({ name: 'file', label: 'Text of a list', type: 'textarea', value: given['file'], rows: 14, isRequired: true, hint: 'Addresses, or the export of another service. "svc blocks import" reads larger files.' })}
+        ${choice({ name: 'reason', label: 'Reason, where the list has none', options: reasons, value: given['reason'] ?? 'manual' })}
+      `,
+        given['file'] !== undefined && above.length > 0
+          ? [{ action: 'import', label: 'Import this text' }]
+          : [],
+      ),
+    ),
+    command: 'svc blocks import list.csv --dry-run',
+  };
+}
+
+function group(title: string, { count, first }: ImportReport['added' | 'rejected']): Part {
+  if (count === 0) return null;
+  return html`<h2>${title}: ${count.toLocaleString('en')}</h2>
+    <ul>${first.map(({ line, address, reason }) => html`<li>Line ${line}: ${address} ${reason}</li>`)}</ul>`;
+}
+
+function report({ dryRun, title, rows, added, existing, skipped, rejected }: ImportReport): Part {
+  return html`<section aria-label="Result" class="mail">
+    <p><strong>${dryRun ? 'Nothing was changed yet.' : 'Done.'}</strong> ${title}: ${rows.toLocaleString('en')} rows,
+      ${existing.count.toLocaleString('en')} exist already.</p>
+    ${group(dryRun ? 'Would be added' : 'Added', added)} ${group('Skipped: no blocks', skipped)} ${group('Rejected', rejected)}
+  </section>`;
+}
+
+/** Imports as `svc blocks import` does: the API has no route for it. */
+const importer = (dryRun: boolean) => ({
+  needs: 'blocks:write' as const,
+  run: (asked: Asked, given: Form) =>
+    orAgain(
+      async () => {
+        const { app, caller } = asked;
+        const reason = reasons.find((one) => one === given['reason']) ?? 'manual';
+        const bytes = (async function* () {
+          yield Buffer.from(given['file'] ?? '');
+        })();
+        const done = await importBlocks(app, caller, bytes, { reason, dryRun });
+        return importPage(asked, dryRun ? given : {}, report(done));
+      },
+      (problem) => importPage(asked, given, problem),
+    ),
+});
 
 export const blockPages: readonly Page[] = [
   {
     path: '/blocks',
     label: 'Blocks',
     needs: 'blocks:read',
-    async show(asked) {
-      const { address, reason, page } = asked.query;
-      const found = await asked.api.get<List<Block>>('/v1/email/blocks', { address, reason, page });
-      return {
-        title: 'Blocked addresses',
-        body: together(
-          filters(html`
-            ${field({ name: 'address', label: 'Address', value: address, type: 'search' })}
-            ${choice({ name: 'reason', label: 'Reason', options: reasons, value: reason })}
-          `),
-          table(
-            asked,
-            found,
-            [
-              ['Address', (block) => block.address],
-              ['Reason', (block) => block.reason],
-              ['Since', ({ createdAt }) => time(createdAt)],
-              [
-                'Actions',
-                ({ id }) =>
-                  asked.may('blocks:delete') &&
-                  button(asked, { action: 'delete', label: 'Remove', fields: { id } }),
-              ],
-            ],
-            'No address is blocked. Hard bounces and complaints are blocked by themselves.',
-          ),
-          asked.may('blocks:write') &&
-            form(
-              asked,
-              'add',
-              'Block',
-              field({ name: 'address', label: 'Address', isRequired: true }),
-            ),
-        ),
-        command: 'svc blocks list',
-        request: 'GET /v1/email/blocks',
-      };
-    },
+    show: (asked) => list(asked, {}),
     actions: {
       add: {
         needs: 'blocks:write',
-        async run({ api }: Asked, { address = '' }: Form) {
-          await api.send('POST', '/v1/email/blocks', { address: address.trim() });
-          return '/console/blocks';
-        },
+        run: (asked, given) =>
+          orAgain(
+            async () => {
+              const { address = '', reason } = given;
+              const body = { address: address.trim(), ...(reason && { reason }) };
+              await asked.api.send('POST', '/v1/email/blocks', body);
+              return '/console/blocks';
+            },
+            (problem) => list(asked, given, problem),
+          ),
       },
       delete: {
         needs: 'blocks:delete',
@@ -71,5 +155,11 @@ export const blockPages: readonly Page[] = [
         },
       },
     },
+  },
+  {
+    path: '/blocks/import',
+    needs: 'blocks:write',
+    show: async (asked) => importPage(asked, {}),
+    actions: { preview: importer(true), import: importer(false) },
   },
 ];

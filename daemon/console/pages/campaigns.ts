@@ -1,12 +1,40 @@
-// Campaigns, their runs, and what a run did.
+// Campaigns: made, changed, estimated and run. campaign-run.ts shows one run.
+import { newToken } from '../../../src/platform/runtime/tokens.ts';
+import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Page, Titled } from '../page.ts';
-import { button, choice, facts, filters, type List, link, state, table, time } from '../parts.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import {
+  addressesIn,
+  button,
+  facts,
+  field,
+  form,
+  type List,
+  link,
+  orAgain,
+  state,
+  table,
+  time,
+} from '../parts.ts';
+import { runPages } from './campaign-run.ts';
 
 interface Campaign {
   id: string;
   name: string;
-  email: { subject: string | null };
+  email: {
+    subject?: string;
+    html?: string;
+    text?: string;
+    templateSlug?: string;
+    unsubscribeGroupId?: string;
+  };
+  from: { email: string } | null;
+  audience: {
+    includeTags: readonly string[];
+    excludeTags: readonly string[];
+    groupIds: readonly string[];
+    contactIds: readonly string[];
+  };
   updatedAt: string;
 }
 
@@ -20,55 +48,87 @@ interface Run {
   createdAt: string;
 }
 
-interface Recipient {
-  contactId: string;
-  outcome: string;
-  reason: string | null;
-  messageId: string | null;
-  status: string | null;
-}
-
 interface Estimate {
   total: number;
   dispatch: number;
   skipped: Record<string, number>;
+  firstAt: string | null;
+  lastAt: string | null;
+  limitedBy: string | null;
 }
 
-const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
-const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
-const moves: ReadonlyMap<string, readonly string[]> = new Map([
-  ['running', ['pause', 'cancel']],
-  ['scheduled', ['pause', 'cancel']],
-  ['paused', ['resume', 'cancel']],
-  ['held', ['resume', 'cancel']],
-]);
-const outcomes = ['dispatched', 'skipped', 'failed'];
+const pathOf = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
+const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
+const counted = (count: number) => count.toLocaleString('en');
 
-async function one(asked: Asked): Promise<Titled> {
-  const { api, may, query } = asked;
-  const path = campaignPath(asked);
-  const [campaign, runs] = await Promise.all([
-    api.get<Campaign>(path),
-    api.get<List<Run>>(`${path}/runs`, { cursor: query['cursor'] }),
-  ]);
+function fieldsOf(given: Form): Part {
+  const line = (name: string, label: string, hint?: string) =>
+    field({ name, label, value: given[name], ...(hint !== undefined && { hint }) });
+  return html`
+    ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
+    ${line('from', 'From', 'Empty: the default sender')}
+    ${line('subject', 'Subject')}
+    ${field({ name: 'html', label: 'HTML', type: 'textarea', value: given['html'], rows: 8 })}
+    ${line('templateSlug', 'Template', 'Its slug, instead of subject and HTML')}
+    ${line('includeTags', 'Contacts with one of these tags')}
+    ${line('excludeTags', 'But none of these tags')}
+    ${line('groupIds', 'Members of these groups', 'grp_…, divided by commas')}
+    ${line('unsubscribeGroupId', 'Group to unsubscribe from')}
+    <label><span><input type="checkbox" name="transactional" value="1" checked=${given['transactional'] === '1'} /> mail that everybody must get, without a group to unsubscribe from</span></label>
+  `;
+}
+
+function bodyOf(given: Form): object {
+  const text = (name: string) => given[name]?.trim() || undefined;
+  const { html: page } = given;
+  const from = text('from');
+  return {
+    name: text('name'),
+    email: {
+      subject: text('subject'),
+      ...(page && { html: page }),
+      templateSlug: text('templateSlug'),
+      unsubscribeGroupId: text('unsubscribeGroupId'),
+    },
+    from: from ? { email: from } : null,
+    audience: {
+      includeTags: addressesIn(given['includeTags']),
+      excludeTags: addressesIn(given['excludeTags']),
+      groupIds: addressesIn(given['groupIds']),
+    },
+    transactional: given['transactional'] === '1',
+  };
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { api, query, may } = asked;
+  const found = await api.get<List<Campaign>>('/v1/campaigns', { page: query['page'] });
   const body = together(
-    facts(campaign, [
-      ['Subject', 'email.subject'],
-      ['From', 'from.email'],
-      ['Tags', 'audience.includeTags'],
-      ['Without tags', 'audience.excludeTags'],
-      ['Groups', 'audience.groupIds'],
-      ['Id', 'id'],
-    ]),
-    html`<div class="row">${button(asked, { action: 'estimate', label: 'Estimate a run' })}</div>`,
-    may('campaigns:run') &&
-      html`<p class="note">"svc campaigns run" starts a run after its estimate.</p>`,
+    problem,
+    table(
+      asked,
+      found,
+      [
+        ['Name', ({ id, name }) => link(`/campaigns/${id}`, name)],
+        ['Subject', ({ email }) => email.subject ?? email.templateSlug],
+        ['Changed', ({ updatedAt }) => time(updatedAt)],
+      ],
+      'There is no campaign yet: "svc campaigns create" makes one, and so does the form below.',
+    ),
+    may('campaigns:write') && html`<h2>Make a campaign</h2>`,
+    may('campaigns:write') && form(asked, 'make', 'Make the campaign', fieldsOf(given)),
+  );
+  return { title: 'Campaigns', body, command: 'svc campaigns list', request: 'GET /v1/campaigns' };
+}
+
+function runs(asked: Asked, found: List<Run>): Part {
+  return together(
     html`<h2>Runs</h2>`,
     table(
       asked,
-      runs,
+      found,
       [
-        ['Run', ({ id }) => link(`/campaigns/${asked.params['id']}/runs/${id}`, id.slice(-8))],
+        ['Run', ({ id }) => link(`${ownPath(asked)}/runs/${id}`, id.slice(-8))],
         ['Status', ({ status }) => state(status)],
         [
           'Sent',
@@ -82,120 +142,160 @@ async function one(asked: Asked): Promise<Titled> {
       'There was no run yet.',
     ),
   );
-  return { title: campaign.name, body };
 }
 
-async function oneRun(asked: Asked): Promise<Part> {
-  const { api, may, query } = asked;
-  const { outcome, cursor } = query;
-  const [run, recipients] = await Promise.all([
-    api.get<Run>(runPath(asked)),
-    api.get<List<Recipient>>(`${runPath(asked)}/recipients`, { outcome, cursor }),
+async function one(asked: Asked): Promise<View> {
+  const { api, may, query, params } = asked;
+  const [campaign, found] = await Promise.all([
+    api.get<Campaign>(pathOf(asked)),
+    api.get<List<Run>>(`${pathOf(asked)}/runs`, { cursor: query['cursor'] }),
   ]);
-  return together(
-    may('campaigns:run') &&
-      html`<div class="row">${(moves.get(run.status) ?? []).map((move) => button(asked, { action: move, label: move }))}</div>`,
-    html`<p>${state(run.status)}</p><progress max=${run.totalRecipients ?? 1} value=${run.dispatchedCount + run.skippedCount + run.failedCount}></progress>`,
-    facts(run, [
-      ['Recipients', 'totalRecipients'],
-      ['Sent', 'dispatchedCount'],
-      ['Skipped', 'skippedCount'],
-      ['Failed', 'failedCount'],
-      ['Delivered', 'stats.delivered'],
-      ['Opened', 'stats.opened'],
-      ['Clicked', 'stats.clicked'],
-      ['Bounced', 'stats.bounced'],
-      ['Complaints', 'stats.complained'],
-      ['Waits for', 'waitReason'],
-      ['Held because', 'holdDetail'],
+  const body = together(
+    html`<div class="row">
+      ${link(`${ownPath(asked)}/estimate`, may('campaigns:run') ? 'Estimate and run' : 'Estimate a run')}
+      ${may('campaigns:write') && button(asked, { action: 'duplicate', label: 'Copy' })}
+      ${may('campaigns:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+    </div>`,
+    facts(campaign, [
+      ['Subject', 'email.subject'],
+      ['Template', 'email.templateSlug'],
+      ['From', 'from.email'],
+      ['Tags', 'audience.includeTags'],
+      ['Without tags', 'audience.excludeTags'],
+      ['Groups', 'audience.groupIds'],
+      ['Single contacts', 'audience.contactIds.length'],
+      ['Group to unsubscribe from', 'email.unsubscribeGroupId'],
+      ['Id', 'id'],
     ]),
-    html`<h2>Recipients</h2>`,
-    filters(choice({ name: 'outcome', label: 'Outcome', options: outcomes, value: outcome })),
-    table(
-      asked,
-      recipients,
-      [
-        ['Contact', ({ contactId }) => link(`/contacts/${contactId}`, contactId.slice(-8))],
-        ['Outcome', (one) => state(one.outcome)],
-        ['Reason', ({ reason }) => reason],
-        ['Message', ({ messageId, status }) => messageId && link(`/messages/${messageId}`, status)],
-      ],
-      'Nobody has this outcome.',
-    ),
+    campaign.email.html !== undefined &&
+      html`<details><summary>Its HTML</summary><pre>${campaign.email.html}</pre></details>`,
+    may('campaigns:run') &&
+      html`<details><summary>Send a test</summary>${form(asked, 'test', 'Send the test', field({ name: 'to', label: 'To', value: 'inbox@sandbox.test', isRequired: true }))}</details>`,
+    runs(asked, found),
+  );
+  return {
+    title: campaign.name,
+    body,
+    command: `svc campaigns runs ${params['id']}`,
+    request: `GET ${pathOf(asked)}`,
+  };
+}
+
+function estimated({ total, dispatch, skipped, firstAt, lastAt, limitedBy }: Estimate): Part {
+  const left = Object.entries(skipped).filter(([, count]) => count > 0);
+  return together(
+    html`<p><strong>${counted(dispatch)}</strong> of ${counted(total)} contacts would get a mail,
+      ${firstAt && html` the first ${time(firstAt)}`}${lastAt && html`, the last ${time(lastAt)}`}${limitedBy && `, slowed by ${limitedBy}`}.</p>`,
+    html`<ul>${left.map(([why, count]) => html`<li>${counted(count)} left out: ${why}</li>`)}</ul>`,
   );
 }
 
-const move = (verb: string) => ({
-  needs: 'campaigns:run' as const,
-  async run(asked: Asked) {
-    await asked.api.send('POST', `${runPath(asked)}/${verb}`, {});
-    return `/console/campaigns/${asked.params['id']}/runs/${asked.params['runId']}`;
-  },
-});
+/** Draws an estimate, and the form that runs exactly this campaign at that time. */
+async function estimate(asked: Asked): Promise<View> {
+  const { api, may, query, app } = asked;
+  const scheduledFor = query['at'] ? `${query['at']}:00Z` : undefined;
+  const [campaign, found] = await Promise.all([
+    api.get<Campaign>(pathOf(asked)),
+    api.get<Estimate>(`${pathOf(asked)}/estimate`, { scheduledFor }),
+  ]);
+  const body = together(
+    html`<form method="get" class="filters">${field({ name: 'at', label: 'Start (UTC); empty: now', type: 'datetime-local', value: query['at'] })}<button>Estimate</button></form>`,
+    estimated(found),
+    may('campaigns:run') &&
+      form(
+        asked,
+        'run',
+        scheduledFor ? 'Schedule the run' : 'Start the run',
+        html`
+        <input type="hidden" name="updatedAt" value=${campaign.updatedAt} />
+        <input type="hidden" name="once" value=${newToken(app.random)} />
+        <input type="hidden" name="scheduledFor" value=${scheduledFor} />
+        <label><span><input type="checkbox" name="onlyNew" value="1" /> leave out contacts of earlier runs</span></label>
+      `,
+      ),
+    html`<p>${link(ownPath(asked), 'Back to the campaign')}</p>`,
+  );
+  return {
+    title: `Run “${campaign.name}”`,
+    body,
+    command: `svc campaigns estimate ${asked.params['id']}`,
+    request: `GET ${pathOf(asked)}/estimate`,
+  };
+}
+
+/** Runs a campaign, unless it was changed after the look. */
+async function run(asked: Asked, given: Form): Promise<string | View> {
+  const { updatedAt } = await asked.api.get<Campaign>(pathOf(asked));
+  if (updatedAt !== given['updatedAt']) {
+    const again = withQuery(`${ownPath(asked)}/estimate`, asked.query);
+    return {
+      status: 409,
+      title: 'The campaign was changed',
+      body: html`<p class="problem" role="alert">Somebody changed it after you looked, so nothing was started.</p><p>${link(again, 'Look again')}</p>`,
+    };
+  }
+  const { id } = await asked.api.send<Run>('POST', `${pathOf(asked)}/runs`, {
+    idempotencyKey: given['once'],
+    scheduledFor: given['scheduledFor'] || null,
+    ...(given['onlyNew'] === '1' && { onlyNew: true }),
+  });
+  return `/console${ownPath(asked)}/runs/${id}`;
+}
 
 export const campaignPages: readonly Page[] = [
   {
     path: '/campaigns',
     label: 'Campaigns',
     needs: 'campaigns:read',
-    async show(asked) {
-      const found = await asked.api.get<List<Campaign>>('/v1/campaigns', {
-        page: asked.query['page'],
-      });
-      return {
-        title: 'Campaigns',
-        body: table(
-          asked,
-          found,
-          [
-            ['Name', ({ id, name }) => link(`/campaigns/${id}`, name)],
-            ['Subject', ({ email }) => email.subject],
-            ['Changed', ({ updatedAt }) => time(updatedAt)],
-          ],
-          'There is no campaign yet: "svc campaigns create" makes one.',
-        ),
-        command: 'svc campaigns list',
-        request: 'GET /v1/campaigns',
-      };
+    show: (asked) => list(asked, {}),
+    actions: {
+      make: {
+        needs: 'campaigns:write',
+        run: (asked, given) =>
+          orAgain(
+            async () => {
+              const body = { channel: 'email', ...bodyOf(given) };
+              const { id } = await asked.api.send<Campaign>('POST', '/v1/campaigns', body);
+              return `/console/campaigns/${id}`;
+            },
+            (problem) => list(asked, given, problem),
+          ),
+      },
     },
   },
   {
     path: '/campaigns/:id',
     needs: 'campaigns:read',
-    async show(asked) {
-      return {
-        ...(await one(asked)),
-        command: `svc campaigns runs ${asked.params['id']}`,
-        request: `GET ${campaignPath(asked)}`,
-      };
-    },
+    show: one,
     actions: {
-      estimate: {
-        needs: 'campaigns:read',
+      duplicate: {
+        needs: 'campaigns:write',
         async run(asked) {
-          const found = await asked.api.get<Estimate>(`${campaignPath(asked)}/estimate`);
-          const skipped = Object.entries(found.skipped).filter(([, count]) => count > 0);
-          return {
-            title: 'Estimate',
-            body: html`<p>${found.dispatch.toLocaleString('en')} of ${found.total.toLocaleString('en')} contacts would get it now.</p>
-              <ul>${skipped.map(([why, count]) => html`<li>${count.toLocaleString('en')} skipped: ${why}</li>`)}</ul>
-              <p>${link(`/campaigns/${asked.params['id']}`, 'Back to the campaign')}</p>`,
-            command: `svc campaigns estimate ${asked.params['id']}`,
-            request: `GET ${campaignPath(asked)}/estimate`,
-          };
+          const { id } = await asked.api.send<Campaign>('POST', `${pathOf(asked)}/duplicate`, {});
+          return `/console/campaigns/${id}`;
+        },
+      },
+      test: {
+        needs: 'campaigns:run',
+        async run(asked, { to }) {
+          await asked.api.send('POST', `${pathOf(asked)}/test`, { to: addressesIn(to) });
+          return `/console${asked.path}`;
+        },
+      },
+      delete: {
+        needs: 'campaigns:delete',
+        async run(asked) {
+          await asked.api.send('DELETE', pathOf(asked));
+          return '/console/campaigns';
         },
       },
     },
   },
   {
-    path: '/campaigns/:id/runs/:runId',
+    path: '/campaigns/:id/estimate',
     needs: 'campaigns:read',
-    show: async (asked) => ({
-      title: 'Run of a campaign',
-      live: 'exchange',
-      body: await oneRun(asked),
-      request: `GET ${runPath(asked)}`,
-    }),
-    actions: { pause: move('pause'), resume: move('resume'), cancel: move('cancel') },
+    show: estimate,
+    actions: { run: { needs: 'campaigns:run', run } },
   },
+  ...runPages,
 ];

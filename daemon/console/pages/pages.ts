@@ -4,13 +4,14 @@ import { blockPages } from './blocks.ts';
 import { brandPages } from './brands.ts';
 import { campaignPages } from './campaigns.ts';
 import { contactPages } from './contacts.ts';
+import { conversationPages } from './conversations.ts';
 import { domainPages } from './domains.ts';
 import { extensionPages } from './extensions.ts';
+import { groupPages } from './groups.ts';
 import { keyPages } from './keys.ts';
 import { mailboxPages } from './mailboxes.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
-import { peoplePages } from './people.ts';
 import { queuePages } from './queue.ts';
 import { reviewPages } from './review.ts';
 import { senderPages } from './senders.ts';
@@ -28,7 +29,8 @@ export const pages: readonly Page[] = [
   ...senderPages,
   ...blockPages,
   ...contactPages,
-  ...peoplePages,
+  ...groupPages,
+  ...conversationPages,
   ...templatePages,
   ...brandPages,
   ...campaignPages,

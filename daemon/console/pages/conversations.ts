@@ -1,15 +1,19 @@
-// Groups of contacts, and conversations.
+// Conversations, and one with its messages.
+import { conversationStatuses as statuses } from '../../../src/people/conversations/schema.ts';
 import { html, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { button, facts, type List, link, state, table, time } from '../parts.ts';
-
-interface Group {
-  id: string;
-  name: string;
-  description: string | null;
-  memberCount?: number;
-  public?: boolean;
-}
+import {
+  button,
+  choice,
+  facts,
+  field,
+  filters,
+  type List,
+  link,
+  state,
+  table,
+  time,
+} from '../parts.ts';
 
 interface Conversation {
   id: string;
@@ -30,69 +34,35 @@ const move = (verb: 'resolve' | 'archive' | 'reopen') => ({
   },
 });
 
-export const peoplePages: readonly Page[] = [
-  {
-    path: '/groups',
-    label: 'Groups',
-    needs: 'contacts:read',
-    async show(asked) {
-      const [groups, unsubscribing] = await Promise.all([
-        asked.api.get<List<Group>>('/v1/contact-groups', { page: asked.query['page'] }),
-        asked.api.get<List<Group>>('/v1/unsubscribe-groups', { limit: 100 }),
-      ]);
-      return {
-        title: 'Groups',
-        body: together(
-          html`<h2>Groups of contacts</h2>`,
-          table(
-            asked,
-            groups,
-            [
-              ['Name', ({ name }) => name],
-              ['Description', ({ description }) => description],
-              ['Members', ({ memberCount }) => memberCount],
-            ],
-            'There is no group yet: "svc groups create" makes one.',
-          ),
-          html`<h2>Groups to unsubscribe from</h2>`,
-          table(
-            asked,
-            { items: unsubscribing.items },
-            [
-              ['Name', ({ name }) => name],
-              ['Description', ({ description }) => description],
-              ['Shown to recipients', (group) => (group.public ? 'yes' : 'no')],
-            ],
-            'There is no such group yet: "svc unsubscribe-groups create" makes one.',
-          ),
-        ),
-        command: 'svc groups list',
-        request: 'GET /v1/contact-groups',
-      };
-    },
-  },
+export const conversationPages: readonly Page[] = [
   {
     path: '/conversations',
     label: 'Conversations',
     needs: 'conversations:read',
     async show(asked) {
-      const found = await asked.api.get<List<Conversation>>('/v1/conversations', {
-        page: asked.query['page'],
-      });
+      const { status, tag, page } = asked.query;
+      const wanted = { status, tag, page };
+      const found = await asked.api.get<List<Conversation>>('/v1/conversations', wanted);
       return {
         title: 'Conversations',
         live: 'announce',
-        body: table(
-          asked,
-          found,
-          [
-            ['Title', ({ id, title }) => link(`/conversations/${id}`, title || id.slice(-8))],
-            ['Status', ({ status }) => state(status)],
-            ['Tags', ({ tags }) => tags.join(', ')],
-            ['Messages', ({ messageCount }) => messageCount],
-            ['Last', ({ lastActivityAt }) => lastActivityAt && time(lastActivityAt)],
-          ],
-          'There is no conversation yet: "svc conversations create" makes one.',
+        body: together(
+          filters(html`
+          ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
+          ${field({ name: 'tag', label: 'Tag', value: tag })}
+        `),
+          table(
+            asked,
+            found,
+            [
+              ['Title', ({ id, title }) => link(`/conversations/${id}`, title || id.slice(-8))],
+              ['Status', ({ status }) => state(status)],
+              ['Tags', ({ tags }) => tags.join(', ')],
+              ['Messages', ({ messageCount }) => messageCount],
+              ['Last', ({ lastActivityAt }) => lastActivityAt && time(lastActivityAt)],
+            ],
+            'No conversation fits: "svc conversations create" makes one.',
+          ),
         ),
         command: 'svc conversations list',
         request: 'GET /v1/conversations',
