@@ -35,13 +35,13 @@ interface Recipient {
 const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
 const outcomes = ['dispatched', 'skipped', 'failed'];
-const goingOn = new Set(['running', 'scheduled']);
 const stopped = new Set(['paused', 'held']);
 
 function moves(asked: Asked, { status, failedCount }: Run): Part {
   if (!asked.may('campaigns:run')) return null;
   const cancel = button(asked, { action: 'cancel', label: 'Cancel' });
-  if (goingOn.has(status)) {
+  if (status === 'scheduled') return html`<div class="row">${cancel}</div>`;
+  if (status === 'running') {
     return html`<div class="row">${button(asked, { action: 'pause', label: 'Pause' })} ${cancel}</div>`;
   }
   if (stopped.has(status)) {

@@ -1,4 +1,5 @@
 // Campaigns: made, changed, estimated and run. campaign-run.ts shows one run.
+import { createHash } from 'node:crypto';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -35,6 +36,7 @@ interface Campaign {
     groupIds: readonly string[];
     contactIds: readonly string[];
   };
+  transactional: boolean;
   updatedAt: string;
 }
 
@@ -121,6 +123,39 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'Campaigns', body, command: 'svc campaigns list', request: 'GET /v1/campaigns' };
 }
 
+/** Fields of the content that the form has; others would be lost by it. */
+const formFields = new Set(['subject', 'html', 'templateSlug', 'unsubscribeGroupId']);
+
+function isPlain({ email, audience }: Campaign): boolean {
+  return (
+    audience.contactIds.length === 0 && Object.keys(email).every((name) => formFields.has(name))
+  );
+}
+
+/** Returns a campaign as its form has it. */
+function formOf({ name, email, from, audience, transactional }: Campaign): Form {
+  return {
+    name,
+    from: from?.email ?? '',
+    subject: email.subject ?? '',
+    html: email.html ?? '',
+    templateSlug: email.templateSlug ?? '',
+    unsubscribeGroupId: email.unsubscribeGroupId ?? '',
+    includeTags: audience.includeTags.join(', '),
+    excludeTags: audience.excludeTags.join(', '),
+    groupIds: audience.groupIds.join(', '),
+    transactional: transactional ? '1' : '',
+  };
+}
+
+function editing(asked: Asked, campaign: Campaign, given: Form | null): Part {
+  if (!asked.may('campaigns:write')) return null;
+  if (!isPlain(campaign)) {
+    return html`<p class="note">It has more than this form: <code>svc campaigns update ${campaign.id}</code> changes it.</p>`;
+  }
+  return html`<details open=${given !== null}><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(given ?? formOf(campaign)))}</details>`;
+}
+
 function runs(asked: Asked, found: List<Run>): Part {
   return together(
     html`<h2>Runs</h2>`,
@@ -144,13 +179,14 @@ function runs(asked: Asked, found: List<Run>): Part {
   );
 }
 
-async function one(asked: Asked): Promise<View> {
+async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
   const { api, may, query, params } = asked;
   const [campaign, found] = await Promise.all([
     api.get<Campaign>(pathOf(asked)),
     api.get<List<Run>>(`${pathOf(asked)}/runs`, { cursor: query['cursor'] }),
   ]);
   const body = together(
+    problem,
     html`<div class="row">
       ${link(`${ownPath(asked)}/estimate`, may('campaigns:run') ? 'Estimate and run' : 'Estimate a run')}
       ${may('campaigns:write') && button(asked, { action: 'duplicate', label: 'Copy' })}
@@ -171,6 +207,7 @@ async function one(asked: Asked): Promise<View> {
       html`<details><summary>Its HTML</summary><pre>${campaign.email.html}</pre></details>`,
     may('campaigns:run') &&
       html`<details><summary>Send a test</summary>${form(asked, 'test', 'Send the test', field({ name: 'to', label: 'To', value: 'inbox@sandbox.test', isRequired: true }))}</details>`,
+    editing(asked, campaign, given),
     runs(asked, found),
   );
   return {
@@ -207,7 +244,7 @@ async function estimate(asked: Asked): Promise<View> {
         'run',
         scheduledFor ? 'Schedule the run' : 'Start the run',
         html`
-        <input type="hidden" name="updatedAt" value=${campaign.updatedAt} />
+        <input type="hidden" name="digest" value=${digestOf(campaign)} />
         <input type="hidden" name="once" value=${newToken(app.random)} />
         <input type="hidden" name="scheduledFor" value=${scheduledFor} />
         <label><span><input type="checkbox" name="onlyNew" value="1" /> leave out contacts of earlier runs</span></label>
@@ -223,10 +260,15 @@ async function estimate(asked: Asked): Promise<View> {
   };
 }
 
+/** Returns a digest of all that a person sees and confirms. */
+function digestOf(campaign: Campaign): string {
+  return createHash('sha256').update(JSON.stringify(campaign)).digest('base64url');
+}
+
 /** Runs a campaign, unless it was changed after the look. */
 async function run(asked: Asked, given: Form): Promise<string | View> {
-  const { updatedAt } = await asked.api.get<Campaign>(pathOf(asked));
-  if (updatedAt !== given['updatedAt']) {
+  const campaign = await asked.api.get<Campaign>(pathOf(asked));
+  if (digestOf(campaign) !== given['digest']) {
     const again = withQuery(`${ownPath(asked)}/estimate`, asked.query);
     return {
       status: 409,
@@ -266,8 +308,19 @@ export const campaignPages: readonly Page[] = [
   {
     path: '/campaigns/:id',
     needs: 'campaigns:read',
-    show: one,
+    show: (asked) => one(asked, null),
     actions: {
+      change: {
+        needs: 'campaigns:write',
+        run: (asked, given) =>
+          orAgain(
+            async () => {
+              await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
+              return `/console${asked.path}`;
+            },
+            (problem) => one(asked, given, problem),
+          ),
+      },
       duplicate: {
         needs: 'campaigns:write',
         async run(asked) {

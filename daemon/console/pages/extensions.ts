@@ -122,17 +122,18 @@ async function installing(asked: Asked, given: Form, problem: Part = null): Prom
     problem,
     html`<p>Version ${version.version}. Nothing else is granted:</p>`,
     sentences(grantsOf(version)),
-    form(
-      asked,
-      'install',
-      'Accept these grants and install it',
-      html`
+    asked.may('extensions:write') &&
+      form(
+        asked,
+        'install',
+        'Accept these grants and install it',
+        html`
       <input type="hidden" name="version" value=${version.version} />
       <input type="hidden" name="grants" value=${grantsOf(version).join(' ')} />
       ${choice({ name: 'sendMode', label: 'Its mail', options: version.sendModes, value: given['sendMode'] })}
       ${extension.runtime === 'webhook' && field({ name: 'webhookUrl', label: 'URL of its webhook', type: 'url', value: given['webhookUrl'], isRequired: true })}
     `,
-    ),
+      ),
   );
   return { title, body, request: `GET ${path}/versions` };
 }
@@ -255,7 +256,7 @@ export const extensionPages: readonly Page[] = [
   { path: '/extensions', label: 'Extensions', needs: 'extensions:read', show: list },
   {
     path: '/extensions/install/:extensionId',
-    needs: 'extensions:write',
+    needs: 'extensions:read',
     show: (asked) => installing(asked, {}),
     actions: {
       install: {

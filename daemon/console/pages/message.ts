@@ -187,7 +187,7 @@ function actions(asked: Asked, { status, direction }: Message): Part {
   const isWaiting = ['pending', 'queued', 'scheduled', 'processing'].includes(status);
   return html`<div class="row">
     ${may('messages:send') && isWaiting && button(asked, { action: 'cancel', label: 'Cancel' })}
-    ${may('messages:send') && direction === 'outbound' && button(asked, { action: 'resend', label: 'Send again as new' })}
+    ${may('messages:send') && direction === 'outbound' && !isWaiting && button(asked, { action: 'resend', label: 'Send again as new' })}
     ${may('messages:delete') && button(asked, { action: 'delete', label: 'Delete' })}
   </div>`;
 }

@@ -9,7 +9,6 @@ import { button, field, form, link, orAgain } from '../parts.ts';
 interface Workspace {
   workspace: {
     revision: string;
-    overlay: Readonly<Record<string, string>>;
     conflicts: readonly { path: string }[];
   };
   files: Readonly<Record<string, string>>;
@@ -33,19 +32,24 @@ function guard(asked: Asked, { workspace }: Workspace): Part {
 
 async function files(asked: Asked): Promise<View> {
   const { api, may } = asked;
-  const view = await api.get<Workspace>(workspacePath(asked));
-  const { overlay, conflicts, revision } = view.workspace;
+  const [view, changes] = await Promise.all([
+    api.get<Workspace>(workspacePath(asked)),
+    api.get<{ files: readonly { path: string; status: string }[] }>(`${workspacePath(asked)}/diff`),
+  ]);
+  const { conflicts, revision } = view.workspace;
   const rows = Object.entries(view.files).map(
     ([path, content]) =>
-      html`<li>${link(editorOf(asked, path), path)} <small>${content.length.toLocaleString('en')} characters${Object.hasOwn(overlay, path) && ', not saved yet'}</small></li>`,
+      html`<li>${link(editorOf(asked, path), path)} <small>${content.length.toLocaleString('en')} characters</small></li>`,
   );
-  const isStaged = Object.keys(overlay).length > 0;
+  const isStaged = changes.files.length > 0;
   const once = newToken(asked.app.random);
   const body = together(
     conflicts.length > 0 &&
       html`<p class="problem">Main changed these files too: ${conflicts.map(({ path }) => path).join(', ')}. Edit each, then save.</p>`,
     html`<ul>${rows}</ul>`,
-    may('templates:write') && isStaged && html`<h2>Edited, but not saved</h2>`,
+    isStaged && html`<h2>Edited, but not saved</h2>`,
+    isStaged &&
+      html`<ul>${changes.files.map(({ path, status }) => html`<li>${path}: ${status}</li>`)}</ul>`,
     may('templates:write') &&
       isStaged &&
       form(asked, 'save', 'Save as a commit', html`${guard(asked, view)}${messageField}`),
