@@ -160,7 +160,7 @@ export class Console {
   }
 
   /**
-   * Looks at what browsers tell of the page that sent a form. Pages without a referrer send `Origin: null`; then, and
+   * Reads the word of a browser on the page that sent a form. Pages without a referrer send `Origin: null`; then, and
    * where a browser tells nothing, the token of the form decides.
    */
   #isOwnOrigin({ headers }: FastifyRequest): boolean {
@@ -335,7 +335,7 @@ function refuseWithout(asked: Asked, { needs }: Pick<Page | Action, 'needs'>): v
   throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
 }
 
-/** Returns what the API would answer for an error; throws any other. */
+/** Returns the answer of the API for an error; throws any other. */
 function refusalOf(error: unknown, requestId: string): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof ServiceError)) throw error;

@@ -2,7 +2,7 @@
 import { wallTimeIn } from '../../src/platform/runtime/calendar.ts';
 import { Refusal, withQuery } from './api.ts';
 import { html, type Part, together, withZone } from './html.ts';
-import type { Asked, View } from './page.ts';
+import type { Action, Asked, Form, Right, View } from './page.ts';
 
 /** A page of a list, as the API answers it. */
 export interface List<Item> {
@@ -261,6 +261,22 @@ export async function orAgain(
       status,
     };
   }
+}
+
+/** Returns an action of a form that is drawn again, with its values and the error, if the API refuses. */
+export function written(
+  needs: Right,
+  act: (asked: Asked, given: Form) => Promise<string | View>,
+  draw: (asked: Asked, given: Form, problem: Part) => Promise<View> | View,
+): Action {
+  return {
+    needs,
+    run: (asked, given) =>
+      orAgain(
+        () => act(asked, given),
+        (problem) => draw(asked, given, problem),
+      ),
+  };
 }
 
 /** Draws the filters of a list, which are sent as its query. */

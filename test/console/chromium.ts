@@ -29,13 +29,13 @@ export async function startChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-/** A page, and what went wrong on it. */
+/** A page with its faults. */
 export interface WatchedPage {
   page: Page;
   faults: string[];
 }
 
-/** Opens a page of a browser whose requests may go to `origin` only. */
+/** Opens a page. Requests to other places than `origin` are faults. */
 export async function openPage(
   browser: Browser,
   origin: string,

@@ -13,6 +13,7 @@ import {
   orAgain,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Block {
@@ -134,19 +135,16 @@ export const blockPages: readonly Page[] = [
     needs: 'blocks:read',
     show: (asked) => list(asked, {}),
     actions: {
-      add: {
-        needs: 'blocks:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              const { address = '', reason } = given;
-              const body = { address: address.trim(), ...(reason && { reason }) };
-              await asked.api.send('POST', '/v1/email/blocks', body);
-              return '/console/blocks';
-            },
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      add: written(
+        'blocks:write',
+        async (asked, given) => {
+          const { address = '', reason } = given;
+          const body = { address: address.trim(), ...(reason && { reason }) };
+          await asked.api.send('POST', '/v1/email/blocks', body);
+          return '/console/blocks';
+        },
+        list,
+      ),
       delete: {
         needs: 'blocks:delete',
         async run({ api }: Asked, { id = '' }: Form) {

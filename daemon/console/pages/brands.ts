@@ -1,7 +1,7 @@
 // Brands: the looks of mail, and one brand with its CSS, logos and footer.
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { button, field, form, type List, link, orAgain, table, time } from '../parts.ts';
+import { button, field, form, type List, link, table, time, written } from '../parts.ts';
 
 interface Brand {
   slug: string;
@@ -136,19 +136,16 @@ export const brandPages: readonly Page[] = [
     needs: 'brands:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'brands:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              const { slug = '', name = '' } = given;
-              const body = { slug: slug.trim(), name: name.trim() };
-              const made = await asked.api.send<Brand>('POST', '/v1/brands', body);
-              return `/console/brands/${made.slug}`;
-            },
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written(
+        'brands:write',
+        async (asked, given) => {
+          const { slug = '', name = '' } = given;
+          const body = { slug: slug.trim(), name: name.trim() };
+          const made = await asked.api.send<Brand>('POST', '/v1/brands', body);
+          return `/console/brands/${made.slug}`;
+        },
+        list,
+      ),
     },
   },
   {
@@ -156,17 +153,14 @@ export const brandPages: readonly Page[] = [
     needs: 'brands:read',
     show: (asked) => one(asked, null),
     actions: {
-      save: {
-        needs: 'brands:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              await asked.api.send('PATCH', pathOf(asked), changeOf(given));
-              return `/console${asked.path}`;
-            },
-            (problem) => one(asked, given, problem),
-          ),
-      },
+      save: written(
+        'brands:write',
+        async (asked, given) => {
+          await asked.api.send('PATCH', pathOf(asked), changeOf(given));
+          return `/console${asked.path}`;
+        },
+        one,
+      ),
       default: {
         needs: 'brands:write',
         async run(asked) {

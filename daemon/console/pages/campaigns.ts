@@ -12,10 +12,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 import { runPages } from './campaign-run.ts';
 
@@ -151,7 +151,7 @@ function formOf({ name, email, from, audience, transactional }: Campaign): Form 
 function editing(asked: Asked, campaign: Campaign, given: Form | null): Part {
   if (!asked.may('campaigns:write')) return null;
   if (!isPlain(campaign)) {
-    return html`<p class="note">It has more than this form: <code>svc campaigns update ${campaign.id}</code> changes it.</p>`;
+    return html`<p class="note">It has more than a form shows. To change it: <code>${`svc campaigns update ${campaign.id}`}</code></p>`;
   }
   return html`<details open=${given !== null}><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(given ?? formOf(campaign)))}</details>`;
 }
@@ -291,18 +291,15 @@ export const campaignPages: readonly Page[] = [
     needs: 'campaigns:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'campaigns:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              const body = { channel: 'email', ...bodyOf(given) };
-              const { id } = await asked.api.send<Campaign>('POST', '/v1/campaigns', body);
-              return `/console/campaigns/${id}`;
-            },
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written(
+        'campaigns:write',
+        async (asked, given) => {
+          const body = { channel: 'email', ...bodyOf(given) };
+          const { id } = await asked.api.send<Campaign>('POST', '/v1/campaigns', body);
+          return `/console/campaigns/${id}`;
+        },
+        list,
+      ),
     },
   },
   {
@@ -310,17 +307,14 @@ export const campaignPages: readonly Page[] = [
     needs: 'campaigns:read',
     show: (asked) => one(asked, null),
     actions: {
-      change: {
-        needs: 'campaigns:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
-              return `/console${asked.path}`;
-            },
-            (problem) => one(asked, given, problem),
-          ),
-      },
+      change: written(
+        'campaigns:write',
+        async (asked, given) => {
+          await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
+          return `/console${asked.path}`;
+        },
+        one,
+      ),
       duplicate: {
         needs: 'campaigns:write',
         async run(asked) {

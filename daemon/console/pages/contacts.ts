@@ -17,6 +17,7 @@ import {
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Contact {
@@ -211,14 +212,7 @@ export const contactPages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'contacts:write',
-        run: (asked, given) =>
-          orAgain(
-            () => make(asked, given),
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written('contacts:write', make, list),
     },
   },
   {
@@ -232,14 +226,7 @@ export const contactPages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => one(asked, null),
     actions: {
-      change: {
-        needs: 'contacts:write',
-        run: (asked, given) =>
-          orAgain(
-            () => change(asked, given),
-            (problem) => one(asked, given, problem),
-          ),
-      },
+      change: written('contacts:write', change, one),
       delete: {
         needs: 'contacts:delete',
         async run(asked) {

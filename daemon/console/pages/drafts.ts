@@ -8,9 +8,9 @@ import {
   form,
   type List,
   link,
-  orAgain,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Draft {
@@ -159,22 +159,8 @@ export const draftPages: readonly Page[] = [
     needs: 'mailboxes:send',
     show: async (asked) => newMail(asked, asked.query),
     actions: {
-      send: {
-        needs: 'mailboxes:send',
-        run: (asked, given) =>
-          orAgain(
-            () => sendNew(asked, given),
-            (problem) => newMail(asked, given, problem),
-          ),
-      },
-      keep: {
-        needs: 'mailboxes:write',
-        run: (asked, given) =>
-          orAgain(
-            () => keepDraft(asked, mailOf(given)),
-            (problem) => newMail(asked, given, problem),
-          ),
-      },
+      send: written('mailboxes:send', sendNew, newMail),
+      keep: written('mailboxes:write', (asked, given) => keepDraft(asked, mailOf(given)), newMail),
     },
   },
   {
@@ -191,25 +177,15 @@ export const draftPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => draft(asked, null),
     actions: {
-      save: {
-        needs: 'mailboxes:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              await save(asked, given);
-              return `/console${asked.path}`;
-            },
-            (problem) => draft(asked, given, problem),
-          ),
-      },
-      send: {
-        needs: 'mailboxes:send',
-        run: (asked, given) =>
-          orAgain(
-            () => sendKept(asked, given),
-            (problem) => draft(asked, given, problem),
-          ),
-      },
+      save: written(
+        'mailboxes:write',
+        async (asked, given) => {
+          await save(asked, given);
+          return `/console${asked.path}`;
+        },
+        draft,
+      ),
+      send: written('mailboxes:send', sendKept, draft),
       delete: {
         needs: 'mailboxes:delete',
         async run(asked) {

@@ -9,10 +9,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Installation {
@@ -259,14 +259,7 @@ export const extensionPages: readonly Page[] = [
     needs: 'extensions:read',
     show: (asked) => installing(asked, {}),
     actions: {
-      install: {
-        needs: 'extensions:write',
-        run: (asked, given) =>
-          orAgain(
-            () => install(asked, given),
-            (problem) => installing(asked, given, problem),
-          ),
-      },
+      install: written('extensions:write', install, installing),
     },
   },
   {

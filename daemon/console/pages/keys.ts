@@ -13,10 +13,10 @@ import {
   inWords,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Constraints {
@@ -212,14 +212,7 @@ export const keyPages: readonly Page[] = [
     needs: 'keys:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'keys:write',
-        run: (asked, given) =>
-          orAgain(
-            () => make(asked, given),
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written('keys:write', make, list),
     },
   },
   {
@@ -227,22 +220,19 @@ export const keyPages: readonly Page[] = [
     needs: 'keys:read',
     show: (asked) => one(asked, null),
     actions: {
-      change: {
-        needs: 'keys:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              const { name = '', description = '' } = given;
-              await asked.api.send('PATCH', pathOf(asked), {
-                name: name.trim() || null,
-                description: description.trim() || null,
-                constraints: constraintsIn(given),
-              });
-              return `/console${asked.path}`;
-            },
-            (problem) => one(asked, given, problem),
-          ),
-      },
+      change: written(
+        'keys:write',
+        async (asked, given) => {
+          const { name = '', description = '' } = given;
+          await asked.api.send('PATCH', pathOf(asked), {
+            name: name.trim() || null,
+            description: description.trim() || null,
+            constraints: constraintsIn(given),
+          });
+          return `/console${asked.path}`;
+        },
+        one,
+      ),
       rotate: {
         needs: 'keys:write',
         async run(asked, { grace }) {

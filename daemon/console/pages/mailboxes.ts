@@ -9,10 +9,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 import { activityPage } from './activity.ts';
 import { draftPages } from './drafts.ts';
@@ -147,14 +147,7 @@ export const mailboxPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => mailboxes(asked, {}),
     actions: {
-      make: {
-        needs: 'mailboxes:write',
-        run: (asked, given) =>
-          orAgain(
-            () => make(asked, given),
-            (problem) => mailboxes(asked, given, problem),
-          ),
-      },
+      make: written('mailboxes:write', make, mailboxes),
     },
   },
   {

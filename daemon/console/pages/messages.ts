@@ -8,10 +8,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 import { messagePage } from './message.ts';
 
@@ -163,14 +163,7 @@ export const messagePages: readonly Page[] = [
     needs: 'messages:send',
     show: (asked) => compose(asked, asked.query),
     actions: {
-      send: {
-        needs: 'messages:send',
-        run: (asked, given) =>
-          orAgain(
-            () => send(asked, given),
-            (problem) => compose(asked, given, problem),
-          ),
-      },
+      send: written('messages:send', send, compose),
     },
   },
   messagePage,

@@ -88,7 +88,7 @@ async function limits({ app, caller, may }: Asked): Promise<Part> {
     rate &&
       html`<p>${counted(rate.perSecond)} requests a second, ${counted(rate.burst)} at once.</p>`,
     liftedBy && html`<p class="note">Lifted by <code>${liftedBy}</code></p>`,
-    html`<p class="note"><code>svc plan show</code></p>`,
+    html`<p class="note"><code>${'svc plan show'}</code></p>`,
   );
 }
 
@@ -106,7 +106,7 @@ async function health({ api, may, config, now, timezone }: Asked): Promise<Part>
     html`<h2>Health of ${windowHours} hours</h2>`,
     html`<p>${percent(rate(sum('bounced')))} bounced (${percent(maxBounceRate)} hard bounces pause sending),
       ${percent(rate(sum('complained')))} complaints (${percent(maxComplaintRate)} pause it).</p>`,
-    html`<p class="note"><code>svc stats</code></p>`,
+    html`<p class="note"><code>${'svc stats'}</code></p>`,
   );
 }
 

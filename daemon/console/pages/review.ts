@@ -12,10 +12,10 @@ import {
   inWords,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 export interface MailboxAction {
@@ -157,16 +157,14 @@ function editsOf({ to, subject, text }: Form) {
   return { to: addressesIn(to), subject: subject ?? '', text: text ?? '' };
 }
 
-const decide = (verb: 'approve' | 'reject', isEdited: boolean) => (asked: Asked, given: Form) =>
-  orAgain(
-    async () => {
-      const { note = '' } = given;
-      const body = { ...(note !== '' && { note }), ...(isEdited && { edits: editsOf(given) }) };
-      await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
-      return '/console/review';
-    },
-    (problem) => one(asked, given, problem),
-  );
+const decide =
+  (verb: 'approve' | 'reject', isEdited: boolean) =>
+  async (asked: Asked, given: Form): Promise<string> => {
+    const { note = '' } = given;
+    const body = { ...(note !== '' && { note }), ...(isEdited && { edits: editsOf(given) }) };
+    await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
+    return '/console/review';
+  };
 
 export const reviewPages: readonly Page[] = [
   {
@@ -186,9 +184,9 @@ export const reviewPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => one(asked),
     actions: {
-      approve: { needs: 'mailboxes:send', run: decide('approve', false) },
-      edit: { needs: 'mailboxes:send', run: decide('approve', true) },
-      reject: { needs: 'mailboxes:write', run: decide('reject', false) },
+      approve: written('mailboxes:send', decide('approve', false), one),
+      edit: written('mailboxes:send', decide('approve', true), one),
+      reject: written('mailboxes:write', decide('reject', false), one),
     },
   },
   {

@@ -4,7 +4,7 @@ import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { button, field, form, link, orAgain } from '../parts.ts';
+import { button, field, form, link, written } from '../parts.ts';
 
 interface Workspace {
   workspace: {
@@ -117,14 +117,15 @@ async function commit(asked: Asked, given: Form, revision = given['revision']): 
   });
 }
 
-/** Acts on the text of the editor, and shows it again if the API refuses. */
-const edited = (act: (asked: Asked, given: Form) => Promise<void>) => (asked: Asked, given: Form) =>
-  orAgain(
-    async () => {
+/** Returns an action on the text of the editor. */
+const edited = (act: (asked: Asked, given: Form) => Promise<unknown>) =>
+  written(
+    'templates:write',
+    async (asked, given) => {
       await act(asked, given);
       return `/console${ownPath(asked)}/files`;
     },
-    (problem) => editor(asked, given, problem),
+    editor,
   );
 
 export const filePages: readonly Page[] = [
@@ -155,25 +156,16 @@ export const filePages: readonly Page[] = [
     needs: 'templates:read',
     show: (asked) => editor(asked),
     actions: {
-      save: {
-        needs: 'templates:write',
-        run: edited(async (asked, given) => {
-          const { workspace } = await stage(asked, given, given['content'] ?? '');
-          await commit(asked, given, workspace.revision);
-        }),
-      },
-      stage: {
-        needs: 'templates:write',
-        run: edited(async (asked, given) => {
-          await stage(asked, given, given['content'] ?? '');
-        }),
-      },
-      remove: {
-        needs: 'templates:write',
-        run: edited(async (asked, given) => {
-          await stage(asked, given, null);
-        }),
-      },
+      save: edited(async (asked, given) => {
+        const { workspace } = await stage(asked, given, given['content'] ?? '');
+        await commit(asked, given, workspace.revision);
+      }),
+      stage: edited(async (asked, given) => {
+        await stage(asked, given, given['content'] ?? '');
+      }),
+      remove: edited(async (asked, given) => {
+        await stage(asked, given, null);
+      }),
     },
   },
 ];

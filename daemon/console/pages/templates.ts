@@ -17,6 +17,7 @@ import {
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
@@ -230,14 +231,7 @@ export const templatePages: readonly Page[] = [
     needs: 'templates:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'templates:write',
-        run: (asked, given) =>
-          orAgain(
-            () => make(asked, given),
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written('templates:write', make, list),
     },
   },
   {

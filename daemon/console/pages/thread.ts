@@ -9,10 +9,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   time,
   titleOfMail,
+  written,
 } from '../parts.ts';
 import { afterSend, keepDraft, type Outcome } from './drafts.ts';
 
@@ -201,14 +201,6 @@ async function change(asked: Asked, { read, starred, folder, snooze }: Form): Pr
   return ownPath(asked);
 }
 
-/** Acts on a mail that a person wrote, and draws the thread with it again if the API refuses. */
-const written =
-  (act: (asked: Asked, given: Form) => Promise<string | View>) => (asked: Asked, given: Form) =>
-    orAgain(
-      () => act(asked, given),
-      (problem) => thread(asked, given, problem),
-    );
-
 async function reply(asked: Asked, { messageId = '', text = '', all }: Form) {
   const way = all === '1' ? 'reply-all' : 'reply';
   const path = `${mailboxPath(asked)}/messages/${encodeURIComponent(messageId)}/${way}`;
@@ -247,9 +239,9 @@ export const threadPages: readonly Page[] = [
       },
       label: { needs: 'mailboxes:write', run: onLabels('POST') },
       unlabel: { needs: 'mailboxes:write', run: onLabels('DELETE') },
-      reply: { needs: 'mailboxes:send', run: written(reply) },
-      forward: { needs: 'mailboxes:send', run: written(forward) },
-      keep: { needs: 'mailboxes:write', run: written(keep) },
+      reply: written('mailboxes:send', reply, thread),
+      forward: written('mailboxes:send', forward, thread),
+      keep: written('mailboxes:write', keep, thread),
       note: {
         needs: 'mailboxes:write',
         async run(asked, { body = '' }) {

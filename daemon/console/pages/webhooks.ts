@@ -11,10 +11,10 @@ import {
   form,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
+  written,
 } from '../parts.ts';
 
 interface Endpoint {
@@ -274,14 +274,12 @@ export const webhookPages: readonly Page[] = [
     needs: 'webhooks:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'webhooks:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => once(await asked.api.send<Endpoint>('POST', '/v1/webhooks', bodyOf(given))),
-            (problem) => list(asked, given, problem),
-          ),
-      },
+      make: written(
+        'webhooks:write',
+        async (asked, given) =>
+          once(await asked.api.send<Endpoint>('POST', '/v1/webhooks', bodyOf(given))),
+        list,
+      ),
     },
   },
   { path: '/webhooks/events', needs: 'webhooks:read', show: catalogue },
@@ -292,17 +290,14 @@ export const webhookPages: readonly Page[] = [
     actions: {
       test: act((asked) => asked.api.send('POST', `${endpointPath(asked)}/test`)),
       status: act((asked, { status }) => asked.api.send('PATCH', endpointPath(asked), { status })),
-      change: {
-        needs: 'webhooks:write',
-        run: (asked, given) =>
-          orAgain(
-            async () => {
-              await asked.api.send('PATCH', endpointPath(asked), bodyOf(given));
-              return own(asked);
-            },
-            (problem) => one(asked, given, problem),
-          ),
-      },
+      change: written(
+        'webhooks:write',
+        async (asked, given) => {
+          await asked.api.send('PATCH', endpointPath(asked), bodyOf(given));
+          return own(asked);
+        },
+        one,
+      ),
       secret: {
         needs: 'webhooks:write',
         run: async (asked) =>
