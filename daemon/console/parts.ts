@@ -37,7 +37,7 @@ export function inWords(value: unknown): Part {
     return value.map((one: unknown) => textOf(one)).join(', ');
   }
   if (Array.isArray(value)) return inWords(null);
-  return JSON.stringify(value);
+  return textOf(value);
 }
 
 function textOf(value: unknown): string {

@@ -1,56 +1,235 @@
-// `npm run screenshots`: pictures of the console for the documents, from a daemon of its own with a few messages.
+// `npm run screenshots`: twelve pictures of the console for the documents. Store and clock are the same each time, so
+// one machine draws the same bytes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifyDomain } from '../../src/identity/domains/verification.ts';
+import { moveWindows } from '../../src/identity/warming/windows.ts';
+import { storedRun } from '../campaigns/campaigns/fixtures.ts';
+import { arrive } from '../inbox/threads/mails.ts';
 import { repository } from '../support/cli.ts';
-import { daemonHome, until } from '../support/daemon-process.ts';
+import { startPipeline } from '../support/delivery.ts';
 import { chromiumPath, openPage, startChromium } from './chromium.ts';
+import { consoleWorld, type Made, type World } from './world.ts';
 
 const folder = join(repository, 'docs/pictures');
+const dayMs = 24 * 3_600_000;
+const minuteMs = 60_000;
+const days = 14;
+
+/** Content of the pictures, by the day on which it is made. */
+class Story {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  post(path: string, body: object, key?: string): Promise<Made> {
+    return this.world.api('POST', path, body, key);
+  }
+
+  async send(email: string, subject: string): Promise<string> {
+    const html = `<h1>${subject}</h1><p>Thank you for your order. It leaves today.</p><p><a href="https://acme.example/orders">Your orders</a></p>`;
+    const mail = { subject, html, text: `${subject}\n\nThank you for your order.` };
+    const { id } = await this.post('/v1/messages', {
+      channel: 'email',
+      from: { email: 'orders@acme.example' },
+      to: [{ email }],
+      email: mail,
+    });
+    return id;
+  }
+
+  /** Waits for all mail, then for the next full minute, so that no time depends on the machine. */
+  async settle(): Promise<void> {
+    const { clock } = this.world.test;
+    const isUnderWay = async () => {
+      const found = await Promise.all(
+        ['pending', 'queued', 'processing'].map((status) =>
+          this.world.api('GET', `/v1/messages?status=${status}&limit=1`),
+        ),
+      );
+      return found.some(({ items = [] }) => items.length > 0);
+    };
+    while (await isUnderWay()) await clock.advance(100);
+    await clock.advance(minuteMs - (clock.now() % minuteMs));
+  }
+
+  /** Sets up a sending domain that is warmed. */
+  async domain(): Promise<string> {
+    const { app, operator } = this.world.test;
+    const { id } = await this.post('/v1/email/domains', { domain: 'acme.example' });
+    await verifyDomain(app, operator, id, { force: true });
+    await this.post('/v1/email/senders', {
+      email: 'orders@acme.example',
+      name: 'Acme Orders',
+      isDefault: true,
+    });
+    await this.post(`/v1/email/domains/${id}/warming`, {
+      identity: 'new',
+      initialDailyRecipients: 8,
+      dailyGrowthPercent: 20,
+      targetDailyRecipients: 60,
+    });
+    return id;
+  }
+
+  /** Sends two weeks of mail, more each day. */
+  async weeks(): Promise<void> {
+    for (let day = 0; day < days; day++) {
+      for (let sent = 0; sent < 4 + day + (day % 3) * 2; sent++) {
+        const to = sent % 9 === 8 ? 'bounced@simulator.test' : 'delivered@simulator.test';
+        await this.send(to, `Your order ${1_000 + day * 40 + sent}`);
+      }
+      await this.settle();
+      await this.world.test.clock.advance(dayMs - minuteMs);
+      await moveWindows(this.world.test.app);
+    }
+  }
+
+  async inbox(): Promise<string> {
+    const { app } = this.world.test;
+    await arrive(app, {
+      from: 'Grace Hopper <grace@example.com>',
+      subject: 'Wrong colour',
+      text: 'The parcel came today, but the lamp is green. I ordered a blue one.',
+    });
+    await arrive(app, {
+      from: 'Alan Turing <alan@example.org>',
+      subject: 'Invoice for March',
+      text: 'Could you send the invoice once more, as a PDF?',
+    });
+    const text =
+      'Is the reading lamp still in stock?\n\nBest regards\nAda\n\n> On Monday Acme wrote:\n> It will be back soon.';
+    const first = {
+      from: 'Ada Lovelace <ada@example.com>',
+      subject: 'Reading lamp',
+      id: 'lamp@example.com',
+      text,
+    };
+    await arrive(app, first);
+    const mailbox = await this.world.firstMailbox();
+    const { items = [] } = await this.world.api('GET', `/v1/mailboxes/${mailbox}/threads`);
+    const [thread] = items;
+    const path = `/v1/mailboxes/${mailbox}/threads/${thread?.id}`;
+    await this.post(`${path}/notes`, { body: 'Two are left in the warehouse.' });
+    await this.post(`${path}/labels`, { labels: ['sales'] });
+    return `/console/mailboxes/${mailbox}/threads/${thread?.id}`;
+  }
+
+  /** Lets an agent propose an answer. */
+  async proposal(): Promise<string> {
+    const mailbox = await this.world.firstMailbox();
+    const agent = await this.post('/v1/api-keys', {
+      name: 'support-agent',
+      permissions: { mailboxes: ['read', 'send'] },
+      constraints: { mailboxIds: [mailbox] },
+      sendMode: 'approval',
+    });
+    const mail = {
+      to: ['grace@example.com'],
+      subject: 'Re: Wrong colour',
+      text: 'Dear Grace,\n\nI am sorry for the mistake. A blue lamp leaves today; please keep the green one.\n\nAcme',
+    };
+    const { actionId } = (await this.post(
+      `/v1/mailboxes/${mailbox}/messages`,
+      mail,
+      agent.key,
+    )) as unknown as { actionId: string };
+    return `/console/review/${mailbox}/${actionId}`;
+  }
+
+  async template(): Promise<string> {
+    const { id } = await this.post('/v1/templates', {
+      slug: 'order-shipped',
+      name: 'Order shipped',
+      subject: 'Your order {{ order.number }} has shipped',
+      html: '<h1>On its way</h1><p>Dear {{ name }}, your order <b>{{ order.number }}</b> has left our house.</p>',
+    });
+    await this.post(`/v1/templates/${id}/publish`, {});
+    const data = JSON.stringify({ name: 'Ada', order: { number: 'A-17' } }, null, 2);
+    return `/console/templates/${id}/render?data=${encodeURIComponent(data)}`;
+  }
+
+  /** Makes a campaign with a run at half of its way. */
+  async campaign(): Promise<string> {
+    const { app, caller } = this.world.test;
+    for (const name of ['Ada', 'Grace', 'Alan']) {
+      await this.post('/v1/contacts', {
+        email: `${name.toLowerCase()}@example.com`,
+        name,
+        tags: ['customer'],
+      });
+    }
+    const { id } = await this.post('/v1/campaigns', {
+      name: 'Spring sale',
+      channel: 'email',
+      email: { subject: 'Spring sale', html: '<p>It is spring.</p>' },
+      audience: { includeTags: ['customer'] },
+      transactional: true,
+    });
+    const counts = {
+      total_recipients: 1_200,
+      dispatched_count: 640,
+      skipped_count: 22,
+      failed_count: 3,
+    };
+    const run = await storedRun(app, caller, 'running', { campaign_id: id, ...counts });
+    return `/console/campaigns/${id}/runs/${run.id}`;
+  }
+}
+
+async function pathsOf(story: Story): Promise<Record<string, string>> {
+  const domain = await story.domain();
+  await story.weeks();
+  const message = await story.send('bounced@simulator.test', 'Welcome to Acme');
+  await story.settle();
+  return {
+    overview: '/console',
+    messages: '/console/messages',
+    message: `/console/messages/${message}`,
+    thread: await story.inbox(),
+    mailbox: `/console/mailboxes/${await story.world.firstMailbox()}`,
+    proposal: await story.proposal(),
+    domain: `/console/domains/${domain}`,
+    template: await story.template(),
+    run: await story.campaign(),
+    senders: '/console/senders',
+    usage: '/console/usage',
+    queue: '/console/queue',
+  };
+}
+
 const path = await chromiumPath();
 if (path === null)
   throw new Error('No Chromium starts here ($CHROMIUM, PATH, @sparticuz/chromium)');
 mkdirSync(folder, { recursive: true });
-
-const home = daemonHome();
-const daemon = await home.start();
+const world = await consoleWorld();
+const pipeline = await startPipeline(world.test.app);
 const browser = await startChromium(path);
 try {
-  const send = async (email: string, subject: string) => {
-    const html = `<h1>${subject}</h1><p>Thank you for your order. It leaves today.</p>`;
-    const body = { channel: 'email', to: [{ email }], email: { subject, html, text: subject } };
-    return (await daemon.request<{ id: string }>('POST', '/v1/messages', { body })).body.id;
-  };
-  const first = await send('inbox@sandbox.test', 'Your order 1042');
-  await send('inbox@sandbox.test', 'Your invoice 1042');
-  await send('bounced@simulator.test', 'Welcome to Acme');
-  await send('delivered@simulator.test', 'Reset your password');
-  const domain = { domain: 'acme.example' };
-  const added = await daemon.request<{ id: string }>('POST', '/v1/email/domains', { body: domain });
-  await until(async () => {
-    const { body } = await daemon.request<{ status: string }>('GET', `/v1/messages/${first}`);
-    return body.status === 'delivered';
-  }, 'the first message is delivered');
-  const shots = [
-    ['messages', '/console/messages', 'light', 1280],
-    ['message', `/console/messages/${first}`, 'dark', 1280],
-    ['domain', `/console/domains/${added.body.id}`, 'light', 375],
+  const paths = await pathsOf(new Story(world));
+  const { url } = await world.http.listen();
+  const { cookie } = await world.operator();
+  const [name = '', value = ''] = cookie.split('=');
+  const combinations = [
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 375 },
+    { colorScheme: 'dark', width: 375 },
   ] as const;
-  for (const [name, at, colorScheme, width] of shots) {
-    const { page } = await openPage(browser, daemon.httpUrl, {
-      colorScheme,
-      viewport: { width, height: 720 },
-    });
-    const { url } = await home.cli.json<{ url: string }>(['open']);
-    await page.goto(new URL(url).pathname);
-    await page.getByRole('button', { name: 'Open the console' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.goto(at, { waitUntil: 'load' });
-    await page.screenshot({ path: join(folder, `console-${name}.png`) });
+  for (const [at, [shot, target]] of Object.entries(paths).entries()) {
+    const { colorScheme, width } = combinations[at % combinations.length] ?? combinations[0];
+    const viewport = { width, height: 800 };
+    const { page, faults } = await openPage(browser, url, { colorScheme, viewport });
+    await page.context().addCookies([{ name, value, url: `${url}/console` }]);
+    await page.goto(target, { waitUntil: 'load' });
+    await page.screenshot({ path: join(folder, `console-${shot}.png`), animations: 'disabled' });
+    if (faults.length > 0) throw new Error(`${shot}: ${faults.join('; ')}`);
     await page.context().close();
   }
 } finally {
   await browser.close();
-  await home.close();
+  await pipeline.close();
+  await world.close();
 }
-// The process of commands would keep this one alive.
-process.exit(0);

@@ -83,9 +83,10 @@ function standing(asked: Asked, { read, starred, folder, snoozedUntil }: Thread)
     ${change(read ? 'Mark as unread' : 'Mark as read', { read: String(!read) }, 'm')}
     ${change(starred ? 'Remove the star' : 'Star', { starred: String(!starred) }, 's')}
     ${to.map((place) => change(`To ${place}`, { folder: place }, keys[place]))}
-    ${snoozedUntil ? change('End the snooze', { snooze: '' }) : Object.keys(snoozes).map((until) => change(`Snooze ${until}`, { snooze: until }))}
+    ${snoozedUntil && change('End the snooze', { snooze: '' })}
     ${folder === 'trash' && asked.may('mailboxes:delete') && button(asked, { action: 'delete', label: 'Delete for good' })}
-  </div>`;
+  </div>
+  ${!snoozedUntil && html`<details><summary>Snooze</summary><div class="row">${Object.keys(snoozes).map((until) => change(until, { snooze: until }))}</div></details>`}`;
 }
 
 function labels(asked: Asked, { labels: own }: Thread): Part {
