@@ -14,29 +14,32 @@ export interface List<Item> {
 /** Column of a table: its head, and the cell of an item. */
 export type Column<Item> = readonly [head: string, cell: (item: Item) => Part];
 
-/** Returns the value of a dotted path of a resource, as people read it. */
-function valueAt(item: unknown, path: string): Part {
-  const value = path.split('.').reduce<unknown>((at, name) => {
+/** Returns the value at a dotted path of a resource. */
+function valueAt(item: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, name) => {
     return typeof at === 'object' && at !== null
       ? (at as Record<string, unknown>)[name]
       : undefined;
   }, item);
-  return inWords(value);
 }
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || isEmptyList(value);
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /** Returns a value as people read it: times, lists and states as parts of their own. */
 export function inWords(value: unknown): Part {
-  if (value === null || value === undefined || value === '')
-    return html`<span class="none">–</span>`;
+  if (isEmpty(value)) return html`<span class="none">–</span>`;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return value.toLocaleString('en');
   if (typeof value === 'string') return iso.test(value) ? time(value) : value;
-  if (Array.isArray(value) && value.length > 0) {
+  if (Array.isArray(value)) {
     return value.map((one: unknown) => textOf(one)).join(', ');
   }
-  if (Array.isArray(value)) return inWords(null);
   return textOf(value);
 }
 
@@ -137,14 +140,18 @@ function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>
   </p>`;
 }
 
-/** Draws the facts of one resource: names and dotted paths. */
+/** Draws the facts of one resource: names and dotted paths. Facts without a value are left out. */
 export function facts(
   item: unknown,
   fields: readonly (readonly [name: string, path: string])[],
 ): Part {
-  const rows = fields.map(([name, path]) => {
-    return html`<div><dt>${name}</dt><dd>${valueAt(item, path)}</dd></div>`;
-  });
+  const known = fields
+    .map(([name, path]) => [name, valueAt(item, path)] as const)
+    .filter(([, value]) => !isEmpty(value));
+  if (known.length === 0) return null;
+  const rows = known.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${inWords(value)}</dd></div>`,
+  );
   return html`<dl class="facts">${rows}</dl>`;
 }
 

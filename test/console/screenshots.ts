@@ -194,7 +194,7 @@ async function pathsOf(story: Story): Promise<Record<string, string>> {
     domain: `/console/domains/${domain}`,
     template: await story.template(),
     run: await story.campaign(),
-    senders: '/console/senders',
+    contacts: '/console/contacts',
     usage: '/console/usage',
     queue: '/console/queue',
   };

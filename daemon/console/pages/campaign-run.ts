@@ -67,7 +67,7 @@ async function show(asked: Asked): Promise<View> {
   const done = run.dispatchedCount + run.skippedCount + run.failedCount;
   const body = together(
     moves(asked, run),
-    html`<p>${state(run.status)} <label>${done.toLocaleString('en')} of ${run.totalRecipients?.toLocaleString('en') ?? '?'}
+    html`<p>${state(run.status)} <label>${done.toLocaleString('en')} of ${run.totalRecipients?.toLocaleString('en') ?? '?'}${' '}
       <progress max=${run.totalRecipients ?? 1} value=${done}></progress></label></p>`,
     facts(run, [
       ['Recipients', 'totalRecipients'],

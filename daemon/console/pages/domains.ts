@@ -114,7 +114,7 @@ async function one(asked: Asked): Promise<View> {
       ${may('domains:write') && button(asked, { action: 'rotate', label: 'Create new DKIM keys' })}
       ${may('domains:delete') && button(asked, { action: 'delete', label: 'Delete' })}
     </div>`,
-    html`<p>${state(domain.status)} ${state(domain.sendingStatus)}</p>`,
+    html`<p>${state(domain.status)}, sending ${state(domain.sendingStatus)}</p>`,
     facts(domain, [
       ['Return path', 'returnPath'],
       ['Verified', 'verifiedAt'],

@@ -83,7 +83,7 @@ async function limits({ app, caller, may }: Asked): Promise<Part> {
     html`<h2>Limits</h2>`,
     html`<p>${state(sendingStatus)} ${binds}</p>`,
     daily &&
-      html`<p><label>Emails today: ${counted(daily.usedEmails)} of ${counted(daily.limitEmails)}
+      html`<p><label>Emails today: ${counted(daily.usedEmails)} of ${counted(daily.limitEmails)}${' '}
         <progress max=${daily.limitEmails} value=${daily.usedEmails}></progress></label></p>`,
     rate &&
       html`<p>${counted(rate.perSecond)} requests a second, ${counted(rate.burst)} at once.</p>`,

@@ -131,6 +131,11 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
   const body = together(
     problem,
     html`<p>${state(action.state)} ${whatOf(action)}</p>`,
+    threadId !== null &&
+      html`<p>${link(`/mailboxes/${mailboxId}/threads/${threadId}`, 'Its thread')}</p>`,
+    messageId !== null && html`<p>${link(`/messages/${messageId}`, 'The message that left')}</p>`,
+    content && proposed(asked, content),
+    decisions(asked, action, given),
     facts(action, [
       ['By', 'actor.displayName'],
       ['Type', 'type'],
@@ -143,11 +148,6 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       ['Note', 'note'],
       ['Failed because', 'failure.message'],
     ]),
-    threadId !== null &&
-      html`<p>${link(`/mailboxes/${mailboxId}/threads/${threadId}`, 'Its thread')}</p>`,
-    messageId !== null && html`<p>${link(`/messages/${messageId}`, 'The message that left')}</p>`,
-    content && proposed(asked, content),
-    decisions(asked, action, given),
   );
   return { title: 'Proposal', body, request: `GET ${pathOf(asked)}` };
 }
