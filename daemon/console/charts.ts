@@ -101,8 +101,9 @@ export function rampChart(title: string, items: readonly Step[]): Part {
   });
 }
 
-/** Draws a small row of bars. */
+/** Draws a small row of bars; nothing without values. */
 export function sparkline(title: string, values: readonly number[]): Part {
+  if (values.length === 0) return null;
   const most = Math.max(1, ...values);
   const tall = 16;
   const wide = 4;

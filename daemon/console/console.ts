@@ -132,7 +132,9 @@ export class Console {
     };
     const session = await look();
     if (!session) return reply.code(401).send('');
-    if (await this.#live.answer(reply.headers(commonHeaders), session, look)) return reply;
+    const { since, about } = request.query as Form;
+    const shown = { since: Number(since) || app.clock.now(), about };
+    if (await this.#live.answer(reply.headers(commonHeaders), session, shown, look)) return reply;
     return reply.code(503).header('retry-after', '30').send('');
   }
 

@@ -1,9 +1,10 @@
 // `GET /console/live`: tells an open page that something that its session may read has changed, as server-sent events
-// without data. The page then loads itself again.
+// without data. The page then loads itself again. One reader of the log serves all pages of an organization.
 //
 //   stream | by                                                    | then
 //   -------+-------------------------------------------------------+-----------------------------------------
-//   open   | events that the session may read                      | `change`, twice a second at most
+//   open   | events that the session may read, about the resource  | `change`, twice a second at most
+//   begun  | such an event since the page was drawn                | `change` at once
 //   open   | 1 s                                                   | the session is looked at again
 //   open   | 15 s                                                  | a comment
 //   open   | signed out, or the key reaches other mailboxes        | ended
@@ -13,10 +14,12 @@ import type { FastifyReply } from 'fastify';
 import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { followLog } from '../../src/history/events/follow.ts';
+import { followPlaces, type Reach } from '../../src/history/events/follow.ts';
+import { type LogPlace, selectLogPlaces } from '../../src/history/events/queries.ts';
 import { isShown } from '../../src/history/events/shown-data.ts';
 import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
+import { firstIdAt } from '../../src/platform/runtime/ids.ts';
 import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 import { beginServerSent } from '../http/server-sent.ts';
 
@@ -25,12 +28,30 @@ const checkMs = 1_000;
 const heartbeatMs = 15_000;
 const leastPauseMs = 500;
 const mostBacklog = 65_536;
+/** Time by which a commit may come after its event, so that a page may lack it. */
+const commitMs = 1_000;
+const mostLooked = 2_000;
+
+/** Part of the log that a page shows. */
+export interface Shown {
+  /** Time when the page was drawn, ms since 1970. */
+  since: number;
+  /** Id of the only resource that the page shows. */
+  about?: string | undefined;
+}
+
+/** An open page: hears of new events, and ends with the reader. */
+interface Watch {
+  tell(places: readonly LogPlace[]): void;
+  end(): void;
+}
 
 /** The live streams of one process. */
 export class LiveStreams {
   readonly #app: App;
   readonly #pool = new SharedPool(mostStreams);
   readonly #open = new Set<AbortController>();
+  readonly #readers = new Map<string, LogReader>();
 
   constructor(app: App) {
     this.#app = app;
@@ -42,6 +63,7 @@ export class LiveStreams {
   async answer(
     reply: FastifyReply,
     { caller }: Session,
+    shown: Shown,
     again: () => Promise<Session | null>,
   ): Promise<boolean> {
     const ending = new AbortController();
@@ -54,16 +76,21 @@ export class LiveStreams {
     if (!place) return false;
     this.#open.add(ending);
     raw.on('close', () => ending.abort());
-    try {
-      const asked = { reach: eventReachOf(this.#app, caller) };
-      const log = await followLog(this.#app, caller.organizationId, asked, ending.signal);
-      beginServerSent(reply);
-      void this.#watch(reply, caller, ending, again);
-      await this.#tell(reply, caller, log, ending.signal).finally(() => raw.end());
-    } finally {
+    beginServerSent(reply);
+    const tell = telling(this.#app, reply, caller, shown.about, ending.signal);
+    const watch: Watch = { tell, end: () => ending.abort() };
+    const reader = this.#readerOf(caller.organizationId);
+    reader.add(watch);
+    ending.signal.addEventListener('abort', () => {
       this.#open.delete(ending);
       place.leave();
-    }
+      reader.remove(watch);
+      raw.end();
+    });
+    // Whatever comes later, the reader tells.
+    await reader.begun;
+    tell(await this.#since(caller, shown));
+    void this.#check(reply, caller, ending, again);
     return true;
   }
 
@@ -72,32 +99,23 @@ export class LiveStreams {
     for (const ending of this.#open) ending.abort();
   }
 
-  async #tell(
-    { raw }: FastifyReply,
-    { permissions }: Caller,
-    log: AsyncGenerator<{ type: string }>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let isDue = false;
-    let isPausing = false;
-    const send = () => {
-      isDue = false;
-      isPausing = true;
-      if (raw.writableLength > mostBacklog) raw.destroy();
-      else raw.write('event: change\ndata:\n\n');
-      this.#app.clock.after(leastPauseMs, () => {
-        isPausing = false;
-        if (isDue && !signal.aborted) send();
-      });
-    };
-    for await (const { type } of log) {
-      if (!isShown(type, permissions)) continue;
-      isDue = true;
-      if (!isPausing) send();
-    }
+  #readerOf(organizationId: string): LogReader {
+    const known = this.#readers.get(organizationId);
+    if (known) return known;
+    const reader = new LogReader(this.#app, organizationId, () => {
+      this.#readers.delete(organizationId);
+    });
+    this.#readers.set(organizationId, reader);
+    return reader;
   }
 
-  async #watch(
+  /** Returns the first events since the page was drawn. */
+  #since({ organizationId }: Caller, { since }: Shown): Promise<LogPlace[]> {
+    const after = firstIdAt('event', since - commitMs);
+    return selectLogPlaces(this.#app.store.db, organizationId, after, mostLooked);
+  }
+
+  async #check(
     { raw }: FastifyReply,
     before: Caller,
     ending: AbortController,
@@ -116,6 +134,92 @@ export class LiveStreams {
       raw.write(':\n\n');
     }
   }
+}
+
+/** Reader of the log of one organization, while pages are open. */
+class LogReader {
+  readonly #watches = new Set<Watch>();
+  readonly #ending = new AbortController();
+  readonly #onEnd: () => void;
+  /** Resolves when no later event is missed. */
+  readonly begun: Promise<void>;
+
+  constructor(app: App, organizationId: string, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    const asked = { eachMs: leastPauseMs };
+    const log = followPlaces(app, organizationId, asked, this.#ending.signal);
+    const reading = log.then((places) => this.#read(places));
+    this.begun = log.then(
+      () => {},
+      () => {},
+    );
+    // Pages whose streams end open new ones.
+    reading
+      .catch((error: unknown) => app.log.error({ err: error }, 'pages of the console were cut off'))
+      .finally(() => {
+        onEnd();
+        for (const { end } of this.#watches) end();
+      });
+  }
+
+  add(watch: Watch): void {
+    this.#watches.add(watch);
+  }
+
+  /** Removes a page. The reader ends with its last one. */
+  remove(watch: Watch): void {
+    this.#watches.delete(watch);
+    if (this.#watches.size > 0) return;
+    this.#onEnd();
+    this.#ending.abort();
+  }
+
+  async #read(log: AsyncGenerator<LogPlace[]>): Promise<void> {
+    for await (const places of log) {
+      for (const { tell } of this.#watches) tell(places);
+    }
+  }
+}
+
+/** Returns a function that tells a page of events that its session may read. */
+function telling(
+  app: App,
+  { raw }: FastifyReply,
+  caller: Caller,
+  about: string | undefined,
+  signal: AbortSignal,
+): Watch['tell'] {
+  const reach = eventReachOf(app, caller);
+  let isDue = false;
+  let isPausing = false;
+  const send = () => {
+    isDue = false;
+    isPausing = true;
+    if (raw.writableLength > mostBacklog) raw.destroy();
+    else raw.write('event: change\ndata:\n\n');
+    app.clock.after(leastPauseMs, () => {
+      isPausing = false;
+      if (isDue && !signal.aborted) send();
+    });
+  };
+  return (places) => {
+    const shown = places.filter(
+      ({ type, subject }) =>
+        isShown(type, caller.permissions) && (about === undefined || subject === about),
+    );
+    if (shown.length === 0) return;
+    void reaches(reach, shown).then((isReached) => {
+      if (!isReached || signal.aborted) return;
+      isDue = true;
+      if (!isPausing) send();
+    });
+  };
+}
+
+async function reaches(reach: Reach | undefined, places: readonly LogPlace[]): Promise<boolean> {
+  if (!reach) return true;
+  const subjects = new Set(places.map(({ subject }) => subject));
+  return (await reach([...subjects]).catch(() => new Set())).size > 0;
 }
 
 function isSame(now: Caller, before: Caller): boolean {

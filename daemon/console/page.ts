@@ -39,6 +39,8 @@ export interface View extends Titled {
    * nothing moves under the cursor; `often` exchanges it every two seconds. Without it the page stands still.
    */
   live?: 'exchange' | 'announce' | 'often';
+  /** Id of the only resource that the page shows; without it, the page follows all that it may show. */
+  about?: string | undefined;
   /** The same as a command. */
   command?: string;
   /** The same as a request: method and path. */

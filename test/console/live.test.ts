@@ -24,8 +24,8 @@ describe.each(stores)('a live stream on %s', (store) => {
     await world.close();
   });
 
-  async function open(cookie: string): Promise<Live> {
-    const answer = await fetch(`${url}/console/live`, {
+  async function open(cookie: string, query = ''): Promise<Live> {
+    const answer = await fetch(`${url}/console/live${query}`, {
       headers: { cookie },
     });
     let text = '';
@@ -54,6 +54,30 @@ describe.each(stores)('a live stream on %s', (store) => {
     await change();
     await expect.poll(() => ticksOf(live)).toBeGreaterThan(0);
     expect(live.text().replaceAll(/retry: 2000|event: change|data:|:|\s/g, '')).toBe('');
+  });
+
+  it('tells a page about one message of that one only', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const { id } = await change();
+    await world.test.clock.advance(5_000);
+    const [of, other] = [await open(cookie, `?about=${id}`), await open(cookie, '?about=msg_x')];
+    await world.api('POST', `/v1/messages/${id}/cancel`);
+    await expect.poll(() => ticksOf(of)).toBeGreaterThan(0);
+    expect(other.ticks()).toBe(0);
+  });
+
+  it('tells at once of a change since the page was drawn, also to a stream that was lost', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const drawn = world.test.clock.now();
+    await change();
+    await world.test.clock.advance(60_000);
+    const [early, late] = [
+      await open(cookie, `?since=${drawn}`),
+      await open(cookie, `?since=${drawn + 30_000}`),
+    ];
+    await expect.poll(() => early.ticks()).toBe(1);
+    await world.test.clock.advance(1_000);
+    expect(late.ticks()).toBe(0);
   });
 
   it('tells of many changes at most twice a second', async () => {

@@ -38,6 +38,9 @@ document.addEventListener('click', (event) => {
 const main = document.querySelector('main[data-live]');
 const askEachMs = 10_000;
 const oftenMs = 2_000;
+const leastPauseMs = 250;
+const longestPauseMs = 8_000;
+let pauseMs = leastPauseMs;
 let isLoading = false;
 let hasNews = false;
 
@@ -86,7 +89,7 @@ function exchange(next) {
 }
 
 async function follow() {
-  if (document.visibilityState === 'hidden' || isLoading) {
+  if (document.visibilityState === 'hidden' || isLoading || document.querySelector('.news')) {
     hasNews = true;
     return;
   }
@@ -101,21 +104,29 @@ async function follow() {
     if (main.dataset.live === 'announce' || isBusy()) announce();
     else exchange(next);
   } finally {
-    isLoading = false;
-    if (hasNews && document.visibilityState !== 'hidden') void follow();
+    // Under a stream of changes the page is loaded less and less often.
+    setTimeout(goOn, pauseMs);
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   }
+}
+
+function goOn() {
+  isLoading = false;
+  if (hasNews && document.visibilityState !== 'hidden') void follow();
+  else pauseMs = leastPauseMs;
 }
 
 if (main?.dataset.live === 'often') {
   setInterval(() => void follow(), oftenMs);
 } else if (main) {
-  const stream = new EventSource('/console/live');
+  const { drawn, about } = main.dataset;
+  // A stream that was lost asks again with the same time, so that nothing is missed.
+  const query = new URLSearchParams({ since: drawn, ...(about && { about }) });
+  const stream = new EventSource(`/console/live?${query}`);
   let asking = 0;
   stream.addEventListener('change', () => void follow());
   stream.addEventListener('open', () => {
     clearInterval(asking);
-    // What happened while the stream was away.
-    if (asking) void follow();
     asking = 0;
   });
   stream.addEventListener('error', () => {

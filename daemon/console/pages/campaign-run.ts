@@ -106,6 +106,7 @@ async function show(asked: Asked): Promise<View> {
   return {
     title: 'Run of a campaign',
     live: 'exchange',
+    about: asked.params['runId'],
     body,
     command: `svc campaigns recipients ${asked.params['runId']}`,
     request: `GET ${runPath(asked)}`,

@@ -237,6 +237,7 @@ async function show(asked: Asked): Promise<View> {
   return {
     title: titleOfMail(message.subject),
     live: 'exchange',
+    about: params['id'],
     body,
     command: `svc messages explain ${params['id']}`,
     request: `GET ${path}`,

@@ -51,6 +51,8 @@ export interface Following {
   subject?: string | undefined;
   /** Restricts the events to some resources: returns those of these ids. */
   reach?: Reach | undefined;
+  /** Least time between two reads, in ms (default: 100). */
+  eachMs?: number | undefined;
 }
 
 export type Reach = (subjects: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -68,6 +70,7 @@ interface Reader {
   base: number;
   /** Last event that a reconnecting reader received: events up to it are not published again. */
   from: Position | null;
+  eachMs: number;
   isWanted: (head: LogHead) => boolean;
   reach: Reach | undefined;
 }
@@ -159,7 +162,7 @@ async function takeFresh(reader: Reader): Promise<Fresh> {
 async function startReader(
   app: App,
   organizationId: string,
-  { after, since, type, subject, reach }: Following,
+  { after, since, type, subject, reach, eachMs = readEachMs }: Following,
 ): Promise<Reader> {
   const overlap = overlapMs[app.store.kind];
   const start = after === undefined ? (since ?? app.clock.now()) : timeOfId(after);
@@ -170,7 +173,7 @@ async function startReader(
   const filter = { types: type === undefined ? undefined : [type], subject, since };
   const isWanted = (head: LogHead) => fitsFilter(head, filter);
   const place = { overlapMs: overlap, floor, told, base, from: null };
-  const reader = { app, organizationId, ...place, isWanted, reach };
+  const reader = { app, organizationId, ...place, eachMs, isWanted, reach };
   if (after !== undefined) return { ...reader, from: await placeOf(reader, after) };
   // Without a start the reader skips all past events.
   if (since === undefined) {
@@ -239,10 +242,25 @@ export async function followLog(
   following: Following,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogEntry>> {
+  const reader = await startReader(app, organizationId, following);
+  return tellEntries(reader, signal);
+}
+
+/** Follows the log as `followLog` does, and gives the new places of each read without their data. */
+export async function followPlaces(
+  app: App,
+  organizationId: string,
+  following: Following,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<LogPlace[]>> {
   return tell(await startReader(app, organizationId, following), signal);
 }
 
-async function* tell(reader: Reader, signal: AbortSignal): AsyncGenerator<LogEntry> {
+async function* tellEntries(reader: Reader, signal: AbortSignal): AsyncGenerator<LogEntry> {
+  for await (const places of tell(reader, signal)) yield* entriesAt(reader, places);
+}
+
+async function* tell(reader: Reader, signal: AbortSignal): AsyncGenerator<LogPlace[]> {
   const rest = createRests(reader, signal);
   const { clock, store } = reader.app;
   let changed = new AbortController();
@@ -255,13 +273,13 @@ async function* tell(reader: Reader, signal: AbortSignal): AsyncGenerator<LogEnt
       const began = clock.elapsed();
       const fresh = await takeFresh(reader);
       const took = clock.elapsed() - began;
-      yield* entriesAt(reader, fresh.fresh);
+      if (fresh.fresh.length > 0) yield fresh.fresh;
       if (!fresh.isWhole) {
         await rest(fresh, took);
         continue;
       }
       if (!fresh.isOpen) await sleep(clock, idleLookMs, changed.signal);
-      await sleep(clock, Math.max(readEachMs, restFactor * took), signal);
+      await sleep(clock, Math.max(reader.eachMs, restFactor * took), signal);
     }
   } finally {
     unsubscribe();
