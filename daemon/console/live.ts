@@ -31,6 +31,8 @@ const mostBacklog = 65_536;
 /** Time by which a commit may come after its event, so that a page may lack it. */
 const commitMs = 1_000;
 const mostLooked = 2_000;
+/** Under full load the reader takes a fiftieth of the time. */
+const restFactor = 50;
 
 /** Part of the log that a page shows. */
 export interface Shown {
@@ -146,7 +148,7 @@ class LogReader {
 
   constructor(app: App, organizationId: string, onEnd: () => void) {
     this.#onEnd = onEnd;
-    const asked = { eachMs: leastPauseMs };
+    const asked = { eachMs: leastPauseMs, restFactor };
     const log = followPlaces(app, organizationId, asked, this.#ending.signal);
     const reading = log.then((places) => this.#read(places));
     this.begun = log.then(

@@ -107,7 +107,7 @@ async function measure(url: string, rows: number, span: Span): Promise<void> {
   }
 }
 
-async function makeTemplate(app: App, caller: Caller): Promise<Template> {
+export async function makeTemplate(app: App, caller: Caller): Promise<Template> {
   const payload = sendPayload.parse({
     channel: 'email',
     to: [{ email: 'inbox@sandbox.test' }],
@@ -140,7 +140,7 @@ function traitsOf(number: number, rows: number): Partial<MessageRow> {
   return {};
 }
 
-async function seedMessages(
+export async function seedMessages(
   app: App,
   template: Template,
   rows: number,

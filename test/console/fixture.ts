@@ -80,8 +80,9 @@ export async function findPaths(
     const pattern = new RegExp(
       `(?:href|src)="(/console${path.replaceAll(/:\w+/g, '(?!(?:new|events|import|install)["/?])[\\w-]+')}(?:\\?[^"]*)?)"`,
     );
-    const sent = `${paths.get('/mailboxes/:id')}?folder=sent`;
-    for (const known of [sent, ...paths.values()]) {
+    const mailbox = paths.get('/mailboxes/:id');
+    const sent = mailbox === undefined ? [] : [`${mailbox}?folder=sent`];
+    for (const known of [...sent, ...paths.values()]) {
       const found = pattern.exec(await get(known))?.[1];
       if (found) {
         paths.set(path, found.replaceAll('&amp;', '&'));

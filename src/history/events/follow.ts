@@ -30,8 +30,8 @@ const entriesAtOnce = 100;
 const bytesAtOnce = 4_194_304;
 /** Least time between two reads: at most ten reads a second. */
 const readEachMs = 100;
-/** Rest after a long read, as a multiple of its duration. */
-const restFactor = 10;
+/** Rest after a long read, as a multiple of its duration, unless a reader asks for another. */
+const usualRestFactor = 10;
 /** Number of past rows that a walk reads before it rests. */
 const rowsBeforeRest = 5_000;
 /** Longest rest of a walk. Rests double from `readEachMs` while no event matches. */
@@ -53,6 +53,8 @@ export interface Following {
   reach?: Reach | undefined;
   /** Least time between two reads, in ms (default: 100). */
   eachMs?: number | undefined;
+  /** Rest after a long read, as a multiple of its duration (default: 10). */
+  restFactor?: number | undefined;
 }
 
 export type Reach = (subjects: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -71,6 +73,7 @@ interface Reader {
   /** Last event that a reconnecting reader received: events up to it are not published again. */
   from: Position | null;
   eachMs: number;
+  restFactor: number;
   isWanted: (head: LogHead) => boolean;
   reach: Reach | undefined;
 }
@@ -162,8 +165,10 @@ async function takeFresh(reader: Reader): Promise<Fresh> {
 async function startReader(
   app: App,
   organizationId: string,
-  { after, since, type, subject, reach, eachMs = readEachMs }: Following,
+  following: Following,
 ): Promise<Reader> {
+  const { after, since, type, subject, reach } = following;
+  const { eachMs = readEachMs, restFactor = usualRestFactor } = following;
   const overlap = overlapMs[app.store.kind];
   const start = after === undefined ? (since ?? app.clock.now()) : timeOfId(after);
   const base = (await selectOldestRunning(app.store.db)) ?? 0;
@@ -173,7 +178,7 @@ async function startReader(
   const filter = { types: type === undefined ? undefined : [type], subject, since };
   const isWanted = (head: LogHead) => fitsFilter(head, filter);
   const place = { overlapMs: overlap, floor, told, base, from: null };
-  const reader = { app, organizationId, ...place, eachMs, isWanted, reach };
+  const reader = { app, organizationId, ...place, eachMs, restFactor, isWanted, reach };
   if (after !== undefined) return { ...reader, from: await placeOf(reader, after) };
   // Without a start the reader skips all past events.
   if (since === undefined) {
@@ -219,7 +224,7 @@ async function* entriesAt(
  * Creates the rests of a walk through past events: one after `rowsBeforeRest` rows, each longer
  * while no event matches.
  */
-function createRests({ app: { clock } }: Reader, signal: AbortSignal) {
+function createRests({ app: { clock }, restFactor }: Reader, signal: AbortSignal) {
   let rows = 0;
   let restMs = readEachMs;
   return async ({ fresh, rows: more }: Fresh, tookMs: number): Promise<void> => {
@@ -279,7 +284,7 @@ async function* tell(reader: Reader, signal: AbortSignal): AsyncGenerator<LogPla
         continue;
       }
       if (!fresh.isOpen) await sleep(clock, idleLookMs, changed.signal);
-      await sleep(clock, Math.max(reader.eachMs, restFactor * took), signal);
+      await sleep(clock, Math.max(reader.eachMs, reader.restFactor * took), signal);
     }
   } finally {
     unsubscribe();
