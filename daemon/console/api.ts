@@ -7,7 +7,7 @@ import { ServiceError } from '../../src/platform/errors.ts';
 interface ErrorBody {
   _tag?: string;
   message?: string;
-  /** Kind and id of what was not found. */
+  /** Kind and id of a missing resource. */
   resource?: string;
   id?: string;
 }
@@ -118,7 +118,7 @@ export function apiFor(
   };
 }
 
-/** Adds the given values to a path, each one of a list; empty ones are left out. */
+/** Adds the given values to a path, a list by each of its values; empty values are left out. */
 export function withQuery(path: string, query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(

@@ -59,7 +59,7 @@ export const contactColumns = [
   ['Changed', ({ updatedAt }: Named) => time(updatedAt)],
 ] as const;
 
-/** Returns the start of a day where the organization is; the API refuses a text that is no day. */
+/** Returns the start of a day in the zone of the organization; the API refuses any other text. */
 function dayStart({ timezone }: Asked, day: string): string {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
   return isDay ? new Date(startOfDayIn(timezone, day)).toISOString() : day;
