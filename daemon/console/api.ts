@@ -2,6 +2,15 @@
 // caller of the session, and no more. So permissions, limits and errors are those of the API.
 import type { FastifyInstance } from 'fastify';
 import type { Caller, Method } from '../../src/core/api/route.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
+
+interface ErrorBody {
+  _tag?: string;
+  message?: string;
+  /** Kind and id of a missing resource. */
+  resource?: string;
+  id?: string;
+}
 
 /** An error object of the API (specification 7). */
 export class Refusal extends Error {
@@ -9,12 +18,21 @@ export class Refusal extends Error {
   readonly tag: string;
   readonly requestId: string;
 
-  constructor(status: number, body: { _tag?: string; message?: string }, requestId: string) {
-    super(body.message ?? `The API answered with status ${status}`);
+  constructor(status: number, { _tag, message, resource, id }: ErrorBody, requestId: string) {
+    const missing = resource && id && `There is no ${resource} ${id}`;
+    super(message ?? (missing || `The API answered with status ${status}`));
     this.status = status;
-    this.tag = body._tag ?? 'Error';
+    this.tag = _tag ?? 'Error';
     this.requestId = requestId;
   }
+}
+
+/** Returns the answer of the API for an error. @throws any other error */
+export function refusalOf(error: unknown, requestId = ''): Refusal {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof ServiceError)) throw error;
+  const { status, _tag, message } = error;
+  return new Refusal(status, { _tag, message }, requestId);
 }
 
 /** A file that the browser saves. */
@@ -100,11 +118,13 @@ export function apiFor(
   };
 }
 
-/** Adds the given values to a path; empty ones are left out. */
+/** Adds the given values to a path, a list by each of its values; empty values are left out. */
 export function withQuery(path: string, query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, String(value)]),
+    given.flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, String(one)]),
+    ),
   ).toString();
   return text === '' ? path : `${path}?${text}`;
 }

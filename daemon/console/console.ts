@@ -22,13 +22,12 @@ import {
 } from '../../src/access/sessions/sessions.ts';
 import { allows } from '../../src/core/api/permission.ts';
 import type { App } from '../../src/core/app.ts';
-import { ServiceError } from '../../src/platform/errors.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { readForm } from '../tracking/form.ts';
-import { apiFor, type Download, type Passes, Refusal } from './api.ts';
+import { apiFor, type Download, type Passes, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { html, isKnownLink } from './html.ts';
+import { html, isKnownLink, meant } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
 import { LiveStreams } from './live.ts';
 import {
@@ -182,7 +181,7 @@ export class Console {
     const fields = [...new URLSearchParams(bytes.toString('utf8'))];
     // Browsers send each line break as two characters.
     return Object.fromEntries(
-      fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]),
+      fields.map(([name, value]) => [meant(name), meant(value.replaceAll('\r\n', '\n'))]),
     );
   }
 
@@ -292,7 +291,7 @@ export class Console {
       timezone: (await getOrganization(app, caller.organizationId)).timezone,
       path,
       params: found?.params ?? {},
-      query: request.query as Form,
+      query: meantIn(request.query),
       formToken: formTokenOf(session.token),
       may: (permission) => allows(caller.permissions, permission),
     };
@@ -337,14 +336,6 @@ function refuseWithout(asked: Asked, { needs }: Pick<Page | Action, 'needs'>): v
   throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
 }
 
-/** Returns the answer of the API for an error; throws any other. */
-function refusalOf(error: unknown, requestId: string): Refusal {
-  if (error instanceof Refusal) return error;
-  if (!(error instanceof ServiceError)) throw error;
-  const { status, _tag, message } = error;
-  return new Refusal(status, { _tag, message }, requestId);
-}
-
 function refusalView({ status, message, tag, requestId }: Refusal): View {
   return {
     status,
@@ -352,6 +343,14 @@ function refusalView({ status, message, tag, requestId }: Refusal): View {
     body: html`<p class="problem" role="alert">${message}</p>
       <p class="note">${tag} (${status})${requestId !== '' && html`, request <code>${requestId}</code>`}</p>`,
   };
+}
+
+/** Returns the values of a query, of a repeated name the last one. */
+function meantIn(query: unknown): Form {
+  const given = Object.entries(query as Record<string, string | string[]>);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, meant([value].flat().at(-1) ?? '')]),
+  );
 }
 
 function findPage(path: string): { page: Page; params: Record<string, string> } | null {

@@ -24,6 +24,17 @@ export function plainly(text: string): string {
   });
 }
 
+const sign = /⟨U\+([0-9A-F]{4,6})⟩/g;
+
+/** Returns the text that a page showed with signs: a form sends back what its fields had. */
+export function meant(text: string): string {
+  return text.replace(sign, (found, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    const character = code > 0x10ffff ? found : String.fromCodePoint(code);
+    return plainly(character) === found ? character : found;
+  });
+}
+
 /** Returns a link with misleading characters as `%` and their bytes. */
 function encoded(target: string): string {
   return target.replace(misleading, (found) => encodeURIComponent(found));

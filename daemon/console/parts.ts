@@ -1,6 +1,6 @@
 // Parts that pages share: tables with their pages, facts of one resource, buttons, times, states.
 import { wallTimeIn } from '../../src/platform/runtime/calendar.ts';
-import { Refusal, withQuery } from './api.ts';
+import { Refusal, refusalOf, withQuery } from './api.ts';
 import { html, type Part, together, withZone } from './html.ts';
 import type { Action, Asked, Form, Right, View } from './page.ts';
 
@@ -235,14 +235,31 @@ interface Choice {
   label: string;
   options: readonly string[];
   value?: string | undefined;
+  /** Text of the empty choice. */
+  empty?: string;
 }
 
-/** Draws a choice of a form; the empty one stands for any. */
-export function choice({ name, label, options, value = '' }: Choice): Part {
+/** Draws a choice of a form; the empty one stands for any, unless it has a text of its own. */
+export function choice({ name, label, options, value = '', empty = 'any' }: Choice): Part {
   return html`<label>${label} <select name=${name}>
-    <option value="">any</option>
+    <option value="">${empty}</option>
     ${options.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
   </select></label>`;
+}
+
+/** Draws a box of a form, which sends `1` or nothing. */
+export function check(name: string, label: string, isChecked = false): Part {
+  return html`<label><span><input type="checkbox" name=${name} value="1" checked=${isChecked} /> ${label}</span></label>`;
+}
+
+/** Reads JSON that a person typed; null for none. @throws Refusal that names the field */
+export function jsonIn(text = '', label: string): object | null {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal(400, { message: `${label} is not JSON: ${(error as Error).message}` }, '');
+  }
 }
 
 /** Splits a list of addresses at its commas. */
@@ -261,8 +278,7 @@ export async function orAgain(
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const { message, status } = error;
+    const { message, status } = refusalOf(error);
     return {
       ...(await draw(html`<p class="problem" role="alert">${message}</p>`)),
       status,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
-import { type Browser, consoleWorld, type World } from './world.ts';
+import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
 
 let world: World;
 let browser: Browser;
@@ -25,33 +25,26 @@ const api = (method: 'GET' | 'POST', path: string, body?: object): Promise<Resou
 const itemsOf = async (path: string) =>
   (await api('GET', path))['items'] as unknown as readonly Resource[];
 
-/** Returns the hidden and filled fields of the form with an action on a page. */
+/** Returns the fields of the form with an action on a page. */
 async function formOn(url: string, action: string): Promise<Record<string, string>> {
-  const { body } = await browser.get(url);
-  const forms = [...body.matchAll(/<form method="post"[^>]*>(.*?)<\/form>/gs)];
-  const [, form = ''] = forms.find(([text]) => text.includes(`value="${action}"`)) ?? [];
-  expect([url, action, form !== '']).toEqual([url, action, true]);
-  const inputs = form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g);
-  return Object.fromEntries(
-    [...inputs].map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),
-  );
+  const found = formOf((await browser.get(url)).body, action);
+  expect([url, action, found !== null]).toEqual([url, action, true]);
+  return found ?? {};
 }
 
 /**
- * Posts an action of a page by its form: the fields that the form hides, and those that a person fills. Returns the
+ * Posts an action of a page by its form: the fields as the page has them, and those that a person fills. Returns the
  * path that it leads to, or the page that it shows.
  */
 async function act(url: string, action: string, fields: Record<string, string> = {}) {
   const path = url.replace('/console', '').split('?')[0] ?? '';
-  const hidden = await formOn(url, action);
-  const answer = await browser.post(url, { ...hidden, ...fields, _action: action });
+  const answer = await browser.post(url, { ...(await formOn(url, action)), ...fields });
   const page = pages.find((one) => {
     const pattern = one.path.replaceAll(/:\w+/g, '[\\w-]+');
     return new RegExp(`^${pattern}$`).test(path) && Object.hasOwn(one.actions ?? {}, action);
   });
   done.add(`${page?.path} ${action}`);
-  const problem = /class="problem"[^>]*>([^<]*)/.exec(answer.body)?.[1];
-  expect([url, action, answer.status, problem]).toEqual([
+  expect([url, action, answer.status, problemOf(answer.body)]).toEqual([
     url,
     action,
     expect.toBeOneOf([200, 303]),
@@ -72,9 +65,10 @@ describe('an action of the console', () => {
     const before = await act('/console/blocks/import', 'preview', { file, reason: 'manual' });
     expect(before.body).toContain('Nothing was changed yet.');
     expect(await itemsOf('/v1/email/blocks')).toHaveLength(1);
-    const imported = { file, reason: 'manual', _action: 'import' };
     done.add('/blocks/import import');
-    expect((await browser.post('/console/blocks/import', imported)).body).toContain('Added: 2');
+    const imported = formOf(before.body, 'import') ?? {};
+    const after = await browser.post('/console/blocks/import', { ...imported, _action: 'import' });
+    expect(after.body).toContain('Added: 2');
     const [first] = await itemsOf('/v1/email/blocks');
     await act('/console/blocks', 'delete', { id: first?.id ?? '' });
     expect(await itemsOf('/v1/email/blocks')).toHaveLength(2);
@@ -131,7 +125,8 @@ describe('an action of the console', () => {
     const seen = await act('/console/contacts/import', 'preview', { file });
     expect(seen.body).toContain('Nothing was changed yet.');
     done.add('/contacts/import import');
-    const imported = await browser.post('/console/contacts/import', { file, _action: 'import' });
+    const same = { ...formOf(seen.body, 'import'), _action: 'import' };
+    const imported = await browser.post('/console/contacts/import', same);
     expect(imported.body).toContain('Done.');
     expect(await itemsOf('/v1/contacts')).toHaveLength(2);
     const group = await act('/console/groups', 'make', { name: 'Friends', description: '' });
@@ -139,9 +134,21 @@ describe('an action of the console', () => {
     expect(await itemsOf(`/v1/contact-groups/${idIn(group.to)}/members`)).toHaveLength(1);
     await act(group.to, 'remove', { ids: id });
     expect(await itemsOf(`/v1/contact-groups/${idIn(group.to)}/members`)).toHaveLength(0);
+    await act(group.to, 'change', { name: 'Best friends' });
+    expect(await api('GET', `/v1/contact-groups/${idIn(group.to)}`)).toMatchObject({
+      name: 'Best friends',
+    });
     await act(group.to, 'delete');
-    await act('/console/groups', 'makeUnsubscribing', { name: 'News', public: '1' });
-    expect(await itemsOf('/v1/unsubscribe-groups')).toMatchObject([{ name: 'News', public: true }]);
+    const news = await act('/console/groups', 'makeUnsubscribing', { name: 'News', public: '1' });
+    await act(news.to, 'change', { name: 'Newsletter', confirm: '1' });
+    expect(await itemsOf('/v1/unsubscribe-groups')).toMatchObject([
+      { name: 'Newsletter', public: true, confirm: true },
+    ]);
+    await act(made.to, 'change', { status: 'active' });
+    expect((await act(news.to, 'ask', { ids: id })).body).toContain('a mail asks it to confirm');
+    await act(news.to, 'remove', { ids: id });
+    expect(await itemsOf(`/v1/unsubscribe-groups/${idIn(news.to)}/members`)).toEqual([]);
+    await act(news.to, 'delete');
     await act(made.to, 'delete');
     expect(await itemsOf('/v1/contacts')).toHaveLength(1);
   });
@@ -190,8 +197,9 @@ describe('an action of the console', () => {
     });
   });
 
-  it('resolves, reopens and archives conversations', async () => {
-    const { id } = await api('POST', '/v1/conversations', { title: 'Talk' });
+  it('makes, resolves, reopens and archives conversations', async () => {
+    const { to } = await act('/console/conversations', 'make', { title: 'Talk', urgency: 'high' });
+    const id = idIn(to);
     for (const [action, status] of [
       ['resolve', 'resolved'],
       ['reopen', 'active'],
@@ -462,7 +470,7 @@ describe('an action of the console', () => {
     const at = `/console/extensions/${own}`;
     await version('1.1.0', ['mailboxes:read', 'contacts:read']);
     const shown = await act(at, 'preview');
-    expect(shown.body).toContain('It may read contacts.');
+    expect(shown.body).toContain('It may read contacts and their groups.');
     const inputs = shown.body.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g);
     const fields = Object.fromEntries(
       [...inputs].map(([, name = '', value = '']) => [name, value]),

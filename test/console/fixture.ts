@@ -38,6 +38,7 @@ async function makeInstallation(post: Post): Promise<void> {
 export async function fillPages(post: Post, mailbox: string): Promise<void> {
   await post('/v1/contacts', { email: 'ada@example.com', name: `${probe}${turned}`, tags: ['a'] });
   await post('/v1/contact-groups', { name: probe.slice(0, 80) });
+  await post('/v1/unsubscribe-groups', { name: probe.slice(0, 80), confirm: true });
   await post('/v1/webhooks', { name: 'n', url: 'https://hooks.example.com/x', events: ['*'] });
   await post('/v1/api-keys', { name: probe.slice(0, 60), role: 'viewer' });
   await post('/v1/email/blocks', { address: 'blocked@example.com' });

@@ -16,8 +16,8 @@ const assets = {
   icon: '/console/assets/x.svg',
 };
 const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
-/** Addresses that the service itself writes. */
-const ours = new Set(['storageUrls']);
+/** Parts that the service itself writes: addresses of files, and the version that a page asks for next. */
+const ours = new Set(['storageUrls', 'latestVersion']);
 
 const step = process.env['TEXTS'] === 'all' ? 1 : 5;
 const seed = Number(process.env['SEED'] ?? Date.now() % step);

@@ -137,6 +137,8 @@ export async function consoleWorld(
 
 interface Node {
   nodeName: string;
+  /** Text of a text node. */
+  value?: string;
   attrs?: readonly { name: string; value: string }[];
   childNodes?: readonly Node[];
 }
@@ -150,4 +152,55 @@ export function elementsOf(page: string): Node[] {
   };
   visit(parse(page) as Node);
   return all;
+}
+
+const attributeOf = ({ attrs = [] }: Node, name: string) =>
+  attrs.find((one) => one.name === name)?.value;
+
+function below(node: Node): Node[] {
+  return (node.childNodes ?? []).flatMap((child) => [child, ...below(child)]);
+}
+
+const textOf = (node: Node) =>
+  below(node)
+    .map(({ value = '' }) => value)
+    .join('');
+
+/** Returns what a browser sends for a field, of one line without its breaks; null for an unchecked box. */
+function sentBy(node: Node): string | null {
+  if (node.nodeName === 'textarea') return textOf(node);
+  if (node.nodeName === 'select') {
+    const options = below(node).filter(({ nodeName }) => nodeName === 'option');
+    const chosen = options.find((one) => attributeOf(one, 'selected') !== undefined) ?? options[0];
+    return chosen ? (attributeOf(chosen, 'value') ?? textOf(chosen)) : '';
+  }
+  const value = attributeOf(node, 'value') ?? '';
+  const type = attributeOf(node, 'type') ?? 'text';
+  if (type === 'checkbox') return attributeOf(node, 'checked') === undefined ? null : value;
+  return type === 'hidden' ? value : value.replaceAll(/[\r\n]/g, '');
+}
+
+/** Returns the fields that a browser sends for the button of an action; null for a page without it. */
+export function formOf(page: string, action: string): Record<string, string> | null {
+  const posted = elementsOf(page).filter(
+    (node) => node.nodeName === 'form' && attributeOf(node, 'method') === 'post',
+  );
+  const isOf = (node: Node) =>
+    attributeOf(node, 'name') === '_action' && attributeOf(node, 'value') === action;
+  const found = posted.find((node) => below(node).some(isOf));
+  if (!found) return null;
+  const sent: Record<string, string> = {};
+  for (const node of below(found)) {
+    const name = attributeOf(node, 'name');
+    const isField = ['input', 'textarea', 'select'].includes(node.nodeName);
+    const value = isField && name !== undefined ? sentBy(node) : null;
+    if (name !== undefined && value !== null) sent[name] = value;
+  }
+  return { ...sent, _action: action };
+}
+
+/** Returns the problem that a page tells of; undefined without one. */
+export function problemOf(page: string): string | undefined {
+  const found = elementsOf(page).find((node) => attributeOf(node, 'class') === 'problem');
+  return found && textOf(found);
 }

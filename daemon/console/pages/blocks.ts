@@ -1,6 +1,8 @@
 // Blocked addresses, and the import of another service's list.
 import { type ImportReport, importBlocks } from '../../../src/people/blocks/import.ts';
+import { blockReasons } from '../../../src/people/blocks/schema.ts';
 import { html, type Part, together } from '../html.ts';
+import { importPage } from '../imports.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
   button,
@@ -10,7 +12,6 @@ import {
   form,
   type List,
   link,
-  orAgain,
   table,
   time,
   written,
@@ -20,11 +21,13 @@ interface Block {
   id: string;
   address: string;
   reason: string;
+  unsubscribeGroupId: string | null;
   messageId: string | null;
   createdAt: string;
 }
 
-const reasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+const groupLink = ({ may }: Asked, id: string): Part =>
+  may('contacts:read') ? link(`/groups/unsubscribing/${id}`, 'mail of a group') : 'mail of a group';
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { address, reason, page } = asked.query;
@@ -34,7 +37,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     asked.may('blocks:write') && html`<p>${link('/blocks/import', 'Import a list')}</p>`,
     filters(html`
       ${field({ name: 'address', label: 'Address', value: address, type: 'search' })}
-      ${choice({ name: 'reason', label: 'Reason', options: reasons, value: reason })}
+      ${choice({ name: 'reason', label: 'Reason', options: blockReasons, value: reason })}
     `),
     table(
       asked,
@@ -45,6 +48,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
           'Reason',
           ({ reason: why, messageId }) => (messageId ? link(`/messages/${messageId}`, why) : why),
         ],
+        ['Blocks', ({ unsubscribeGroupId: id }) => (id ? groupLink(asked, id) : 'all mail')],
         ['Since', ({ createdAt }) => time(createdAt)],
         [
           'Actions',
@@ -62,7 +66,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
         'Block',
         html`
         ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
-        ${choice({ name: 'reason', label: 'Reason', options: reasons, value: given['reason'] ?? 'manual' })}
+        ${choice({ name: 'reason', label: 'Reason', options: blockReasons, value: given['reason'], empty: 'manual, as by hand' })}
       `,
       ),
   );
@@ -71,28 +75,6 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     body,
     command: 'svc blocks list',
     request: 'GET /v1/email/blocks',
-  };
-}
-
-function importPage(asked: Asked, given: Form, ...above: Part[]): View {
-  return {
-    title: 'Import blocked addresses',
-    body: together(
-      ...above,
-      form(
-        asked,
-        'preview',
-        'Show what would change',
-        html`
-        ${field({ name: 'file', label: 'Text of a list', type: 'textarea', value: given['file'], rows: 14, isRequired: true, hint: 'Addresses, or the export of another service. "svc blocks import" reads larger files.' })}
-        ${choice({ name: 'reason', label: 'Reason, where the list has none', options: reasons, value: given['reason'] ?? 'manual' })}
-      `,
-        given['file'] !== undefined && above.length > 0
-          ? [{ action: 'import', label: 'Import this text' }]
-          : [],
-      ),
-    ),
-    command: 'svc blocks import list.csv --dry-run',
   };
 }
 
@@ -111,21 +93,30 @@ function report({ dryRun, title, rows, added, existing, skipped, rejected }: Imp
 }
 
 /** Imports as `svc blocks import` does: the API has no route for it. */
-const importer = (dryRun: boolean) => ({
-  needs: 'blocks:write' as const,
-  run: (asked: Asked, given: Form) =>
-    orAgain(
-      async () => {
-        const { app, caller } = asked;
-        const reason = reasons.find((one) => one === given['reason']) ?? 'manual';
-        const bytes = (async function* () {
-          yield Buffer.from(given['file'] ?? '');
-        })();
-        const done = await importBlocks(app, caller, bytes, { reason, dryRun });
-        return importPage(asked, dryRun ? given : {}, report(done));
-      },
-      (problem) => importPage(asked, given, problem),
-    ),
+async function run({ app, caller }: Asked, given: Form, dryRun: boolean): Promise<Part> {
+  const reason = blockReasons.find((one) => one === given['reason']) ?? 'manual';
+  const bytes = (async function* () {
+    yield Buffer.from(given['file'] ?? '');
+  })();
+  return report(await importBlocks(app, caller, bytes, { reason, dryRun }));
+}
+
+const blockImport = importPage({
+  path: '/blocks/import',
+  title: 'Import blocked addresses',
+  needs: 'blocks:write',
+  command: 'svc blocks import list.csv --dry-run',
+  label: 'Text of a list',
+  hint: 'Addresses, or the export of another service. "svc blocks import" reads larger files.',
+  fields: (given) =>
+    choice({
+      name: 'reason',
+      label: 'Reason, where the list has none',
+      options: blockReasons,
+      value: given['reason'],
+      empty: 'manual, as by hand',
+    }),
+  run,
 });
 
 export const blockPages: readonly Page[] = [
@@ -154,10 +145,5 @@ export const blockPages: readonly Page[] = [
       },
     },
   },
-  {
-    path: '/blocks/import',
-    needs: 'blocks:write',
-    show: async (asked) => importPage(asked, {}),
-    actions: { preview: importer(true), import: importer(false) },
-  },
+  blockImport,
 ];

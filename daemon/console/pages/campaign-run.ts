@@ -1,5 +1,9 @@
 // One run of a campaign: its progress, what it waits for, and its recipients by outcome.
+import type { RunSummary } from '../../../src/campaigns/campaigns/run-schema.ts';
+import { standingOf } from '../../../src/campaigns/campaigns/run-words.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
+import { spanInWords } from '../../../src/outbound/explain/time-words.ts';
+import { runOutcomes, runStatuses } from '../../../src/people/runs/schema.ts';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Page, View } from '../page.ts';
@@ -14,15 +18,8 @@ import {
   link,
   state,
   table,
+  time,
 } from '../parts.ts';
-
-interface Run {
-  status: string;
-  totalRecipients: number | null;
-  dispatchedCount: number;
-  skippedCount: number;
-  failedCount: number;
-}
 
 interface Recipient {
   contactId: string;
@@ -30,14 +27,17 @@ interface Recipient {
   reason: string | null;
   messageId: string | null;
   status: string | null;
+  openedAt: string | null;
+  clickedAt: string | null;
 }
 
 const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
-const outcomes = ['dispatched', 'skipped', 'failed'];
+const counted = (count: number) => count.toLocaleString('en');
+const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
 const stopped = new Set(['paused', 'held']);
 
-function moves(asked: Asked, { status, failedCount }: Run): Part {
+function moves(asked: Asked, { status, failedCount, stats }: RunSummary): Part {
   if (!asked.may('campaigns:run')) return null;
   const cancel = button(asked, { action: 'cancel', label: 'Cancel' });
   if (status === 'scheduled') return html`<div class="row">${cancel}</div>`;
@@ -53,22 +53,39 @@ function moves(asked: Asked, { status, failedCount }: Run): Part {
     return html`${form(asked, 'resume', 'Resume', note)}<div class="row">${cancel}</div>`;
   }
   const fields = { once: newToken(asked.app.random) };
-  const retry = { action: 'retry', label: `Run again for the ${failedCount} that failed`, fields };
-  return failedCount > 0 && html`<div class="row">${button(asked, retry)}</div>`;
+  const failed = failedCount + stats.failed;
+  const retry = { action: 'retry', label: `Run again for the ${failed} that failed`, fields };
+  return failed > 0 && html`<div class="row">${button(asked, retry)}</div>`;
+}
+
+const minuteMs = 60_000;
+
+/** Returns how many mails a minute were made, and the time that the rest takes at that pace. */
+function pace(run: RunSummary, judged: number, now: number): Part {
+  const { status, startedAt, completedAt, updatedAt, dispatchedCount, totalRecipients } = run;
+  if (startedAt === null || dispatchedCount === 0) return null;
+  const end = status === 'running' ? now : Date.parse(completedAt ?? updatedAt);
+  const tookMs = Math.max(1_000, end - Date.parse(startedAt));
+  const perMinute = Math.round((dispatchedCount / tookMs) * minuteMs * 10) / 10;
+  const leftMs = (Math.max(0, totalRecipients - judged) * tookMs) / judged;
+  const rest = status === 'running' && leftMs > 0 && `, about ${spanInWords(leftMs)} left`;
+  return html`<p>${perMinute.toLocaleString('en')} mails a minute over ${spanInWords(tookMs)}${rest}.</p>`;
 }
 
 async function show(asked: Asked): Promise<View> {
   const { api, query } = asked;
   const { outcome, reason, status, cursor } = query;
   const [run, recipients] = await Promise.all([
-    api.get<Run>(runPath(asked)),
+    api.get<RunSummary>(runPath(asked)),
     api.get<List<Recipient>>(`${runPath(asked)}/recipients`, { outcome, reason, status, cursor }),
   ]);
   const done = run.dispatchedCount + run.skippedCount + run.failedCount;
+  const total = Math.max(run.totalRecipients, done);
   const body = together(
     moves(asked, run),
-    html`<p>${state(run.status)} <label>${done.toLocaleString('en')} of ${run.totalRecipients?.toLocaleString('en') ?? '?'}${' '}
-      <progress max=${run.totalRecipients ?? 1} value=${done}></progress></label></p>`,
+    html`<p>${state(run.status)} ${isKnown(run) && standingOf(run, asked.now).because}</p>
+      <p><label>${counted(done)} of ${counted(total)} judged <progress max=${Math.max(1, total)} value=${done}></progress></label></p>`,
+    pace(run, done, asked.now),
     facts(run, [
       ['Recipients', 'totalRecipients'],
       ['Sent', 'dispatchedCount'],
@@ -79,14 +96,20 @@ async function show(asked: Asked): Promise<View> {
       ['Clicked', 'stats.clicked'],
       ['Bounced', 'stats.bounced'],
       ['Complaints', 'stats.complained'],
+      ['Unsubscribed', 'stats.unsubscribed'],
+      ['Mails that failed', 'stats.failed'],
       ['Starts', 'scheduledFor'],
+      ['Started', 'startedAt'],
+      ['Ended', 'completedAt'],
       ['Waits for', 'waitReason'],
+      ['Goes on', 'nextDispatchAt'],
+      ['Held for', 'holdReason'],
       ['Held because', 'holdDetail'],
       ['Failed because', 'failureReason'],
     ]),
     html`<h2>Recipients</h2>`,
     filters(html`
-      ${choice({ name: 'outcome', label: 'Outcome', options: outcomes, value: outcome })}
+      ${choice({ name: 'outcome', label: 'Outcome', options: runOutcomes, value: outcome })}
       ${choice({ name: 'status', label: 'Status of the message', options: messageStatuses, value: status })}
       ${field({ name: 'reason', label: 'Reason', value: reason, type: 'search' })}
     `),
@@ -98,6 +121,8 @@ async function show(asked: Asked): Promise<View> {
         ['Outcome', (one) => state(one.outcome)],
         ['Reason', (one) => one.reason],
         ['Message', (one) => one.messageId && link(`/messages/${one.messageId}`, one.status)],
+        ['Opened', (one) => one.openedAt && time(one.openedAt)],
+        ['Clicked', (one) => one.clickedAt && time(one.clickedAt)],
       ],
       'Nobody has this outcome.',
     ),

@@ -1,4 +1,6 @@
-// Contacts, one contact, and the import of a file.
+// Contacts, and one contact. contact-import.ts imports many, contact-fields.ts has the fields of one.
+import { contactStatuses } from '../../../src/people/contacts/schema.ts';
+import { startOfDayIn } from '../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -10,15 +12,21 @@ import {
   field,
   filters,
   form,
-  inWords,
   type List,
   link,
-  orAgain,
   state,
   table,
   time,
   written,
 } from '../parts.ts';
+import {
+  type Profile,
+  profileFacts,
+  profileFields,
+  profileForm,
+  profileIn,
+} from './contact-fields.ts';
+import { contactImport } from './contact-import.ts';
 
 interface Contact {
   id: string;
@@ -28,40 +36,41 @@ interface Contact {
   externalId: string | null;
   identities: readonly { identifier?: string }[];
   tags: readonly string[];
+  profile: Profile;
   updatedAt: string;
 }
 
-interface Imported {
-  dryRun: boolean;
-  format: string;
-  map: Readonly<Record<string, string>>;
-  created: number;
-  updated: number;
-  unchanged: number;
-  rejected: number;
-  rows: readonly { line: number; field: string | null; reason: string }[];
-}
+/** A contact as far as lists show it. */
+export type Named = Pick<
+  Contact,
+  'id' | 'name' | 'displayName' | 'identities' | 'status' | 'tags' | 'updatedAt'
+>;
 
-const statuses = ['active', 'archived', 'bounced', 'complained', 'unsubscribed'];
-const mostRejected = 100;
 const pathOf = ({ params }: Asked) => `/v1/contacts/${params['id']}`;
 
-const nameOf = ({ displayName, name, identities, id }: Contact) =>
+const nameOf = ({ displayName, name, identities, id }: Named) =>
   displayName || name || identities[0]?.identifier || id;
 
 /** Columns of a list of contacts. */
 export const contactColumns = [
-  ['Name', (contact: Contact) => link(`/contacts/${contact.id}`, nameOf(contact))],
-  ['Status', ({ status }: Contact) => state(status)],
-  ['Tags', ({ tags }: Contact) => tags.join(', ')],
-  ['Changed', ({ updatedAt }: Contact) => time(updatedAt)],
+  ['Name', (contact: Named) => link(`/contacts/${contact.id}`, nameOf(contact))],
+  ['Status', ({ status }: Named) => state(status)],
+  ['Tags', ({ tags }: Named) => tags.join(', ')],
+  ['Changed', ({ updatedAt }: Named) => time(updatedAt)],
 ] as const;
+
+/** Returns the start of a day in the zone of the organization; the API refuses any other text. */
+function dayStart({ timezone }: Asked, day: string): string {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
+  return isDay ? new Date(startOfDayIn(timezone, day)).toISOString() : day;
+}
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { api, query, may } = asked;
-  const { q, tag, email, externalId, status, page } = query;
+  const { q, tag, email, externalId, status, since, page } = query;
+  const updatedSince = since && dayStart(asked, since);
   const found = await api.get<List<Contact>>('/v1/contacts', {
-    ...{ q, tag, email, externalId, status, page },
+    ...{ q, tag, email, externalId, status, updatedSince, page },
   });
   const body = together(
     problem,
@@ -71,7 +80,8 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
       ${field({ name: 'email', label: 'Address', value: email })}
       ${field({ name: 'tag', label: 'Tag', value: tag })}
       ${field({ name: 'externalId', label: 'External id', value: externalId })}
-      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
+      ${choice({ name: 'status', label: 'Status', options: contactStatuses, value: status })}
+      ${field({ name: 'since', label: 'Changed since', type: 'date', value: since })}
     `),
     table(asked, found, contactColumns, 'No contact fits. "svc contacts import" reads a file.'),
     may('contacts:write') && html`<h2>Make a contact</h2>`,
@@ -101,24 +111,30 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
   const contact = await api.get<Contact>(pathOf(asked));
   const values = given ?? {
     name: contact.name ?? '',
+    displayName: contact.displayName ?? '',
     tags: contact.tags.join(', '),
     externalId: contact.externalId ?? '',
     status: contact.status,
+    ...profileForm(contact.profile),
   };
   const body = together(
     problem,
-    html`<p>${state(contact.status)} ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages of the contact')}</p>`,
+    html`<p>${state(contact.status)}
+      ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages of the contact')}
+      ${may('conversations:read') && link(withQuery('/conversations', { contactId: contact.id }), 'Its conversations')}</p>`,
     facts(contact, [
       ['Reason', 'statusReason'],
       ['Identities', 'identities'],
       ['Tags', 'tags'],
       ['External id', 'externalId'],
-      ['Profile', 'profile'],
-      ['Preferences', 'preferences'],
+      ['Language', 'preferences.language'],
+      ['Time zone', 'preferences.timezone'],
+      ['Wants email', 'preferences.notifications.email'],
       ['Created', 'createdAt'],
       ['Changed', 'updatedAt'],
       ['Id', 'id'],
     ]),
+    profileFacts(contact.profile),
     may('contacts:write') && html`<h2>Change</h2>`,
     may('contacts:write') &&
       form(
@@ -127,9 +143,11 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
         'Save',
         html`
         ${field({ name: 'name', label: 'Name', value: values['name'] })}
-        ${field({ name: 'tags', label: 'Tags', value: values['tags'] })}
+        ${field({ name: 'displayName', label: 'Name to show', value: values['displayName'] })}
+        ${field({ name: 'tags', label: 'Tags', value: values['tags'], hint: 'Divided by commas' })}
         ${field({ name: 'externalId', label: 'External id', value: values['externalId'] })}
-        ${choice({ name: 'status', label: 'Status', options: ['active', 'archived'], value: values['status'] })}
+        ${choice({ name: 'status', label: 'Status', options: ['active', 'archived'], value: values['status'], empty: 'as it is' })}
+        <fieldset><legend>Profile</legend>${profileFields(values)}</fieldset>
       `,
       ),
     may('contacts:delete') &&
@@ -144,66 +162,17 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
 }
 
 async function change(asked: Asked, given: Form): Promise<string> {
-  const { name = '', tags, externalId = '', status } = given;
+  const { name = '', displayName = '', tags, externalId = '', status } = given;
   await asked.api.send('PATCH', pathOf(asked), {
     name: name.trim() || null,
+    displayName: displayName.trim() || null,
     tags: addressesIn(tags),
     externalId: externalId.trim() || null,
     ...(status && { status }),
+    profile: profileIn(given),
   });
   return `/console${asked.path}`;
 }
-
-function importPage(asked: Asked, given: Form, ...above: Part[]): View {
-  return {
-    title: 'Import contacts',
-    body: together(
-      ...above,
-      form(
-        asked,
-        'preview',
-        'Show what would change',
-        field({
-          name: 'file',
-          label: 'Text of a CSV file',
-          type: 'textarea',
-          value: given['file'],
-          rows: 14,
-          isRequired: true,
-          hint: 'Its first line names the columns: email, name, tags and others. "svc contacts import" reads larger files.',
-        }),
-        given['file'] !== undefined && above.length > 0
-          ? [{ action: 'import', label: 'Import this text' }]
-          : [],
-      ),
-    ),
-    command: 'svc contacts import contacts.csv --dry-run',
-    request: 'POST /v1/contacts/import',
-  };
-}
-
-function report({ dryRun, format, map, created, updated, unchanged, rejected, rows }: Imported) {
-  const number = (count: number) => count.toLocaleString('en');
-  return html`<section aria-label="Result" class="mail">
-    <p><strong>${dryRun ? 'Nothing was changed yet.' : 'Done.'}</strong> Format ${format}: ${number(created)} new, ${number(updated)} changed,
-      ${number(unchanged)} as they are, ${number(rejected)} refused.</p>
-    <p>Columns: ${inWords(Object.entries(map).map(([column, use]) => `${column} → ${use}`))}</p>
-    <ul>${rows.slice(0, mostRejected).map(({ line, field: name, reason }) => html`<li>Line ${line}: ${name} ${reason}</li>`)}</ul>
-  </section>`;
-}
-
-const importer = (dryRun: boolean) => ({
-  needs: 'contacts:write' as const,
-  run: (asked: Asked, given: Form) =>
-    orAgain(
-      async () => {
-        const path = withQuery('/v1/contacts/import', { dryRun });
-        const done = await asked.api.upload<Imported>(path, 'text/csv', given['file'] ?? '');
-        return importPage(asked, dryRun ? given : {}, report(done));
-      },
-      (problem) => importPage(asked, given, problem),
-    ),
-});
 
 export const contactPages: readonly Page[] = [
   {
@@ -215,12 +184,7 @@ export const contactPages: readonly Page[] = [
       make: written('contacts:write', make, list),
     },
   },
-  {
-    path: '/contacts/import',
-    needs: 'contacts:write',
-    show: async (asked) => importPage(asked, {}),
-    actions: { preview: importer(true), import: importer(false) },
-  },
+  contactImport,
   {
     path: '/contacts/:id',
     needs: 'contacts:read',

@@ -1,4 +1,7 @@
-// Installations of extensions: their grants in words, upgrades with their difference first, and new ones.
+// Installations of extensions: their grants in words, and upgrades with their difference first. extension-install.ts
+// installs one.
+import { sendModes } from '../../../src/core/api/route.ts';
+import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
 import {
@@ -6,6 +9,7 @@ import {
   choice,
   facts,
   field,
+  filters,
   form,
   type List,
   link,
@@ -14,6 +18,14 @@ import {
   time,
   written,
 } from '../parts.ts';
+import {
+  credentials,
+  grantsOf,
+  type Installed,
+  installPage,
+  namesIn,
+  sentences,
+} from './extension-install.ts';
 
 interface Installation {
   id: string;
@@ -29,60 +41,27 @@ interface Installation {
   createdAt: string;
 }
 
-interface Installed extends Installation {
-  key: string;
-  webhook: { secret: string } | null;
-}
-
 interface Change {
-  fromVersion: { version: string } | null;
-  toVersion: { version: string };
+  fromVersion: { id: string; version: string };
+  toVersion: { id: string; version: string };
   permissionDiff: { added: readonly string[]; removed: readonly string[] };
   changedAt: string;
 }
 
-interface Version {
-  version: string;
-  permissions: readonly string[];
-  events: readonly string[];
-  sendModes: readonly string[];
-}
-
 const pathOf = ({ params }: Asked) => `/v1/extension-installations/${params['id']}`;
-const sendModes = ['none', 'approval', 'send'];
-
-const verbs: ReadonlyMap<string, string> = new Map([
-  ['read', 'read'],
-  ['write', 'make and change'],
-  ['delete', 'delete'],
-  ['send', 'send mail of its'],
-  ['configure', 'configure'],
-  ['run', 'run'],
-]);
-
-/** Returns a grant as a sentence. */
-function inSentence(grant: string): string {
-  const [kind, resource = '', action = ''] = grant.split(':');
-  if (kind === 'event') return `It hears of ${grant.slice('event:'.length)}.`;
-  return `It may ${verbs.get(action) ?? action} ${resource}.`;
-}
-
-const sentences = (grants: readonly string[]): Part =>
-  html`<ul>${grants.map((grant) => html`<li>${inSentence(grant)} <small>${grant}</small></li>`)}</ul>`;
-
-const grantsOf = ({ permissions, events }: Pick<Version, 'permissions' | 'events'>) =>
-  [
-    ...permissions.map((permission) => `permission:${permission}`),
-    ...events.map((event) => `event:${event}`),
-  ].sort();
 
 async function list(asked: Asked): Promise<View> {
   const { api, query, may } = asked;
+  const { status, extensionId, cursor } = query;
   const [found, known] = await Promise.all([
-    api.get<List<Installation>>('/v1/extension-installations', { cursor: query['cursor'] }),
+    api.get<List<Installation>>('/v1/extension-installations', { status, extensionId, cursor }),
     api.get<List<{ id: string; name: string }>>('/v1/extensions', { limit: 100 }),
   ]);
   const body = together(
+    filters(html`
+      ${choice({ name: 'status', label: 'Status', options: installationStatuses, value: status })}
+      ${field({ name: 'extensionId', label: 'Id of the extension', value: extensionId })}
+    `),
     table(
       asked,
       found,
@@ -107,102 +86,65 @@ async function list(asked: Asked): Promise<View> {
   };
 }
 
-/** Draws the grants of the newest version, and the form that accepts exactly these. */
-async function installing(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, params } = asked;
-  const path = `/v1/extensions/${params['extensionId']}`;
-  const [extension, { items }] = await Promise.all([
-    api.get<{ name: string; displayName: string | null; runtime: string }>(path),
-    api.get<List<Version>>(`${path}/versions`, { limit: 1 }),
-  ]);
-  const [version] = items;
-  const title = `Install ${extension.displayName || extension.name}`;
-  if (!version) return { title, body: html`<p class="empty">It has no version yet.</p>` };
-  const body = together(
-    problem,
-    html`<p>Version ${version.version}. Nothing else is granted:</p>`,
-    sentences(grantsOf(version)),
-    asked.may('extensions:write') &&
-      form(
-        asked,
-        'install',
-        'Accept these grants and install it',
-        html`
-      <input type="hidden" name="version" value=${version.version} />
-      <input type="hidden" name="grants" value=${grantsOf(version).join(' ')} />
-      ${choice({ name: 'sendMode', label: 'Its mail', options: version.sendModes, value: given['sendMode'] })}
-      ${extension.runtime === 'webhook' && field({ name: 'webhookUrl', label: 'URL of its webhook', type: 'url', value: given['webhookUrl'], isRequired: true })}
-    `,
-      ),
-  );
-  return { title, body, request: `GET ${path}/versions` };
-}
-
-const split = (text = '') => text.split(' ').filter((word) => word !== '');
-
-/** Draws the credentials of an installation, once. */
-function once({ id, key, webhook }: Installed): View {
-  return {
-    title: 'Credentials of the extension',
-    body: together(
-      html`<p>They are shown only this once. Its key:</p><pre data-copy="">${key}</pre>`,
-      webhook &&
-        html`<p>The secret that signs its events:</p><pre data-copy="">${webhook.secret}</pre>`,
-      html`<p>${link(`/extensions/${id}`, 'Go on to the extension')}</p>`,
-    ),
-  };
-}
-
-async function install({ api, params }: Asked, given: Form): Promise<View> {
-  const { version, grants, sendMode, webhookUrl } = given;
-  const body = {
-    extensionId: params['extensionId'],
-    version,
-    acceptPermissions: split(grants),
-    ...(sendMode && { sendMode }),
-    ...(webhookUrl && { webhookUrl: webhookUrl.trim() }),
-  };
-  return once(await api.send<Installed>('POST', '/v1/extension-installations', body));
-}
-
 function controls(asked: Asked, { status }: Installation): Part {
   const { may } = asked;
   const isActive = status === 'active';
   return html`<div class="row">
     ${may('extensions:write') && button(asked, isActive ? { action: 'disable', label: 'Disable' } : { action: 'enable', label: 'Enable' })}
     ${may('extensions:write') && button(asked, { action: 'rotate', label: 'Replace its key and secret' })}
-    ${may('extensions:write') && button(asked, { action: 'preview', label: 'Show the upgrade to the newest version' })}
     ${may('extensions:delete') && button(asked, { action: 'uninstall', label: 'Uninstall' })}
   </div>`;
 }
 
-async function one(asked: Asked): Promise<View> {
+/** Draws the forms that change an installation; an upgrade is shown first. */
+function changes(asked: Asked, { sendMode }: Installation): Part {
+  const mode = choice({
+    name: 'sendMode',
+    label: 'Its mail',
+    options: sendModes,
+    value: sendMode,
+    empty: 'as it is',
+  });
+  const version = field({
+    name: 'version',
+    label: 'Version',
+    hint: 'Empty: the latest. An older one rolls back',
+  });
+  return together(
+    html`<details><summary>Change its mail</summary>${form(asked, 'change', 'Save', mode)}</details>`,
+    html`<details><summary>Change its version</summary>${form(asked, 'preview', 'Show what would change', version)}</details>`,
+  );
+}
+
+async function one(asked: Asked, problem: Part = null): Promise<View> {
   const { api, may } = asked;
   const path = pathOf(asked);
-  const [installed, changes] = await Promise.all([
+  const [installed, versions] = await Promise.all([
     api.get<Installation>(path),
     api.get<List<Change>>(`${path}/version-changes`),
   ]);
   const body = together(
+    problem,
     controls(asked, installed),
     html`<p>${state(installed.status)} version ${installed.version.version}</p>`,
+    html`<h2>What it may do</h2>`,
     sentences(grantsOf(installed)),
     facts(installed, [
       ['Sends', 'sendMode'],
       ['Mailboxes', 'scope.mailboxIds'],
+      ['Namespace', 'scope.namespaceId'],
       ['Webhook', 'webhook.url'],
       ['Installed by', 'createdBy.displayName'],
       ['Installed', 'createdAt'],
       ['Id', 'id'],
     ]),
-    may('extensions:write') &&
-      html`<details><summary>Change its mail</summary>${form(asked, 'change', 'Save', choice({ name: 'sendMode', label: 'Its mail', options: sendModes, value: installed.sendMode }))}</details>`,
+    may('extensions:write') && changes(asked, installed),
     html`<h2>Changes of its version</h2>`,
     table(
       asked,
-      changes,
+      versions,
       [
-        ['From', ({ fromVersion }) => fromVersion?.version],
+        ['From', ({ fromVersion }) => fromVersion.version],
         ['To', ({ toVersion }) => toVersion.version],
         ['More', ({ permissionDiff }) => permissionDiff.added.join(', ')],
         ['Fewer', ({ permissionDiff }) => permissionDiff.removed.join(', ')],
@@ -220,13 +162,14 @@ async function one(asked: Asked): Promise<View> {
 }
 
 /** Shows an upgrade without making it, with the form that makes exactly this one. */
-async function preview(asked: Asked): Promise<View> {
+async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
   const path = `${pathOf(asked)}/upgrade`;
-  const change = await asked.api.send<Change>('POST', path, { dryRun: true });
+  const wanted = { version: version.trim() || null, dryRun: true };
+  const change = await asked.api.send<Change>('POST', path, wanted);
   const { fromVersion, toVersion, permissionDiff } = change;
   const { added, removed } = permissionDiff;
   const body = together(
-    html`<p>From version ${fromVersion?.version} to ${toVersion.version}.</p>`,
+    html`<p>From version ${fromVersion.version} to ${toVersion.version}.</p>`,
     html`<h2>It gets</h2>${added.length > 0 ? sentences(added) : html`<p>Nothing more.</p>`}`,
     html`<h2>It loses</h2>${removed.length > 0 ? sentences(removed) : html`<p>Nothing.</p>`}`,
     form(
@@ -234,8 +177,8 @@ async function preview(asked: Asked): Promise<View> {
       'upgrade',
       'Accept the difference and upgrade',
       html`
-      <input type="hidden" name="from" value=${fromVersion?.version} />
-      <input type="hidden" name="to" value=${toVersion.version} />
+      <input type="hidden" name="from" value=${fromVersion.id} />
+      <input type="hidden" name="to" value=${toVersion.id} />
       <input type="hidden" name="grants" value=${added.join(' ')} />
     `,
     ),
@@ -254,33 +197,32 @@ const act = (run: (asked: Asked, given: Form) => Promise<unknown>): Action => ({
 
 export const extensionPages: readonly Page[] = [
   { path: '/extensions', label: 'Extensions', needs: 'extensions:read', show: list },
-  {
-    path: '/extensions/install/:extensionId',
-    needs: 'extensions:read',
-    show: (asked) => installing(asked, {}),
-    actions: {
-      install: written('extensions:write', install, installing),
-    },
-  },
+  installPage,
   {
     path: '/extensions/:id',
     needs: 'extensions:read',
-    show: one,
+    show: (asked) => one(asked),
     actions: {
       disable: act((asked) => asked.api.send('POST', `${pathOf(asked)}/disable`, {})),
       enable: act((asked) => asked.api.send('POST', `${pathOf(asked)}/enable`, {})),
-      change: act((asked, { sendMode }) => asked.api.send('PATCH', pathOf(asked), { sendMode })),
+      change: act((asked, { sendMode }) =>
+        asked.api.send('PATCH', pathOf(asked), sendMode ? { sendMode } : {}),
+      ),
       rotate: {
         needs: 'extensions:write',
         run: async (asked) =>
-          once(await asked.api.send<Installed>('POST', `${pathOf(asked)}/rotate-credentials`, {})),
+          credentials(
+            await asked.api.send<Installed>('POST', `${pathOf(asked)}/rotate-credentials`, {}),
+          ),
       },
-      preview: { needs: 'extensions:write', run: preview },
+      preview: written('extensions:write', preview, (asked, _given, problem) =>
+        one(asked, problem),
+      ),
       upgrade: act((asked, { from, to, grants }) =>
         asked.api.send('POST', `${pathOf(asked)}/upgrade`, {
           version: to,
           expectedVersion: from,
-          acceptPermissions: split(grants),
+          acceptPermissions: namesIn(grants),
         }),
       ),
       uninstall: {

@@ -1,8 +1,25 @@
-// Groups of contacts with their members, and groups to unsubscribe from.
+// Groups of contacts with their members. unsubscribe-groups.ts has the groups to unsubscribe from.
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Page, View } from '../page.ts';
-import { addressesIn, button, facts, field, form, type List, link, table } from '../parts.ts';
-import { contactColumns } from './contacts.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import {
+  addressesIn,
+  button,
+  facts,
+  field,
+  form,
+  jsonIn,
+  type List,
+  link,
+  table,
+  written,
+} from '../parts.ts';
+import { contactColumns, type Named } from './contacts.ts';
+import {
+  makeUnsubscribing,
+  type UnsubscribeGroup,
+  unsubscribePages,
+  unsubscribeTable,
+} from './unsubscribe-groups.ts';
 
 interface Group {
   id: string;
@@ -12,39 +29,35 @@ interface Group {
   query: object | null;
 }
 
-interface UnsubscribeGroup {
-  id: string;
-  name: string;
-  description: string | null;
-  public: boolean;
-  confirm: boolean;
-}
-
 const pathOf = ({ params }: Asked) => `/v1/contact-groups/${params['id']}`;
-const named = html`${field({ name: 'name', label: 'Name', isRequired: true })}
-  ${field({ name: 'description', label: 'Description' })}`;
+const queryHint =
+  'JSON: {"all": [{"tag": "customer"}, {"status": "active"}]}. Empty: members are added by hand';
 
-function unsubscribeTable(asked: Asked, items: readonly UnsubscribeGroup[]): Part {
-  return table(
-    asked,
-    { items },
-    [
-      ['Name', ({ name }) => name],
-      ['Description', ({ description }) => description],
-      ['Shown to recipients', (group) => (group.public ? 'yes' : 'no')],
-      ['Double opt-in', ({ confirm }) => (confirm ? 'yes' : 'no')],
-    ],
-    'There is no such group yet: "svc unsubscribe-groups create" makes one.',
-  );
+function fieldsOf(given: Form, hasQuery: boolean): Part {
+  return html`
+    ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
+    ${field({ name: 'description', label: 'Description', value: given['description'] })}
+    ${hasQuery && field({ name: 'query', label: 'Query', type: 'textarea', value: given['query'], hint: queryHint })}
+  `;
 }
 
-async function list(asked: Asked): Promise<View> {
+function bodyOf({ name = '', description = '', query }: Form): object {
+  const conditions = jsonIn(query, 'The query');
+  return {
+    name: name.trim(),
+    description: description.trim() || null,
+    ...(conditions !== null && { query: conditions }),
+  };
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { api, query, may } = asked;
   const [groups, unsubscribing] = await Promise.all([
     api.get<List<Group>>('/v1/contact-groups', { page: query['page'] }),
     api.get<List<UnsubscribeGroup>>('/v1/unsubscribe-groups', { limit: 100 }),
   ]);
   const body = together(
+    problem,
     html`<h2>Groups of contacts</h2>`,
     table(
       asked,
@@ -57,38 +70,44 @@ async function list(asked: Asked): Promise<View> {
       'There is no group yet: "svc groups create" makes one.',
     ),
     may('contacts:write') &&
-      html`<details><summary>Make a group</summary>${form(asked, 'make', 'Make the group', named)}</details>`,
-    html`<h2>Groups to unsubscribe from</h2>`,
-    unsubscribeTable(asked, unsubscribing.items),
-    may('contacts:write') &&
-      html`<details><summary>Make a group to unsubscribe from</summary>${form(
-        asked,
-        'makeUnsubscribing',
-        'Make the group',
-        html`${named}
-        <label><span><input type="checkbox" name="public" value="1" checked /> shown to recipients</span></label>
-        <label><span><input type="checkbox" name="confirm" value="1" /> double opt-in</span></label>`,
-      )}</details>`,
+      html`<details open=${given['_action'] === 'make'}><summary>Make a group</summary>${form(asked, 'make', 'Make the group', fieldsOf(given, true))}</details>`,
+    unsubscribeTable(asked, unsubscribing.items, given),
   );
   return { title: 'Groups', body, command: 'svc groups list', request: 'GET /v1/contact-groups' };
 }
 
-async function one(asked: Asked): Promise<View> {
-  const { api, may, query, params } = asked;
-  const [group, members] = await Promise.all([
-    api.get<Group>(pathOf(asked)),
-    api.get<List<Parameters<(typeof contactColumns)[0][1]>[0]>>(`${pathOf(asked)}/members`, {
-      page: query['page'],
-    }),
-  ]);
-  const byHand = group.query === null;
+function addMembers(asked: Asked, given: Form): Part {
   const ids = field({
     name: 'ids',
     label: 'Ids of contacts',
+    value: given['ids'],
     isRequired: true,
     hint: 'contact_…, divided by commas',
   });
+  return form(asked, 'add', 'Add members', ids, [{ action: 'remove', label: 'Remove members' }]);
+}
+
+async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { api, may, query, params } = asked;
+  const [group, members] = await Promise.all([
+    api.get<Group>(pathOf(asked)),
+    api.get<List<Named>>(`${pathOf(asked)}/members`, { page: query['page'] }),
+  ]);
+  const byHand = group.query === null;
+  const remove = ({ id }: Named) =>
+    button(asked, { action: 'remove', label: 'Remove', fields: { ids: id } });
+  const mayChange = byHand && may('contacts:write');
+  const columns = mayChange ? [...contactColumns, ['Actions', remove] as const] : contactColumns;
+  const values =
+    given['_action'] === 'change'
+      ? given
+      : {
+          name: group.name,
+          description: group.description ?? '',
+          query: JSON.stringify(group.query, null, 2),
+        };
   const body = together(
+    problem,
     facts(group, [
       ['Description', 'description'],
       ['Members', 'memberCount'],
@@ -96,9 +115,10 @@ async function one(asked: Asked): Promise<View> {
     ]),
     !byHand &&
       html`<p>A contact that fits this query is a member:</p><pre>${JSON.stringify(group.query, null, 2)}</pre>`,
-    table(asked, members, contactColumns, 'It has no members yet.'),
-    byHand && may('contacts:write') && form(asked, 'add', 'Add members', ids),
-    byHand && may('contacts:write') && form(asked, 'remove', 'Remove members', ids),
+    table(asked, members, columns, 'It has no members yet.'),
+    mayChange && addMembers(asked, given),
+    may('contacts:write') &&
+      html`<details open=${given['_action'] === 'change'}><summary>Change the group</summary>${form(asked, 'change', 'Save', fieldsOf(values, !byHand))}</details>`,
     may('contacts:delete') && button(asked, { action: 'delete', label: 'Delete the group' }),
   );
   return {
@@ -109,51 +129,49 @@ async function one(asked: Asked): Promise<View> {
   };
 }
 
-const members = (method: 'POST' | 'DELETE') => ({
-  needs: 'contacts:write' as const,
-  async run(asked: Asked, { ids }: Readonly<Record<string, string>>) {
-    await asked.api.send(method, `${pathOf(asked)}/members`, { contactIds: addressesIn(ids) });
-    return `/console${asked.path}`;
-  },
-});
+const members = (method: 'POST' | 'DELETE') =>
+  written(
+    'contacts:write',
+    async (asked, { ids }) => {
+      await asked.api.send(method, `${pathOf(asked)}/members`, { contactIds: addressesIn(ids) });
+      return `/console${asked.path}`;
+    },
+    one,
+  );
 
 export const groupPages: readonly Page[] = [
   {
     path: '/groups',
     label: 'Groups',
     needs: 'contacts:read',
-    show: list,
+    show: (asked) => list(asked, {}),
     actions: {
-      make: {
-        needs: 'contacts:write',
-        async run({ api }, { name = '', description = '' }) {
-          const body = { name: name.trim(), description: description.trim() || null };
-          const { id } = await api.send<Group>('POST', '/v1/contact-groups', body);
+      make: written(
+        'contacts:write',
+        async ({ api }, given) => {
+          const { id } = await api.send<Group>('POST', '/v1/contact-groups', bodyOf(given));
           return `/console/groups/${id}`;
         },
-      },
-      makeUnsubscribing: {
-        needs: 'contacts:write',
-        async run({ api }, given) {
-          const { name = '', description = '' } = given;
-          await api.send('POST', '/v1/unsubscribe-groups', {
-            name: name.trim(),
-            description: description.trim() || null,
-            public: given['public'] === '1',
-            confirm: given['confirm'] === '1',
-          });
-          return '/console/groups';
-        },
-      },
+        list,
+      ),
+      makeUnsubscribing: written('contacts:write', makeUnsubscribing, list),
     },
   },
   {
     path: '/groups/:id',
     needs: 'contacts:read',
-    show: one,
+    show: (asked) => one(asked, {}),
     actions: {
       add: members('POST'),
       remove: members('DELETE'),
+      change: written(
+        'contacts:write',
+        async (asked, given) => {
+          await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
+          return `/console${asked.path}`;
+        },
+        one,
+      ),
       delete: {
         needs: 'contacts:delete',
         async run(asked) {
@@ -163,4 +181,5 @@ export const groupPages: readonly Page[] = [
       },
     },
   },
+  ...unsubscribePages,
 ];

@@ -1,7 +1,6 @@
 // Templates, one template with its versions, and how it looks with sample data. template-files.ts edits the files,
 // template-history.ts shows the commits.
 import type { Download } from '../api.ts';
-import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
 import {
@@ -11,6 +10,7 @@ import {
   field,
   filters,
   form,
+  jsonIn,
   type List,
   link,
   orAgain,
@@ -159,24 +159,13 @@ async function one(asked: Asked): Promise<View> {
   };
 }
 
-/** Reads sample data. @throws Refusal for text that is not JSON */
-function dataIn(text = ''): object {
-  if (text.trim() === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Refusal(
-      400,
-      { message: `The sample data is not JSON: ${(error as Error).message}` },
-      '',
-    );
-  }
-}
-
 /** Asks for the content that a send would have. */
 function rendered(asked: Asked): Promise<Rendered> {
   const { data, draft } = asked.query;
-  const body = { data: dataIn(data), ...(draft === '1' && { draft: true }) };
+  const body = {
+    data: jsonIn(data, 'The sample data') ?? {},
+    ...(draft === '1' && { draft: true }),
+  };
   return asked.api.send<Rendered>('POST', `${pathOf(asked)}/render`, body);
 }
 

@@ -1,0 +1,143 @@
+// Grants of extensions in words, and the installation of one by exactly the grants that were shown.
+import type { Permission } from '../../../src/core/api/permission.ts';
+import { permissionWords } from '../../../src/core/api/permission-words.ts';
+import { eventKinds } from '../../http/event-kinds.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import { addressesIn, choice, facts, field, form, link, written } from '../parts.ts';
+
+export interface Installed {
+  id: string;
+  key: string;
+  webhook: { secret: string } | null;
+}
+
+interface Extension {
+  name: string;
+  displayName: string | null;
+  description: string | null;
+  latestVersion: { id: string } | null;
+}
+
+interface Version {
+  id: string;
+  version: string;
+  permissions: readonly string[];
+  events: readonly string[];
+  sendModes: readonly string[];
+  runtime: string;
+  changelog: string | null;
+}
+
+const modeWords: Readonly<Record<string, string>> = {
+  none: 'It never sends mail.',
+  approval: 'A person approves its mail.',
+  send: 'Its mail leaves at once.',
+};
+
+/** Returns a grant as a sentence; null for an unknown one. */
+function inSentence(grant: string): string | null {
+  const [kind = ''] = grant.split(':');
+  const name = grant.slice(kind.length + 1);
+  if (kind === 'event') {
+    const summary = eventKinds.find(({ type }) => type === name)?.summary;
+    return summary ? `It hears: ${summary}` : null;
+  }
+  return Object.hasOwn(permissionWords, name)
+    ? `It may ${permissionWords[name as Permission]}.`
+    : null;
+}
+
+/** Draws grants as sentences. */
+export const sentences = (grants: readonly string[]): Part =>
+  html`<ul>${grants.map((grant) => html`<li>${inSentence(grant)} <small>${grant}</small></li>`)}</ul>`;
+
+export const grantsOf = ({ permissions, events }: Pick<Version, 'permissions' | 'events'>) =>
+  [
+    ...permissions.map((permission) => `permission:${permission}`),
+    ...events.map((event) => `event:${event}`),
+  ].sort();
+
+/** Splits names of grants at their spaces. */
+export const namesIn = (text = '') => text.split(' ').filter((word) => word !== '');
+
+/** Draws the credentials of an installation, once. */
+export function credentials({ id, key, webhook }: Installed): View {
+  return {
+    title: 'Credentials of the extension',
+    body: together(
+      html`<p>They are shown only this once. Its key:</p><pre data-copy="">${key}</pre>`,
+      webhook &&
+        html`<p>The secret that signs its events:</p><pre data-copy="">${webhook.secret}</pre>`,
+      html`<p>${link(`/extensions/${id}`, 'Go on to the extension')}</p>`,
+    ),
+  };
+}
+
+function accepting(asked: Asked, version: Version, given: Form): Part {
+  const modes = version.sendModes.map((mode) => html`<li>${mode}: ${modeWords[mode]}</li>`);
+  return form(
+    asked,
+    'install',
+    'Accept these grants and install it',
+    html`
+    <input type="hidden" name="version" value=${version.id} />
+    <input type="hidden" name="grants" value=${grantsOf(version).join(' ')} />
+    ${choice({ name: 'sendMode', label: 'Its mail', options: version.sendModes, value: given['sendMode'], empty: 'the strictest that it offers' })}
+    <ul>${modes}</ul>
+    ${field({ name: 'mailboxIds', label: 'Mailboxes that it reaches', value: given['mailboxIds'], hint: 'mbx_…, divided by commas. Empty: all' })}
+    ${field({ name: 'namespaceId', label: 'Or those of a namespace', value: given['namespaceId'] })}
+    ${version.runtime === 'webhook' && field({ name: 'webhookUrl', label: 'URL of its webhook', type: 'url', value: given['webhookUrl'], isRequired: true })}
+  `,
+  );
+}
+
+/** Draws the grants of the latest version, and the form that accepts exactly these. */
+async function show(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { api, params } = asked;
+  const path = `/v1/extensions/${params['extensionId']}`;
+  const extension = await api.get<Extension>(path);
+  const { displayName, name, description, latestVersion } = extension;
+  const title = `Install ${displayName || name}`;
+  if (!latestVersion) return { title, body: html`<p class="empty">It has no version yet.</p>` };
+  const version = await api.get<Version>(`${path}/versions/${latestVersion.id}`);
+  const body = together(
+    problem,
+    html`<p>${description}</p>`,
+    facts(version, [
+      ['Version', 'version'],
+      ['What is new', 'changelog'],
+    ]),
+    html`<h2>What it asks for</h2><p>It gets this, and nothing else:</p>`,
+    sentences(grantsOf(version)),
+    asked.may('extensions:write') && accepting(asked, version, given),
+  );
+  return {
+    title,
+    body,
+    command: `svc extensions install ${params['extensionId']}`,
+    request: `GET ${path}/versions/${latestVersion.id}`,
+  };
+}
+
+async function install({ api, params }: Asked, given: Form): Promise<View> {
+  const { version, grants, sendMode, webhookUrl, namespaceId = '' } = given;
+  const mailboxIds = addressesIn(given['mailboxIds']);
+  const namespace = namespaceId.trim() || null;
+  const body = {
+    extensionId: params['extensionId'],
+    version,
+    acceptPermissions: namesIn(grants),
+    scope: { mailboxIds, namespaceId: namespace },
+    ...(sendMode && { sendMode }),
+    ...(webhookUrl && { webhookUrl: webhookUrl.trim() }),
+  };
+  return credentials(await api.send<Installed>('POST', '/v1/extension-installations', body));
+}
+
+export const installPage: Page = {
+  path: '/extensions/install/:extensionId',
+  needs: 'extensions:read',
+  show: (asked) => show(asked, {}),
+  actions: { install: written('extensions:write', install, show) },
+};

@@ -1,0 +1,282 @@
+// Campaigns in the console: what a person confirms is what runs, and a run shows its progress and its recipients.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addRunCounts, type RunTally, runCounters } from '../../src/people/runs/counter-queries.ts';
+import type { RunRow } from '../../src/people/runs/queries.ts';
+import type { RunStatus } from '../../src/people/runs/schema.ts';
+import { storedRun } from '../campaigns/campaigns/fixtures.ts';
+import {
+  makeContacts,
+  makeRun as startRun,
+  makeCampaign as storedCampaign,
+  whileWalking,
+} from '../campaigns/walk/fixtures.ts';
+import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
+
+let world: World;
+let browser: Browser;
+
+beforeAll(async () => {
+  world = await consoleWorld();
+  browser = await world.operator();
+});
+afterAll(() => world.close());
+
+type Resource = Readonly<Record<string, unknown>> & { id: string };
+
+const api = (method: 'GET' | 'POST', path: string, body?: object) =>
+  world.api(method, path, body) as unknown as Promise<Resource>;
+
+const runsOf = async (id: string) => (await world.api('GET', `/v1/campaigns/${id}/runs`)).items;
+
+/** Returns the fields of the form with an action on a page. */
+async function formOn(url: string, action: string): Promise<Record<string, string>> {
+  const found = formOf((await browser.get(url)).body, action);
+  expect([url, action, found !== null]).toEqual([url, action, true]);
+  return found ?? {};
+}
+
+async function act(url: string, action: string, fields: Record<string, string> = {}) {
+  const answer = await browser.post(url, { ...(await formOn(url, action)), ...fields });
+  return { ...answer, to: String(answer.headers['location'] ?? '') };
+}
+
+let made = 0;
+
+/** Makes a campaign to a tag of its own, and contacts with it. */
+async function makeCampaign(more: object = {}, contacts = 1) {
+  const tag = `tag-${++made}`;
+  for (let at = 0; at < contacts; at++) await addContact(tag);
+  const { id } = await api('POST', '/v1/campaigns', {
+    name: `Campaign ${made}`,
+    email: { subject: 'Hi', html: '<p>Hi</p>' },
+    audience: { includeTags: [tag] },
+    transactional: true,
+    ...more,
+  });
+  return { id, tag, url: `/console/campaigns/${id}` };
+}
+
+let added = 0;
+const addContact = (tag: string) =>
+  api('POST', '/v1/contacts', { email: `c${++added}@example.com`, tags: [tag] });
+
+const makeRun = (campaignId: string, status: RunStatus, more: Partial<RunRow> = {}) =>
+  storedRun(world.test.app, world.test.caller, status, { campaign_id: campaignId, ...more });
+
+describe('a campaign', () => {
+  it('keeps all that its form has when it is saved as it is', async () => {
+    const { id, url } = await makeCampaign({
+      email: { subject: 'Hi', html: '\n<p>One</p>\n', text: ' Two\n\nlines\n' },
+      from: { email: 'hello@sandbox.test', name: 'Sandbox' },
+      metadata: { a: 'b' },
+    });
+    const before = await api('GET', `/v1/campaigns/${id}`);
+    expect((await act(url, 'change')).status).toBe(303);
+    const after = await api('GET', `/v1/campaigns/${id}`);
+    expect(after).toEqual({ ...before, updatedAt: expect.anything() });
+  });
+
+  it.each([
+    ['attachments', { attachments: [{ filename: 'a.txt', content: 'aGk=' }] }],
+    ['tracking', { tracking: { opens: false } }],
+  ])('with %s has no form that would lose them', async (_name, more) => {
+    const { url } = await makeCampaign({ email: { subject: 'Hi', html: '<p>Hi</p>', ...more } });
+    const { body } = await browser.get(url);
+    expect([formOf(body, 'change'), body.includes('svc campaigns update')]).toEqual([null, true]);
+  });
+
+  it('stays typed where the API refuses it', async () => {
+    const typed = {
+      ...{ name: 'N', subject: 'S', html: '<p>{{ broken</p>', text: 'T', includeTags: 'a, b' },
+      ...{ excludeTags: 'c', groupIds: '', transactional: '1', fromName: 'F' },
+    };
+    const refused = await act('/console/campaigns', 'make', typed);
+    expect([refused.status, problemOf(refused.body)]).toEqual([422, expect.any(String)]);
+    expect(formOf(refused.body, 'make')).toMatchObject(typed);
+    const { id, url } = await makeCampaign();
+    const again = await act(url, 'change', typed);
+    expect([again.status, formOf(again.body, 'change')]).toEqual([
+      422,
+      expect.objectContaining(typed),
+    ]);
+    expect(await api('GET', `/v1/campaigns/${id}`)).toMatchObject({ email: { subject: 'Hi' } });
+  });
+
+  it('shows the advice of the API', async () => {
+    const { url } = await makeCampaign({ transactional: false });
+    for (const at of [url, `${url}/estimate`]) {
+      expect((await browser.get(at)).body).toContain('aria-label="Advice"');
+    }
+  });
+
+  it('tells what became of each mail of a test', async () => {
+    const { url } = await makeCampaign();
+    const { key } = await api('POST', '/v1/api-keys', {
+      ...{ name: 'test', mode: 'test', permissions: { campaigns: ['read', 'write', 'run'] } },
+    });
+    const tester = await world.signIn(String(key));
+    const form = formOf((await tester.get(url)).body, 'test') ?? {};
+    const to = 'delivered@simulator.test, ada@example.com';
+    const { status, body } = await tester.post(url, { ...form, to });
+    expect(status).toBe(200);
+    expect(body).toContain('<li>delivered@simulator.test: accepted</li>');
+    expect(body).toMatch(/<li>ada@example.com: <span[^>]*>failed<\/span> A test key/);
+    const refused = await act(url, 'test', { to: 'no address' });
+    expect([refused.status, formOf(refused.body, 'test')?.['to']]).toEqual([422, 'no address']);
+    expect(formOf(refused.body, 'change')).toMatchObject({ subject: 'Hi' });
+  });
+});
+
+describe('a run', () => {
+  it('has the figures of its estimate on the button, and starts once', async () => {
+    const { id, url } = await makeCampaign({}, 3);
+    await api('POST', '/v1/email/blocks', { address: `c${added}@example.com` });
+    const { body } = await browser.get(`${url}/estimate`);
+    expect(body).toContain('Start a run of 2 mails');
+    expect(body).toContain('1 left out: blocked');
+    const form = formOf(body, 'run') ?? {};
+    const [first, second] = [
+      await browser.post(`${url}/estimate`, form),
+      await browser.post(`${url}/estimate`, form),
+    ];
+    expect([first.status, second.headers['location']]).toEqual([303, first.headers['location']]);
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a contact came in', (tag: string) => addContact(tag)],
+    [
+      'a contact was blocked',
+      () => api('POST', '/v1/email/blocks', { address: `c${added}@example.com` }),
+    ],
+  ])('is not started if %s after the look', async (_name, change) => {
+    const { id, tag, url } = await makeCampaign();
+    const form = await formOn(`${url}/estimate`, 'run');
+    await change(tag);
+    const { status, body } = await browser.post(`${url}/estimate`, form);
+    expect([status, problemOf(body), await runsOf(id)]).toEqual([
+      409,
+      expect.stringContaining('changed after you looked'),
+      [],
+    ]);
+  });
+
+  it.each([
+    ['the campaign', async (url: string) => void (await act(url, 'change', { subject: 'Other' }))],
+    ['the time', null],
+    ['the digest', null],
+  ])('is not started with %s of another look', async (name, change) => {
+    const { id, url } = await makeCampaign();
+    const form = await formOn(`${url}/estimate`, 'run');
+    await change?.(url);
+    const other =
+      name === 'the time'
+        ? { scheduledFor: '2026-02-01T10:00:00Z' }
+        : name === 'the digest'
+          ? { digest: '' }
+          : {};
+    const { status } = await browser.post(`${url}/estimate`, { ...form, ...other });
+    expect([status, await runsOf(id)]).toEqual([409, []]);
+  });
+
+  it('is scheduled at the time that was looked at, without contacts of earlier runs', async () => {
+    const { id, url } = await makeCampaign();
+    const at = `${url}/estimate?at=2026-02-01T10:00`;
+    const { to } = await act(at, 'run', { onlyNew: '1' });
+    expect(await api('GET', to.replace('/console', '/v1'))).toMatchObject({
+      scheduledFor: '2026-02-01T10:00:00.000Z',
+      onlyNew: true,
+    });
+    expect((await browser.get(`${url}/estimate`)).body).toContain('another run');
+    expect(await runsOf(id)).toHaveLength(1);
+    const past = await act(`${url}/estimate?at=2020-01-01T10:00`, 'run');
+    expect([past.status, await runsOf(id)]).toEqual([422, expect.objectContaining({ length: 1 })]);
+  });
+
+  it('shows its pace, and what it waits for until when', async () => {
+    const { app } = world.test;
+    const now = app.clock.now();
+    const { id, url } = await makeCampaign();
+    const run = await makeRun(id, 'running', {
+      ...{ total_recipients: 100, dispatched_count: 20, started_at: now - 120_000 },
+      ...{ wait_reason: 'daily-quota', next_dispatch_at: now + 3_600_000 },
+    });
+    const { body } = await browser.get(`${url}/runs/${run.id}`);
+    expect(body).toContain('10 mails a minute over 2 min, about 8 min left.');
+    expect(body).toContain('The daily limit of the plan is used up.');
+    expect(body).toContain('<progress max="100" value="20">');
+  });
+
+  it.each<[RunStatus, readonly string[]]>([
+    ['scheduled', ['cancel']],
+    ['running', ['pause', 'cancel']],
+    ['paused', ['resume', 'cancel']],
+    ['held', ['resume', 'cancel']],
+    ['completed', []],
+    ['cancelled', []],
+  ])('that is %s offers exactly %j', async (status, offered) => {
+    const { id, url } = await makeCampaign();
+    const run = await makeRun(id, status);
+    const { body } = await browser.get(`${url}/runs/${run.id}`);
+    const all = ['pause', 'resume', 'cancel', 'retry'];
+    expect(all.filter((action) => formOf(body, action))).toEqual(
+      all.filter((action) => offered.includes(action)),
+    );
+    for (const action of all.filter((one) => !offered.includes(one))) {
+      const answer = await browser.post(`${url}/runs/${run.id}`, { _action: action });
+      expect([action, answer.status]).toEqual([action, 409]);
+    }
+  });
+
+  it('that is held goes on with findings alone', async () => {
+    const { id, url } = await makeCampaign();
+    const run = await makeRun(id, 'held', { hold_reason: 'run-health', hold_detail: '9% bounced' });
+    const at = `${url}/runs/${run.id}`;
+    expect((await browser.get(at)).body).toContain('9% bounced');
+    expect((await act(at, 'resume', { note: '' })).status).toBe(422);
+    expect((await act(at, 'resume', { note: 'Cleaned' })).status).toBe(303);
+    expect(await api('GET', at.replace('/console', '/v1'))).toMatchObject({ status: 'running' });
+  });
+
+  it('repeats those whose message failed, also where each contact had one', async () => {
+    const { id, url } = await makeCampaign();
+    const run = await makeRun(id, 'completed', { dispatched_count: 2, total_recipients: 2 });
+    const none = Object.fromEntries(runCounters.map((name) => [name, 0])) as RunTally;
+    await world.test.app.store.write((trx) =>
+      addRunCounts(trx, [{ ...none, run_id: run.id, failed: 2 }]),
+    );
+    const at = `${url}/runs/${run.id}`;
+    expect((await browser.get(at)).body).toContain('Run again for the 2 that failed');
+    const { to } = await act(at, 'retry');
+    expect(await api('GET', to.replace('/console', '/v1'))).toMatchObject({ retryOf: run.id });
+  });
+});
+
+describe('the recipients of a run', () => {
+  it('are found by outcome, reason and status, with their messages', async () => {
+    const own = await consoleWorld();
+    const { app, operator: caller } = own.test;
+    const [reached = '', blocked = ''] = await makeContacts(app, caller, 2);
+    await own.api('POST', '/v1/email/blocks', { address: 'u1@example.com' });
+    const run = await startRun(app, caller, await storedCampaign(app, caller));
+    await whileWalking(app, (loop) => loop.idle());
+    const session = await own.operator();
+    const url = `/console/campaigns/${run.campaignId}/runs/${run.id}`;
+    for (const [query, expected] of [
+      ['', [true, true]],
+      ['outcome=dispatched', [true, false]],
+      ['outcome=skipped', [false, true]],
+      ['outcome=failed', [false, false]],
+      ['reason=blocked', [false, true]],
+      ['status=pending', [true, false]],
+      ['status=bounced', [false, false]],
+    ] as const) {
+      const { body } = await session.get(`${url}?${query}`);
+      expect([query, [reached, blocked].map((id) => body.includes(id))]).toEqual([query, expected]);
+    }
+    const { body } = await session.get(url);
+    expect(body).toContain('Every contact was judged.');
+    expect(body).toMatch(/\/console\/messages\/msg_\w+">pending/);
+    await own.close();
+  });
+});
