@@ -115,7 +115,7 @@ export function table<Item>(
   if (list.items.length === 0)
     return together(html`<p class="empty">${empty}</p>`, pager(asked, list));
   return together(
-    html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+    html`<div class="scroll" tabindex="0" role="region" aria-label=${`Table: ${columns.map(([head]) => head).join(', ')}`}><table>
       <thead><tr>${columns.map(([head]) => html`<th scope="col">${head}</th>`)}</tr></thead>
       <tbody>${list.items.map(
         (item) => html`<tr>${columns.map(([, cell]) => html`<td>${cell(item)}</td>`)}</tr>`,

@@ -124,7 +124,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
   it('works without JavaScript', async () => {
     const { page, faults } = await signedIn({ javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Domains', exact: true }).click();
-    await page.getByLabel('Domain').fill('plain.example');
+    await page.getByLabel('Domain', { exact: true }).fill('plain.example');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { name: 'plain.example' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -63,13 +63,13 @@ function announce() {
   main.prepend(line);
 }
 
-/** Returns a content without what stays as it is: the news and the preview of a mail. */
+/** Returns a content without its lasting parts: the news and the preview of a mail. */
 function textOf(content) {
   const parts = [...content.children].filter((one) => !one.matches('.news, [data-keep]'));
   return parts.map((one) => one.outerHTML).join('');
 }
 
-/** Exchanges the content around a preview; what was open stays open, and the focus where it was. */
+/** Exchanges the content around a preview. Open details stay open, and the focus keeps its place. */
 function exchange(next) {
   const focusable = 'a, button, summary, [tabindex]';
   const focused = [...main.querySelectorAll(focusable)].indexOf(document.activeElement);
