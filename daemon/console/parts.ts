@@ -29,6 +29,7 @@ function isEmpty(value: unknown): boolean {
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
+const id = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /** Returns a value as people read it: times, lists and states as parts of their own. */
@@ -36,11 +37,17 @@ export function inWords(value: unknown): Part {
   if (isEmpty(value)) return html`<span class="none">–</span>`;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return value.toLocaleString('en');
-  if (typeof value === 'string') return iso.test(value) ? time(value) : value;
+  if (typeof value === 'string') return textInWords(value);
   if (Array.isArray(value)) {
     return value.map((one: unknown) => textOf(one)).join(', ');
   }
   return textOf(value);
+}
+
+/** Draws an instant, an id to copy, or a text. */
+function textInWords(text: string): Part {
+  if (iso.test(text)) return time(text);
+  return id.test(text) ? html`<code data-copy="">${text}</code>` : text;
 }
 
 function textOf(value: unknown): string {

@@ -63,6 +63,7 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
       return filled(await world.api('POST', path, body), next) as never;
     },
     upload: () => Promise.reject(new Error('a look changes nothing')),
+    call: async (work) => filled(await work(), next) as never,
     file: async () => ({ contentType: 'text/plain', disposition: 'attachment', bytes: '' }),
   };
   return {

@@ -103,6 +103,9 @@ async function follow() {
     if (!next || textOf(next) === textOf(main)) return;
     if (main.dataset.live === 'announce' || isBusy()) announce();
     else exchange(next);
+  } catch {
+    // The daemon is away: once it is back, the stream tells of news again.
+    hasNews = false;
   } finally {
     // Under a stream of changes the page is loaded less and less often.
     setTimeout(goOn, pauseMs);

@@ -3,6 +3,8 @@ import {
   explainMessage,
   type RecipientExplanation,
 } from '../../../src/outbound/explain/explain.ts';
+import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
@@ -26,13 +28,6 @@ interface Attempt {
   code: number | null;
   reply: string | null;
   transcript: string | null;
-}
-
-interface Email {
-  html: string | null;
-  text: string | null;
-  attachments: readonly { filename: string | null; contentType: string; size: number }[];
-  storageUrls?: { raw: string; html: string | null };
 }
 
 interface Step {
@@ -110,7 +105,7 @@ function attempts(deliveries: readonly { attempts: readonly Attempt[] }[]): Part
   );
 }
 
-function headers(email: Email): Part {
+function headers(email: EmailProjection): Part {
   return together(
     html`<h2>Headers</h2>`,
     facts(email, [
@@ -167,7 +162,7 @@ function frame(asked: Asked, url: string | null): Part {
     src=${`${pathname}?preview=1`}></iframe>`;
 }
 
-function preview(asked: Asked, { html: source, text, storageUrls }: Email): Part {
+function preview(asked: Asked, { html: source, text, storageUrls }: EmailProjection): Part {
   const view = chosen(asked, 'view', views);
   const raw = storageUrls && new URL(storageUrls.raw).pathname;
   return html`<section id="preview" data-keep="" aria-label="The mail">
@@ -195,13 +190,15 @@ function actions(asked: Asked, { status, direction }: Message): Part {
 async function show(asked: Asked): Promise<View> {
   const { api, app, caller, params, may } = asked;
   const path = pathOf(asked);
+  const id = params['id'] ?? '';
   // First alone: it decides whether the caller may see the message.
   const message = await api.get<Message>(path);
   const [email, steps, deliveries, explanation] = await Promise.all([
-    api.get<Email>(`${path}/email`, { includeStorageUrls: true }),
+    // By the function of the route: a mail of 20 MB is not written as JSON and read again.
+    api.call(() => getEmailProjection(app, caller, id, { includeStorageUrls: true })),
     api.get<readonly Step[]>(`${path}/events`),
     api.get<readonly { attempts: readonly Attempt[] }[]>(`${path}/deliveries`),
-    explainMessage(app, caller, params['id'] ?? ''),
+    api.call(() => explainMessage(app, caller, id)),
   ]);
   const { conversationId } = message;
   const body = together(

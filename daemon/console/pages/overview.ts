@@ -73,11 +73,10 @@ function tilesOf(asked: Asked): Promise<Tile[]> {
 }
 
 /** Draws the limits of the plan, and the one that binds now. */
-async function limits({ app, caller, may }: Asked): Promise<Part> {
+async function limits({ api, app, caller, may }: Asked): Promise<Part> {
   if (!may('organization:read')) return null;
-  const { binds, liftedBy, daily, rate, sendingStatus } = await getPlanState(
-    app,
-    caller.organizationId,
+  const { binds, liftedBy, daily, rate, sendingStatus } = await api.call(() =>
+    getPlanState(app, caller.organizationId),
   );
   return together(
     html`<h2>Limits</h2>`,

@@ -27,7 +27,7 @@ const given = (values: object) =>
     Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
   );
 
-async function lanes({ app }: Asked): Promise<Part> {
+async function lanes({ api, app }: Asked): Promise<Part> {
   const {
     counts,
     countedUpTo,
@@ -36,7 +36,7 @@ async function lanes({ app }: Asked): Promise<Part> {
     takenPerSecond,
     pace,
     lanes: all,
-  } = await queueSnapshot(app);
+  } = await api.call(() => queueSnapshot(app));
   const number = (count: number) =>
     `${count.toLocaleString('en')}${count >= countedUpTo ? '+' : ''}`;
   return together(
@@ -60,10 +60,10 @@ function laneTable(all: readonly LaneView[]): Part {
 }
 
 async function entries(asked: Asked): Promise<Part> {
-  const { app, query } = asked;
+  const { api, app, query } = asked;
   const { state: wanted, waitReason, domain, page } = query;
   const filter = given({ state: wanted, waitReason, domain, page, limit: perPage });
-  const found = await listQueue(app, parseWith(listQueueQuery, filter, 'query'));
+  const found = await api.call(() => listQueue(app, parseWith(listQueueQuery, filter, 'query')));
   return together(
     html`<h2>Entries</h2>`,
     filters(html`
@@ -94,7 +94,7 @@ async function entries(asked: Asked): Promise<Part> {
 }
 
 async function holds(asked: Asked): Promise<Part> {
-  const items = await listHolds(asked.app);
+  const items = await asked.api.call(() => listHolds(asked.app));
   return together(
     html`<h2>Holds</h2>`,
     table(

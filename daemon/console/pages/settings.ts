@@ -49,7 +49,7 @@ async function draw(asked: Asked): Promise<Part> {
   const { api, app, caller } = asked;
   const [organization, plan, changes] = await Promise.all([
     api.get<{ name: string; timezone: string }>('/v1/organizations/current'),
-    getPlanState(app, caller.organizationId),
+    api.call(() => getPlanState(app, caller.organizationId)),
     audit(asked),
   ]);
   return together(
