@@ -10,7 +10,7 @@ import type {
 import { fillTemplate } from '../../../src/content/rendering/fill.ts';
 import { CapacityError, ValidationError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { longestStallMs } from '../../support/work-time.ts';
+import { longestStallMs, startWork, workedMs } from '../../support/work-time.ts';
 import { emptyTemplate, type FillApp, fillApp, someValues } from './fill-fixture.ts';
 
 const run = promisify(execFile);
@@ -274,13 +274,16 @@ describe('the worker of fills', () => {
     expect((await one('second')).html).toBe('first');
   });
 
-  it('fills 40 mails of 4 MB at once without a stall of 50 ms', async () => {
+  it('fills 40 mails of 4 MB at once without a stall as long as the work on three', async () => {
     const long = `{% for i in (1..1900) %}${'x'.repeat(1000)}{% endfor %}`;
     const compiled = { ...emptyTemplate, html: `\u2013${long}`, text: long };
     const work = Array.from({ length: 40 }, () =>
       fillTemplate(filler.app, 'org_1', { key: 'long', compiled }, someValues, { dataField }),
     );
-    expect(await longestStallMs(Promise.all(work))).toBeLessThan(50);
+    const started = startWork();
+    const longest = await longestStallMs(Promise.all(work));
+    // Beside the work on one mail, so that a slow machine has no influence: 9 to 13 ms on a quiet one.
+    expect(longest).toBeLessThan((3 * workedMs(started)) / work.length);
     for (const { html } of await Promise.all(work)) expect(html).toHaveLength(1_900_001);
   });
 
