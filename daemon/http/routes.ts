@@ -25,7 +25,12 @@ import { senderRoutes } from '../../src/identity/senders/routes.ts';
 import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
-import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
+import {
+  attachmentRoutes,
+  extractRoutes,
+  noteRoutes,
+  threadRoutes,
+} from '../../src/inbox/threads/routes.ts';
 import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
@@ -51,6 +56,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   threadRoutes,
   noteRoutes,
   attachmentRoutes,
+  extractRoutes,
   domainRoutes,
   catchAllRoutes,
   reportRoutes,

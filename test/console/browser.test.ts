@@ -214,6 +214,8 @@ describe.skipIf(path === null)('the console in a browser', () => {
       // The preview of hostile mail, below /storage/, is refused what it asks for.
       expect(faults.filter((fault) => !fault.includes('/storage/'))).toEqual([]);
     },
+    // Axe looks at 60 pages: half a minute on a quiet machine.
+    300_000,
   );
 
   it('shows hostile mail in a frame that runs nothing, loads nothing and leads nowhere', async () => {

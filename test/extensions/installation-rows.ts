@@ -156,6 +156,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'GET /v1/mailboxes/{id}/threads/{threadId}/messages',
     'GET /v1/mailboxes/{id}/threads/{threadId}/notes',
     'GET /v1/mailboxes/{id}/messages/{messageId}/attachments/{n}',
+    'GET /v1/mailboxes/{id}/messages/{messageId}/extracts',
   ],
   'mailboxes:send': [
     'POST /v1/mailboxes/{id}/messages',

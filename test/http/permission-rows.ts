@@ -997,6 +997,12 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'threadedMailbox',
     params: (own, id) => ({ messageId: inThread(own, id).messageId, n: '1' }),
   },
+  [`GET ${mailboxes}/{id}/messages/{messageId}/extracts`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ messageId: inThread(own, id).messageId }),
+  },
   [`POST ${mailboxes}/{id}/messages`]: {
     may: sendsFromMailboxes,
     gives: 201,

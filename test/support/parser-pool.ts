@@ -46,6 +46,7 @@ export function pooledParser({ clock }: { clock: Clock }): MimeParser {
     readReport: (...args) => counted(parser.readReport(...args)),
     readAttachment: (...args) => counted(parser.readAttachment(...args)),
     readWords: (...args) => counted(parser.readWords(...args)),
+    readExtracts: (...args) => counted(parser.readExtracts(...args)),
     async close() {
       if (isClosed) return;
       isClosed = true;

@@ -11,7 +11,7 @@ import { fromJson } from '../../platform/store/db.ts';
 import { findThread, findThreadMessages } from './queries.ts';
 
 /** Returns a message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
-async function getMailboxMessage(
+export async function getMailboxMessage(
   { store: { db } }: App,
   organizationId: string,
   mailboxId: string,

@@ -5,6 +5,7 @@ import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
+import { readExtracts } from './extracts.ts';
 import { addLabels, removeLabels } from './labels.ts';
 import { listThreadMessages } from './messages.ts';
 import { createNote, deleteNote, listNotes, updateNote } from './notes.ts';
@@ -12,6 +13,8 @@ import {
   addLabelsInput,
   attachmentPath,
   createNoteInput,
+  extractsOutput,
+  extractsPath,
   listMessagesQuery,
   listNotesQuery,
   listThreadsQuery,
@@ -111,6 +114,19 @@ export const attachmentRoutes = {
     sendsFile: true,
     output: fileOutput,
     run: (app, { caller, params: path }) => readMailboxAttachment(app, caller, path),
+  }),
+};
+
+export const extractRoutes = {
+  get: at.get('/v1/mailboxes/{id}/messages/{messageId}/extracts', {
+    name: 'getMailboxExtracts',
+    summary: 'Find the one-time codes and the links of a message in a mailbox',
+    description:
+      'Found as by `svc messages expect --extract`: at most 10 codes of 4 to 8 digits, and at most ' +
+      '100 links, of the HTML if it has any, else of the text.',
+    params: extractsPath,
+    output: extractsOutput,
+    run: (app, { caller, params: path }) => readExtracts(app, caller, path),
   }),
 };
 

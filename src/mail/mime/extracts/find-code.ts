@@ -1,4 +1,4 @@
-// Finds the one-time code of a mail: a number of 4 to 8 digits, by the words around it, its place and its
+// Finds the one-time codes of a mail: numbers of 4 to 8 digits, by the words around them, their place and their
 // size. Years, telephone numbers, amounts and numbers of orders are never codes.
 import { codeName, codeVerb, otherCode, otherNumber, phoneWords, unit } from './code-words.ts';
 import { type Block, readHtmlBlocks } from './html-blocks.ts';
@@ -10,14 +10,21 @@ export interface MailText {
   html: string | null;
 }
 
-interface Candidate {
-  code: string;
+/** A code, and the words around it. */
+export interface FoundCode {
+  value: string;
+  context: string;
+}
+
+interface Candidate extends FoundCode {
   score: number;
 }
 
 /** One number in its block. */
 interface Found {
   code: string;
+  /** The code as it stands there. */
+  run: string;
   /** Letters in front of the code, as in `G-482913`. */
   prefix: string;
   before: string;
@@ -30,6 +37,8 @@ interface Found {
 
 const mostTextCharacters = 256 * 1024;
 const mostCandidates = 2_000;
+/** Most codes of a mail. */
+const mostCodes = 10;
 const wordsBefore = 120;
 const wordsAfter = 60;
 const blocksBefore = 3;
@@ -151,6 +160,7 @@ function findNumbers(text: string): Found[] {
     const outside = text.slice(0, match.index) + text.slice(end);
     return {
       ...joined,
+      run: match[0],
       prefix: match[1] ?? '',
       before: text.slice(Math.max(0, match.index - wordsBefore), match.index),
       after: text.slice(end, end + wordsAfter),
@@ -208,7 +218,8 @@ function candidatesIn(
       if (words === 0 && (isPlace(found) || !(isSeen || isAbout))) continue;
       const near = Math.max(words, isAbout && !isSubject ? 30 : 0);
       const score = near + scoreForm(found, block.size) + (isSubject ? 15 : 0);
-      if (score > 0) all.push({ code: found.code, score });
+      const context = `${before}${found.run}${found.after}`.replace(/\s+/g, ' ').trim();
+      if (score > 0) all.push({ value: found.code, context, score });
     }
   });
   return all;
@@ -222,16 +233,25 @@ const plainBlocks = (text: string): Block[] =>
     .map((line) => ({ text: line, size: 0 }));
 
 /**
- * Returns the digits of the mail's code without spaces and prefix, or null. Prefers a number beside a word such
- * as "code" or "PIN", then one in the subject, alone in its line, or in the largest letters.
+ * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and prefix. Prefers a
+ * number beside a word such as "code" or "PIN", then one in the subject, alone in its line, or in the largest letters.
  */
-export function findCode({ subject, text, html }: MailText): string | null {
+export function findCodes({ subject, text, html }: MailText): FoundCode[] {
   const isAbout = lastName(subject ?? '') >= 0;
   const bodies = [plainBlocks(text ?? ''), readHtmlBlocks(html ?? '')];
   const all = [
     ...candidatesIn(plainBlocks(subject ?? ''), { isSubject: true, isAbout }),
     ...bodies.flatMap((blocks) => candidatesIn(blocks, { isSubject: false, isAbout })),
   ];
+  const byValue = new Map<string, FoundCode>();
   // The first of equal ones wins: the sort is stable.
-  return all.sort((one, other) => other.score - one.score)[0]?.code ?? null;
+  for (const { value, context } of all.sort((one, other) => other.score - one.score)) {
+    if (byValue.size < mostCodes && !byValue.has(value)) byValue.set(value, { value, context });
+  }
+  return [...byValue.values()];
+}
+
+/** Returns the likeliest code of the mail, or null. */
+export function findCode(mail: MailText): string | null {
+  return findCodes(mail)[0]?.value ?? null;
 }

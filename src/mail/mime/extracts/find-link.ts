@@ -1,17 +1,59 @@
-// Finds the first link of a mail: of its HTML if it has one, else of its text.
-import { attributeOf, readHtml } from '../html-tags.ts';
+// Finds the links of a mail: of its HTML if it has any, else of its text.
+import { attributeOf, decodeEntities, readHtml } from '../html-tags.ts';
 import type { MailText } from './find-code.ts';
 
-/** Returns the address of the first link of the mail, or null. */
-export function findLink({ subject, text, html }: MailText): string | null {
-  let first: string | null = null;
-  readHtml(html ?? '', {
-    text: () => {},
-    tag: (name, tag) => {
-      if (first !== null || (name !== 'a' && name !== 'area')) return;
-      const href = attributeOf(tag, 'href');
-      if (/^https?:\/\/[^\s<>]+$/i.test(href)) first = href;
+/** A link, and the words that a reader sees in its place. */
+export interface FoundLink {
+  url: string;
+  text: string;
+}
+
+/** Most links of a mail. */
+const mostLinks = 100;
+const longestText = 200;
+const address = /^https?:\/\/[^\s<>]+$/i;
+
+const plain = (words: string) =>
+  decodeEntities(words).replace(/\s+/g, ' ').trim().slice(0, longestText);
+
+function linksOfHtml(html: string): FoundLink[] {
+  const links: FoundLink[] = [];
+  let open: FoundLink | null = null;
+  const add = (words: string) => {
+    if (open && open.text.length < 2 * longestText) open.text += words;
+  };
+  readHtml(html, {
+    text: add,
+    tag(name, tag) {
+      if (name === 'img') add(` ${attributeOf(tag, 'alt')} `);
+      if (name !== 'a' && name !== 'area') return;
+      open = null;
+      const url = tag.startsWith('</') ? '' : attributeOf(tag, 'href');
+      if (links.length >= mostLinks || !address.test(url)) return;
+      const link = { url, text: name === 'area' ? attributeOf(tag, 'alt') : '' };
+      links.push(link);
+      if (name === 'a') open = link;
     },
   });
-  return first ?? /https?:\/\/[^\s<>"')\]]+/.exec(`${subject ?? ''}\n${text ?? ''}`)?.[0] ?? null;
+  return links.map(({ url, text }) => ({ url, text: plain(text) }));
+}
+
+function linksOfText(text: string): FoundLink[] {
+  const found = text.matchAll(/https?:\/\/[^\s<>"')\]]+/g);
+  return [...found].slice(0, mostLinks).map(({ 0: url, index }) => {
+    const before = text.lastIndexOf('\n', index) + 1;
+    const [line = ''] = text.slice(before, index + url.length + longestText).split('\n');
+    return { url, text: plain(line.slice(-longestText)) };
+  });
+}
+
+/** Returns the links of the mail in their order, at most 100. */
+export function findLinks({ subject, text, html }: MailText): FoundLink[] {
+  const links = linksOfHtml(html ?? '');
+  return links.length > 0 ? links : linksOfText(`${subject ?? ''}\n${text ?? ''}`);
+}
+
+/** Returns the address of the first link of the mail, or null. */
+export function findLink(mail: MailText): string | null {
+  return findLinks(mail)[0]?.url ?? null;
 }

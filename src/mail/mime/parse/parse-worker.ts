@@ -2,6 +2,7 @@
 // any moment. Imports mailparser and similar libraries, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
 import { type DocumentWords, wordsOfDocument } from '../../../platform/store/full-text/document.ts';
+import { type Extracts, extractsOf } from '../extracts/extracts.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
@@ -28,6 +29,8 @@ export interface Readings {
   attachment: Uint8Array | null;
   /** Words of a document (`FullTextDocument`), whose JSON replaces the raw mail. */
   words: DocumentWords;
+  /** Codes and links of a mail (`MailText`), whose JSON replaces the raw mail. */
+  extracts: Extracts;
 }
 
 /** Mails that are parsed one after another and answered together. */
@@ -79,13 +82,14 @@ async function run(
     return readAttachmentBytes(bytes, partNumber, bytes.length);
   }
   if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
+  if (wants === 'extracts') return extractsOf(JSON.parse(bytes.toString()));
   const keepBody = (body: ParsedMail) => post({ kind: 'body', id, mail: body });
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
   return readOf(wants, mail, bytes);
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment' | 'words'>,
+  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<Readings[keyof Readings]> {

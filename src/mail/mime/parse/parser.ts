@@ -8,11 +8,13 @@ import type {
   DocumentWords,
   FullTextDocument,
 } from '../../../platform/store/full-text/document.ts';
+import { type Extracts, searchedPart } from '../extracts/extracts.ts';
+import type { MailText } from '../extracts/find-code.ts';
 import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';
 import type { Readings } from './parse-worker.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'words'>;
+export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'words' | 'extracts'>;
 
 export interface MimeParser {
   /**
@@ -40,6 +42,11 @@ export interface MimeParser {
    * @throws CapacityError as `parse` does; Error if it takes too long
    */
   readWords(document: FullTextDocument): Promise<DocumentWords>;
+  /**
+   * Reads the codes and links of a mail for an organization.
+   * @throws CapacityError and Error as `readAttachment` does
+   */
+  readExtracts(mail: MailText, organizationId: string): Promise<Extracts>;
   /** Ends the workers; refuses unfinished mails with CapacityError. */
   close(): Promise<void>;
 }
@@ -119,6 +126,10 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
     readWords: (document) => enqueue('words', Buffer.from(JSON.stringify(document))),
+    readExtracts(mail, organizationId) {
+      const searched = Buffer.from(JSON.stringify(searchedPart(mail)));
+      return enqueue('extracts', searched, {}, organizationId);
+    },
     async close() {
       isClosed = true;
       for (let mails = queue.take(); mails.length > 0; mails = queue.take()) {
