@@ -54,10 +54,11 @@ const withoutRoute: Readonly<Record<string, string>> = {
 /** Commands that call the service beside their route. */
 const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
-  'messages:expect': 'reads a link or code out of the mail, which the API does not',
+  'messages:expect': 'reads a link or code out of mail that is in no mailbox too',
   'blocks:show': 'finds a block by its address',
   'templates:lint': 'compiles a folder that no template has yet',
   init: '--production registers a domain after it made the store',
+  'domains:dns': 'writes the records in the forms of other programs',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
   'templates:clone': 'writes the files of main, without staged ones',
