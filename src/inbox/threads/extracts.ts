@@ -1,4 +1,4 @@
-// The codes and links of a message in a mailbox, found as by `svc messages expect --extract`.
+// The codes and links of a message in a mailbox, found as by `svc messages expect`.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Extracts } from '../../mail/mime/extracts/extracts.ts';

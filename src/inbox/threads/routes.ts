@@ -122,7 +122,7 @@ export const extractRoutes = {
     name: 'getMailboxExtracts',
     summary: 'Find the one-time codes and the links of a message in a mailbox',
     description:
-      'Found as by `svc messages expect --extract`: at most 10 codes of 4 to 8 digits, and at most ' +
+      'Found as by `svc messages expect`: at most 10 codes of 4 to 8 digits, and at most ' +
       '100 links, of the HTML if it has any, else of the text.',
     params: extractsPath,
     output: extractsOutput,

@@ -27,9 +27,9 @@ export interface Readings {
   dmarc: DmarcSummary | null;
   /** Bytes of the attachment. */
   attachment: Uint8Array | null;
-  /** Words of a document (`FullTextDocument`), whose JSON replaces the raw mail. */
+  /** Words of a document (`FullTextDocument`), which comes as JSON instead of the raw mail. */
   words: DocumentWords;
-  /** Codes and links of a mail (`MailText`), whose JSON replaces the raw mail. */
+  /** Codes and links of a mail (`MailText`), which comes as JSON instead of the raw mail. */
   extracts: Extracts;
 }
 
