@@ -416,6 +416,15 @@ describe('an action of the console', () => {
     expect(await itemsOf('/v1/templates')).toHaveLength(1);
   });
 
+  it('shows at most 4,000 lines of a difference', async () => {
+    const { id } = await api('POST', '/v1/templates', { slug: 'long', subject: 'x', html: 'a' });
+    const url = `/console/templates/${id}/edit?path=body.html`;
+    await act(url, 'stage', { content: 'line\n'.repeat(9_000) });
+    const { body } = await browser.get(`/console/templates/${id}/changes`);
+    expect(body.split('<span class="added"').length).toBeLessThanOrEqual(4_001);
+    expect(body).toContain('more lines are not shown');
+  });
+
   it('keeps what was typed into the editor when another change came first', async () => {
     const { id } = await api('POST', '/v1/templates', {
       slug: 'two',

@@ -18,6 +18,8 @@ interface Diff {
   files: readonly { path: string; status: string; diff: string; isTruncated: boolean }[];
 }
 
+/** Lines of a page, over all of its files. */
+const mostLines = 4_000;
 const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 
@@ -66,10 +68,16 @@ async function history(asked: Asked): Promise<View> {
 
 const kinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };
 
-function lines(diff: string): Part {
-  return html`<pre class="diff">${diff
-    .split('\n')
-    .map((line) => html`<span class=${kinds[line[0] ?? '']}>${line}\n</span>`)}</pre>`;
+/** Draws the lines of a difference, at most so many: each is an element of the page. */
+function lines(diff: string, most: number): Part {
+  const all = diff.split('\n');
+  return together(
+    html`<pre class="diff">${all
+      .slice(0, most)
+      .map((line) => html`<span class=${kinds[line[0] ?? '']}>${line}\n</span>`)}</pre>`,
+    all.length > most &&
+      html`<p class="note">${(all.length - most).toLocaleString('en')} more lines are not shown: "svc templates diff" shows them.</p>`,
+  );
 }
 
 async function changes(asked: Asked): Promise<View> {
@@ -83,7 +91,7 @@ async function changes(asked: Asked): Promise<View> {
       files.length === 0 && html`<p class="empty">Nothing differs.</p>`,
       files.map(
         ({ path: name, status, diff, isTruncated }) =>
-          html`<section><h2>${name} <small>${status}</small></h2>${lines(diff)}${isTruncated && html`<p class="note">The rest is cut off.</p>`}</section>`,
+          html`<section><h2>${name} <small>${status}</small></h2>${lines(diff, Math.ceil(mostLines / files.length))}${isTruncated && html`<p class="note">The rest is cut off.</p>`}</section>`,
       ),
       html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
     ),
