@@ -26,10 +26,13 @@ const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 async function history(asked: Asked): Promise<View> {
   const { api, may, query } = asked;
   const path = workspacePath(asked);
-  const [found, { workspace }] = await Promise.all([
+  const [found, { workspace }, staged] = await Promise.all([
     api.get<List<Commit>>(`${path}/history`, { cursor: query['cursor'] }),
     api.get<{ workspace: { revision: string } }>(path),
+    api.get<Diff>(`${path}/diff`),
   ]);
+  // A restore would replace them.
+  const hasStaged = staged.files.length > 0;
   const changes = (from: string | undefined, to: string) =>
     from && link(withQuery(`${ownPath(asked)}/changes`, { from, to }), 'changes');
   const restore = (commit: string) =>
@@ -51,11 +54,13 @@ async function history(asked: Asked): Promise<View> {
         [
           'Actions',
           ({ commit, parents }) =>
-            html`${changes(parents[0], commit)} ${may('templates:write') && restore(commit)}`,
+            html`${changes(parents[0], commit)} ${may('templates:write') && !hasStaged && restore(commit)}`,
         ],
       ],
       'Nothing was saved yet.',
     ),
+    hasStaged &&
+      html`<p class="note">Files are edited, but not saved: ${link(`${ownPath(asked)}/files`, 'save or discard them')} before you restore a commit.</p>`,
     html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
   );
   return {

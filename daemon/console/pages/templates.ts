@@ -162,10 +162,8 @@ async function one(asked: Asked): Promise<View> {
 /** Asks for the content that a send would have. */
 function rendered(asked: Asked): Promise<Rendered> {
   const { data, draft } = asked.query;
-  const body = {
-    data: jsonIn(data, 'The sample data') ?? {},
-    ...(draft === '1' && { draft: true }),
-  };
+  const sample = jsonIn(data, 'The sample data');
+  const body = { ...(sample && { data: sample }), ...(draft === '1' && { draft: true }) };
   return asked.api.send<Rendered>('POST', `${pathOf(asked)}/render`, body);
 }
 
@@ -181,9 +179,9 @@ function result(asked: Asked, { subject, preheader, html: page, text, warnings }
 
 /** Draws sample data beside the mail that it gives. */
 async function render(asked: Asked): Promise<View> {
-  const { data = '{}', draft } = asked.query;
+  const { data = '', draft } = asked.query;
   const input = html`<form method="get" class="fields">
-    ${field({ name: 'data', label: 'Sample data, as JSON', type: 'textarea', value: data, rows: 14 })}
+    ${field({ name: 'data', label: 'Sample data, as JSON', type: 'textarea', value: data, rows: 14, hint: 'Empty: sample.json of the template, if it has one' })}
     <label><span><input type="checkbox" name="draft" value="1" checked=${draft === '1'} /> the files as edited, not the published version</span></label>
     <div class="row"><button class="first">Render</button></div>
   </form>`;
