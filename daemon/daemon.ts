@@ -2,28 +2,16 @@
 // submission), reports `ready`, and stops them in reverse order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
-import { sweepBuckets } from '../src/access/admission/shared-buckets.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
-import { sweepSessions } from '../src/access/sessions/sessions.ts';
 import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
-import { sweepAnswers } from '../src/content/templates/workspace/retention.ts';
 import type { App } from '../src/core/app.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
-import { sweepAudit } from '../src/history/audit/retention.ts';
-import { sweepEvents } from '../src/history/events/retention.ts';
-import { checkDueDomains } from '../src/identity/domains/verification.ts';
-import { sweepHealth } from '../src/identity/reputation/health.ts';
-import { sweepProofMails } from '../src/identity/senders/proof.ts';
-import { moveWindows } from '../src/identity/warming/windows.ts';
-import { expireActions } from '../src/inbox/approvals/actions.ts';
-import { sweepActions } from '../src/inbox/approvals/retention.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
-import { sweepThreads, wakeThreads } from '../src/inbox/threads/jobs.ts';
 import { createRetention } from '../src/outbound/messages/retention.ts';
 import { createSearchFiller } from '../src/outbound/messages/search.ts';
 import { createAttempter } from '../src/outbound/queue/attempter.ts';
@@ -33,13 +21,10 @@ import { startLaneReport } from '../src/outbound/queue/lanes/lane-report.ts';
 import { createPipeline, type Pipeline } from '../src/outbound/queue/loop.ts';
 import { startQueueGauges } from '../src/outbound/queue/queue-gauges.ts';
 import { createReportReader } from '../src/outbound/reports/reports.ts';
-import { sweepIdempotencyKeys } from '../src/outbound/sending/send.ts';
 import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts';
-import { sweepRunMinutes } from '../src/people/runs/counters.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
-import { examineDaily } from '../src/service/doctor/daily.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
   announceFirstStart,
@@ -48,7 +33,6 @@ import {
   sandboxDoubt,
 } from '../src/service/first-start.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
-import { sweepWebhooks } from '../src/webhooks/retention.ts';
 import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
@@ -56,6 +40,7 @@ import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { releaseMemoryAtRest } from './rest-memory.ts';
 import { startJobs } from './scheduler/jobs.ts';
+import { serviceJobs } from './scheduler/service-jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
 import { startWords } from './start-words.ts';
@@ -121,7 +106,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     startLesserWork(app, pipeline, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
-    startScheduler(app, authenticator, onStop);
+    onStop(startJobs(app, serviceJobs(app, authenticator)));
     const admission = await startAdmission(app, onStop);
     await startCampaigns(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
@@ -293,35 +278,6 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   onStop(() => retention.stop());
   const isBusy = () => surroundings.isWorking() || surroundings.isPressing();
   onStop(releaseMemoryAtRest({ clock: app.clock, isBusy }));
-}
-
-function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
-  onStop(
-    startJobs(app, [
-      { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
-      { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
-      { name: 'end snoozes', pattern: '* * * * *', run: () => wakeThreads(app) },
-      { name: 'move warming windows', pattern: '* * * * *', run: () => moveWindows(app) },
-      {
-        name: 'sweep idempotency claims',
-        pattern: '17 * * * *',
-        run: () => sweepIdempotencyKeys(app),
-      },
-      { name: 'expire proposals', pattern: '* * * * *', run: () => expireActions(app) },
-      { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
-      { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
-      { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
-      { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
-      { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
-      { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },
-      { name: 'sweep actions', pattern: '53 2 * * *', run: () => sweepActions(app) },
-      { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
-      { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
-      { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
-      { name: 'examine the service', pattern: '37 4 * * *', run: () => examineDaily(app) },
-      { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
-    ]),
-  );
 }
 
 async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {

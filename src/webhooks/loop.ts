@@ -7,7 +7,7 @@
 //   burst    | a burst comes in                      | a second after the last claim
 //   late     | the last claim was overdue by 10 s    | at once, burst or not
 import type { App } from '../core/app.ts';
-import { createDueLoop } from '../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../platform/store/due-loop.ts';
 import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
 import {
   countPending,
@@ -81,7 +81,10 @@ interface StepParts {
   isPressing: () => boolean;
 }
 
-function createStep(app: App, { worker, underWay, isPressing }: StepParts): () => Promise<number> {
+function createStep(
+  app: App,
+  { worker, underWay, isPressing }: StepParts,
+): () => Promise<number | Pause> {
   const { clock } = app;
   const leaseMs = 2 * app.config.webhooks.timeoutSeconds * 1000 + leaseSlackMs;
   const report = createReport(app);
@@ -95,7 +98,7 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
     const startedAt = clock.elapsed();
     const givesWay = isPressing() && latenessMs < patienceMs;
     const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
-    if (startedAt < at) return clock.now() + (at - startedAt);
+    if (startedAt < at) return { pauseMs: at - startedAt };
     // Not asked again now: each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
     const work = await lookAtAll(app);

@@ -348,6 +348,18 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
     .executeTakeFirst();
 }
 
+/** Returns the time of the next check of a domain; null without one. Ms since 1970. */
+export async function nextCheckAt(db: Db): Promise<number | null> {
+  const row = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('next_check_at')
+    .where('next_check_at', 'is not', null)
+    .orderBy('next_check_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.next_check_at ?? null;
+}
+
 /** Returns domains due for a check, one of each organization in turn, the longest overdue first. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)

@@ -201,6 +201,16 @@ export async function selectBatches(db: Db, planId: string, limit: number): Prom
   return newest.reverse();
 }
 
+/** Returns the next end of an open window; null without one. Ms since 1970. */
+export async function nextWindowEnd(db: Db): Promise<number | null> {
+  const row = await on(db)
+    .selectFrom('warming_batches')
+    .select((eb) => eb.fn.min('ends_at').as('at'))
+    .where('state', '=', sql.lit('open'))
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
 /**
  * Finds plans whose open window has ended by `endedBy`, in the order of ids after `after`. Also
  * finds windows that end after `endsAfter`, which happens only if the clock was set back.

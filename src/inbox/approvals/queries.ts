@@ -178,6 +178,19 @@ export function selectProposalsOf(
     .execute();
 }
 
+/** Returns the next expiry of a proposal; null without one. Ms since 1970. */
+export async function nextExpiryAt(db: Db): Promise<number | null> {
+  const row = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select('expires_at')
+    .where('state', '=', 'proposed')
+    .where('expires_at', 'is not', null)
+    .orderBy('expires_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.expires_at ?? null;
+}
+
 /** Returns proposals past their expiry, in the order in which all transactions lock them. */
 export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
   return tables<ActionTables>(db)

@@ -18,7 +18,7 @@ import {
   takeProjections,
 } from '../../outbound/messages/projection-queries.ts';
 import { intakeOf } from '../../outbound/queue/intake.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
@@ -67,14 +67,14 @@ export function createProjector(app: App): Projector {
     return taken.length;
   };
 
-  const step = async (): Promise<number> => {
+  const step = async (): Promise<number | Pause> => {
     const { clock } = app;
     const pauseMs = pressure.pauseMs();
-    if (pauseMs > 0) return clock.now() + pauseMs;
+    if (pauseMs > 0) return { pauseMs };
     const dueAt = (await firstDueProjection(app.store.db))?.due_at ?? Infinity;
     if (dueAt > clock.now()) return dueAt;
-    if (pressure.givesWay(clock.now() - dueAt)) return clock.now() + besideBurstMs;
-    return (await projectDue()) > 0 ? 0 : clock.now() + othersPauseMs;
+    if (pressure.givesWay(clock.now() - dueAt)) return { pauseMs: besideBurstMs };
+    return (await projectDue()) > 0 ? 0 : { pauseMs: othersPauseMs };
   };
 
   const trouble = 'received mail cannot be parsed now: trying again';

@@ -13,7 +13,7 @@ import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
 import { findFoundTextStarts } from '../../outbound/messages/projection-queries.ts';
 import { findMessageRows, shareMessages } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import {
   type DocumentWords,
   type FullTextDocument,
@@ -105,11 +105,11 @@ export function createThreadIndexer(
   { isPressing }: { isPressing(): boolean },
 ): ThreadIndexer {
   let pressedSince: number | null = null;
-  const step = async (): Promise<number> => {
+  const step = async (): Promise<number | Pause> => {
     const now = app.clock.elapsed();
     pressedSince = isPressing() ? (pressedSince ?? now) : null;
     if (pressedSince !== null && now - pressedSince < patienceMs) {
-      return app.clock.now() + besideBurstMs;
+      return { pauseMs: besideBurstMs };
     }
     return (await indexSome(app)) > 0 ? 0 : Number.POSITIVE_INFINITY;
   };

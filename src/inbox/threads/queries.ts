@@ -111,6 +111,18 @@ export const growThread = own.run((db, grown: Grown) =>
     .where('id', '=', grown.id),
 );
 
+/** Returns the next end of a snooze; null without one. Ms since 1970. */
+export async function nextWakeAt(db: Db): Promise<number | null> {
+  const row = await tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .select('snoozed_until')
+    .where('snoozed_until', 'is not', null)
+    .orderBy('snoozed_until')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.snoozed_until ?? null;
+}
+
 /** Returns threads whose snooze ended, longest overdue first. */
 export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
   return tables<ThreadTables>(db)

@@ -14,7 +14,7 @@
 // Messages that commands accepted are first seen here, and counted for the metrics.
 import type { App } from '../../core/app.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import {
   type BriefWay,
   countByCommands,
@@ -63,18 +63,18 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
   const walk = new Walk(app);
   const pace = new Pace(app, surroundings);
 
-  const step = async (): Promise<number> => {
+  const step = async (): Promise<number | Pause> => {
     const pauseMs = pace.pauseMs();
-    if (pauseMs > 0) return app.clock.now() + pauseMs;
+    if (pauseMs > 0) return { pauseMs };
     const filled = await walk.next();
     pace.looked(filled);
-    if (filled === 'others') return app.clock.now() + othersPauseMs;
-    if (filled.isMore) return surroundings.isWorking() ? app.clock.now() + besideWorkMs : 0;
-    return app.clock.now() + lookAgainMs;
+    if (filled === 'others') return { pauseMs: othersPauseMs };
+    if (filled.isMore) return surroundings.isWorking() ? { pauseMs: besideWorkMs } : 0;
+    return { pauseMs: lookAgainMs };
   };
 
   const trouble = 'messages cannot be added to the search now: trying again';
-  const loop = createDueLoop(app, { step, trouble });
+  const loop = createDueLoop(app, { step, trouble, isTimed: false });
   return {
     start: () => loop.start(),
     stop: () => loop.stop(),

@@ -59,8 +59,12 @@ export function followClock(app: App): ClockFollower {
   };
 }
 
-/** Creates a function that returns the ms by which the wall clock was set since its last call. */
+/**
+ * Creates a function that returns the ms by which the wall clock was set since its last call. A clock that
+ * stands still is never set.
+ */
 export function watchClock(clock: Clock): () => number {
+  if (clock.join) return () => 0;
   let ahead = clock.now() - clock.elapsed();
   return () => {
     const before = ahead;

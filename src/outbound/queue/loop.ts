@@ -9,7 +9,7 @@
 //   nothing ready, due, or with room       | sleeps until the next of these, a minute at most
 //   any of them                            | claims, launches; repeats until a claim moves nothing
 import type { App } from '../../core/app.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
 import type { AttemptMessage } from './attempter.ts';
@@ -95,7 +95,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 
 interface Step {
   /** Claims once. Returns the time of the next step, as due-loop.ts expects it. */
-  claimOnce(): Promise<number>;
+  claimOnce(): Promise<number | Pause>;
   /** Tells whether the last step lacked room and there is room now. */
   hasRoomAgain(): boolean;
 }
@@ -115,12 +115,12 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
     async claimOnce() {
       const limit = claimable();
       isStarved = limit === 0;
-      if (isStarved) return clock.now() + starvedPauseMs;
+      if (isStarved) return { pauseMs: starvedPauseMs };
       // Claims nothing: leases of these outcomes may have run out, and a sent delivery must not be
       // claimed again.
-      if (inFlight.isStuck) return clock.now() + troublePauseMs;
+      if (inFlight.isStuck) return { pauseMs: troublePauseMs };
       const delayMs = pressure.givesWayMs();
-      if (delayMs > 0) return clock.now() + delayMs;
+      if (delayMs > 0) return { pauseMs: delayMs };
       if (clock.now() >= confirmAt) await confirmDelivered(app);
       const hasMore = await deferred.free();
       const work = await lookAhead(app);

@@ -4,7 +4,7 @@
 // deliveries for which it has proof, and nothing if it cannot be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
@@ -46,10 +46,10 @@ export function createReportReader(app: App): ReportReader {
     return rows.length;
   };
 
-  const step = async (): Promise<number> => {
+  const step = async (): Promise<number | Pause> => {
     const dueAt = (await nextReportAt(app.store.db)) ?? Infinity;
     if (dueAt > app.clock.now()) return dueAt;
-    return (await readDue()) > 0 ? 0 : app.clock.now() + othersPauseMs;
+    return (await readDue()) > 0 ? 0 : { pauseMs: othersPauseMs };
   };
 
   const trouble = 'reports cannot be read now: trying again';

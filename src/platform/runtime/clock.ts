@@ -10,6 +10,19 @@ export interface Clock {
   elapsed(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
   after(delayMs: number, run: () => void): () => void;
+  /** Only a clock that is advanced has it (standing-clock.ts): it then waits for the work that joined. */
+  join?(work: JoinedWork): () => void;
+}
+
+/** Work that falls due by the wall clock. */
+export interface JoinedWork {
+  /**
+   * Resolves once nothing is due at the present time. `isLast` at the end of an advance. Returns whether
+   * anything was done since the last call.
+   */
+  settle(isLast: boolean): Promise<boolean>;
+  /** Returns the next due time, as of the last `settle`; Infinity without one. */
+  nextAt(): number;
 }
 
 const longestTimerMs = 2 ** 31 - 1;

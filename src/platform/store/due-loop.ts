@@ -7,6 +7,7 @@
 // stepping | it returns a time; commit or `wake` came meanwhile | stepping
 // stepping | it returns a time                                  | sleeping until then, a minute at
 // most
+// stepping | it returns a pause                                 | sleeping so long, though work may be due
 // stepping | it throws, which is logged                         | sleeping for a second
 // sleeping | its time, a commit by any process, `wake`          | stepping
 // any      | `stop`                                             | ended, once the running step ends
@@ -25,16 +26,23 @@ export interface LoopSurroundings {
   store: Pick<Store, 'onChange'>;
 }
 
+/** A wait of the process, whatever the wall clock shows. */
+export interface Pause {
+  pauseMs: number;
+}
+
 export interface DueLoopParts {
   /**
    * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more may be
-   * due now, Infinity if no time is known.
+   * due now, Infinity if no time is known. Returns a pause if it left due work for later.
    */
-  step(): Promise<number>;
+  step(): Promise<number | Pause>;
   /** Log message for a step that throws. */
   trouble: string;
   /** Tells whether all work that the steps began has ended; asked before each sleep, for `idle`. */
   isQuiet?: () => boolean;
+  /** False for a loop that knows no due times: a clock that is advanced does not wait for it. Default true. */
+  isTimed?: boolean;
 }
 
 export interface DueLoop {
@@ -53,7 +61,7 @@ export interface DueLoop {
 /** Creates a loop that runs from `start` on. Steps never overlap. */
 export function createDueLoop(
   { clock, log, store }: LoopSurroundings,
-  { step, trouble, isQuiet = () => true }: DueLoopParts,
+  { step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
   /** Whether a wake-up came since the running step began, which may have missed due rows. */
@@ -62,46 +70,71 @@ export function createDueLoop(
   let unsubscribe = () => {};
   let running = Promise.resolve();
   const idleWaiters: (() => void)[] = [];
+  const settleWaiters: ((hasWorked: boolean) => void)[] = [];
+  let hasWorked = false;
+  let dueAt = Number.POSITIVE_INFINITY;
 
   const wake = () => {
     isWoken = true;
     endSleep();
   };
 
-  const sleepUntil = (at: number) =>
+  const sleepFor = (ms: number) =>
     new Promise<void>((resolve) => {
-      // The limit also covers a clock set back since `at` was computed.
-      const cancel = clock.after(Math.min(at - clock.now(), longestSleepMs), resolve);
+      // The limit also covers a clock set back since the due time was computed.
+      const cancel = clock.after(Math.min(ms, longestSleepMs), resolve);
       endSleep = () => {
         cancel();
         resolve();
       };
     });
 
-  const stepOnce = async (): Promise<number> => {
+  const stepOnce = async (): Promise<number | Pause> => {
     try {
       return await step();
     } catch (error) {
       log.error({ err: error }, trouble);
-      return clock.now() + troublePauseMs;
+      return { pauseMs: troublePauseMs };
     }
+  };
+
+  const endSettling = () => {
+    for (const resolve of settleWaiters.splice(0)) resolve(hasWorked);
+    hasWorked = false;
   };
 
   const run = async () => {
     while (!isStopped) {
       isWoken = false;
-      const nextAt = await stepOnce();
-      if (nextAt === 0 || isWoken) continue;
+      const next = await stepOnce();
+      if (next === 0) hasWorked = true;
+      if (next === 0 || isWoken) continue;
+      const isPause = typeof next !== 'number';
+      dueAt = isPause ? Number.POSITIVE_INFINITY : next;
       if (isQuiet()) {
         for (const resolve of idleWaiters.splice(0)) resolve();
+        if (!isPause) endSettling();
       }
-      if (!isWoken) await sleepUntil(nextAt);
+      if (!isWoken) await sleepFor(isPause ? next.pauseMs : next - clock.now());
     }
+    endSettling();
   };
+
+  const settle = () =>
+    new Promise<boolean>((resolve) => {
+      if (isStopped) return resolve(false);
+      settleWaiters.push(resolve);
+      wake();
+    });
 
   return {
     start() {
-      unsubscribe = store.onChange(wake);
+      const leave = isTimed ? clock.join?.({ settle, nextAt: () => dueAt }) : undefined;
+      const unsubscribeStore = store.onChange(wake);
+      unsubscribe = () => {
+        unsubscribeStore();
+        leave?.();
+      };
       running = run();
     },
     wake,

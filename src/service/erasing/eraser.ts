@@ -16,7 +16,7 @@ import {
   updateErasure,
 } from '../../history/erasures/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { overwriting } from '../../platform/store/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
@@ -100,11 +100,11 @@ export interface Eraser {
 
 /** The eraser of one daemon. */
 export function createEraser(app: App): Eraser {
-  const step = async (): Promise<number> => {
+  const step = async (): Promise<number | Pause> => {
     const due = await nextDue(app.store.db);
     if (due > app.clock.now()) return due;
     await eraseSome(app);
-    return app.clock.now() + restMs;
+    return { pauseMs: restMs };
   };
   const trouble = 'copies of deleted content cannot be erased now: trying again';
   const loop = createDueLoop(app, { step, trouble });

@@ -1,0 +1,82 @@
+// The scheduled jobs of a daemon: what falls due by the minute, and what is swept at quiet times.
+import { sweepBuckets } from '../../src/access/admission/shared-buckets.ts';
+import type { Authenticator } from '../../src/access/keys/authenticator.ts';
+import { sweepSessions } from '../../src/access/sessions/sessions.ts';
+import { sweepAnswers } from '../../src/content/templates/workspace/retention.ts';
+import type { App } from '../../src/core/app.ts';
+import { sweepAudit } from '../../src/history/audit/retention.ts';
+import { sweepEvents } from '../../src/history/events/retention.ts';
+import { nextCheckAt } from '../../src/identity/domains/queries.ts';
+import { checkDueDomains } from '../../src/identity/domains/verification.ts';
+import { sweepHealth } from '../../src/identity/reputation/health.ts';
+import { sweepProofMails } from '../../src/identity/senders/proof.ts';
+import { nextWindowEnd } from '../../src/identity/warming/queries.ts';
+import { moveWindows } from '../../src/identity/warming/windows.ts';
+import { expireActions } from '../../src/inbox/approvals/actions.ts';
+import { nextExpiryAt } from '../../src/inbox/approvals/queries.ts';
+import { sweepActions } from '../../src/inbox/approvals/retention.ts';
+import { sweepThreads, wakeThreads } from '../../src/inbox/threads/jobs.ts';
+import { nextWakeAt } from '../../src/inbox/threads/queries.ts';
+import { sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
+import { sweepRunMinutes } from '../../src/people/runs/counters.ts';
+import { examineDaily } from '../../src/service/doctor/daily.ts';
+import { sweepWebhooks } from '../../src/webhooks/retention.ts';
+import type { Job } from './jobs.ts';
+
+const eachMinute = '* * * * *';
+
+/** Returns the jobs that end waits of rows. */
+export function dueJobs(app: App): Job[] {
+  const { db } = app.store;
+  return [
+    {
+      name: 'end snoozes',
+      pattern: eachMinute,
+      run: () => wakeThreads(app),
+      dueAt: () => nextWakeAt(db),
+    },
+    {
+      name: 'move warming windows',
+      pattern: eachMinute,
+      run: () => moveWindows(app),
+      dueAt: () => nextWindowEnd(db),
+    },
+    {
+      name: 'expire proposals',
+      pattern: eachMinute,
+      run: () => expireActions(app),
+      dueAt: () => nextExpiryAt(db),
+    },
+  ];
+}
+
+/** Returns all jobs of a daemon. */
+export function serviceJobs(app: App, authenticator: Authenticator): Job[] {
+  return [
+    ...dueJobs(app),
+    {
+      name: 'check domains',
+      pattern: eachMinute,
+      run: () => checkDueDomains(app),
+      dueAt: () => nextCheckAt(app.store.db),
+    },
+    { name: 'flush key use', pattern: eachMinute, run: () => authenticator.flushLastUsed() },
+    {
+      name: 'sweep idempotency claims',
+      pattern: '17 * * * *',
+      run: () => sweepIdempotencyKeys(app),
+    },
+    { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
+    { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
+    { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
+    { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
+    { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
+    { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },
+    { name: 'sweep actions', pattern: '53 2 * * *', run: () => sweepActions(app) },
+    { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
+    { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
+    { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+    { name: 'examine the service', pattern: '37 4 * * *', run: () => examineDaily(app) },
+    { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
+  ];
+}
