@@ -1,16 +1,45 @@
 // `svc daemon`. Its parts and their order: daemon/daemon.ts.
 import { Flags } from '@oclif/core';
 import type { Daemon as RunningDaemon } from '../daemon/daemon.ts';
+import type { Config } from '../src/core/config/config.ts';
 import { ConfigError, messageOf } from '../src/platform/errors.ts';
-import { systemClock } from '../src/platform/runtime/clock.ts';
+import { isoTime, systemClock } from '../src/platform/runtime/clock.ts';
 import type { Logger } from '../src/platform/runtime/log.ts';
+import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
+import { UsageError } from './base/failure.ts';
 import { writeLine } from './base/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
 import { firstStopSignal, onHangUp } from './base/signals.ts';
+import { timeAhead } from './base/since.ts';
 
 /** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
 const closingMs = 5_000;
+
+interface ClockFlags {
+  clock: string;
+  at: string | undefined;
+  'allow-network': boolean;
+}
+
+/** Opens the virtual clock of the flags; undefined for the system's clock. @throws UsageError, ConfigError */
+async function virtualClockOf(
+  config: Config,
+  { clock, at, 'allow-network': allowNetwork }: ClockFlags,
+): Promise<VirtualClock | undefined> {
+  const { openVirtualClock, refuseVirtualStore } = await import(
+    '../src/service/virtual-clock/virtual-clock.ts'
+  );
+  if (clock === 'virtual') {
+    const start = timeAhead('--at', at, systemClock.now());
+    const startMs = start === undefined ? undefined : Date.parse(start);
+    return openVirtualClock(config, { at: startMs, allowNetwork });
+  }
+  const flag = at === undefined ? allowNetwork && '--allow-network' : '--at';
+  if (flag) throw new UsageError(`${flag}: needs --clock virtual`);
+  refuseVirtualStore(config);
+  return undefined;
+}
 
 export default class Daemon extends BaseCommand {
   static override summary = 'Run the service: HTTP, SMTP, the queue and its jobs';
@@ -19,7 +48,8 @@ export default class Daemon extends BaseCommand {
     'Logs to standard error, and logs "ready" once all ports listen. SIGTERM or SIGINT ' +
     'stops it in order within shutdownGraceSeconds; a second signal stops it at once. ' +
     'Accepted mail is never lost. SIGHUP reloads log, plans, delivery.allow, ' +
-    'delivery.providersFile and TLS files, and logs the changed keys that need a restart.';
+    'delivery.providersFile and TLS files, and logs the changed keys that need a restart. ' +
+    'With --clock virtual, for tests, time stands still until "svc dev clock" moves it.';
 
   static override examples = [
     { description: 'Run with the defaults, data in ./data', command: 'svc daemon' },
@@ -27,12 +57,28 @@ export default class Daemon extends BaseCommand {
       description: 'Run under a supervisor',
       command: 'svc daemon --config /etc/svc/config.yaml --ready-file /run/svc/ready.json',
     },
+    {
+      description: 'Run with a clock that a test moves',
+      command: 'svc daemon --clock virtual --at 2026-03-02T09:00:00Z',
+    },
   ];
 
   static override flags = {
     'ready-file': Flags.string({
       description: 'JSON file to write once all ports listen; removed at the stop',
       helpValue: 'FILE',
+    }),
+    clock: Flags.string({
+      description: 'Source of time; a virtual clock stands still until it is moved',
+      options: ['system', 'virtual'],
+      default: 'system',
+    }),
+    at: Flags.string({
+      description: 'Start of the virtual clock (default: where the store stopped, or now)',
+      helpValue: 'ISO',
+    }),
+    'allow-network': Flags.boolean({
+      description: 'Allow a virtual clock while mail leaves this machine',
     }),
   };
 
@@ -57,11 +103,14 @@ export default class Daemon extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(error);
     };
-    const app = await openService(config, log).catch(fail);
+    const virtualClock = await virtualClockOf(config, flags);
+    const overrides = virtualClock && { clock: virtualClock.clock };
+    const app = await openService(config, log, overrides).catch(fail);
+    if (virtualClock) log.warn({ now: isoTime(app.clock.now()) }, 'time stands still');
     try {
       const readyFile = flags['ready-file'];
       const print = process.stdout.isTTY ? writeLine : undefined;
-      const daemon = await startDaemon(app, { readyFile, print }).catch(fail);
+      const daemon = await startDaemon(app, { readyFile, print, virtualClock }).catch(fail);
       let reloading = Promise.resolve();
       hangUp.call(() => {
         reloading = reloading.then(() => this.#reload(flags, daemon, log));

@@ -15,6 +15,7 @@ import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
 import { createRetention } from '../src/outbound/messages/retention.ts';
 import { createSearchFiller } from '../src/outbound/messages/search.ts';
 import { createAttempter } from '../src/outbound/queue/attempter.ts';
+import { openCarrierHere } from '../src/outbound/queue/carrier/carrier.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
 import { startLaneReport } from '../src/outbound/queue/lanes/lane-report.ts';
@@ -23,7 +24,9 @@ import { startQueueGauges } from '../src/outbound/queue/queue-gauges.ts';
 import { createReportReader } from '../src/outbound/reports/reports.ts';
 import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts';
+import { urlAt } from '../src/platform/net/network-address.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
+import { newToken } from '../src/platform/runtime/tokens.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
@@ -32,6 +35,7 @@ import {
   firstStartText,
   sandboxDoubt,
 } from '../src/service/first-start.ts';
+import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
@@ -54,6 +58,8 @@ export interface DaemonOptions {
   readyFile?: string | undefined;
   /** Prints the text of a first start, the only copy of the owner key. Without it the text goes to a file. */
   print?: ((text: string) => void) | undefined;
+  /** The clock of the app, if it is virtual. */
+  virtualClock?: VirtualClock | undefined;
   /** Answers links on tracking hosts; for tests. */
   serveTracked?: ServeTracked;
 }
@@ -110,7 +116,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const admission = await startAdmission(app, onStop);
     await startCampaigns(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
-    const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
+    const { virtualClock } = options;
+    const parts = { authenticator, admission, pipeline, virtualClock };
+    const httpUrl = await startHttp(app, parts, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
     const ready = {
       httpUrl,
@@ -204,7 +212,9 @@ async function startQueue(
   onReload: OnReload,
 ): Promise<Pipeline> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
-  const attempter = createAttempter(app, listener, createCarrierThread);
+  // The thread of the carrier has the system's clock.
+  const openCarrier = app.clock.join ? openCarrierHere : createCarrierThread;
+  const attempter = createAttempter(app, listener, openCarrier);
   onStop(() => attempter.close());
   onReload(() => attempter.reload());
   const worker = app.newId('worker');
@@ -312,10 +322,16 @@ async function startTracking(
 /** Starts HTTP. Returns its URL, which is also the base of links in mail. */
 async function startHttp(
   app: App,
-  parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },
+  parts: {
+    authenticator: Authenticator;
+    admission: Admission;
+    pipeline: Pipeline;
+    virtualClock: VirtualClock | undefined;
+  },
   onStop: OnStop,
 ): Promise<string> {
-  const { authenticator, admission, pipeline } = parts;
+  const { authenticator, admission, pipeline, virtualClock } = parts;
+  const clockToken = newToken(app.random);
   const loopDelay = measureLoopDelay();
   onStop(() => loopDelay.stop());
   const http = createHttpServer(app, {
@@ -326,9 +342,17 @@ async function startHttp(
     ...limitsBy(admission),
     isQueueRunning: () => pipeline.isRunning(),
     loopDelay,
+    ...(virtualClock && { virtualClock: { clock: virtualClock.clock, token: clockToken } }),
   });
   const { url } = await http.listen();
   onStop((graceMs) => http.close(graceMs));
+  if (virtualClock) {
+    virtualClock.publish({
+      url: urlAt(app.config.http.host, Number(new URL(url).port)),
+      token: clockToken,
+    });
+    onStop(() => virtualClock.close());
+  }
   if (app.config.http.publicUrl === null) app.publicUrl.current = url;
   return url;
 }

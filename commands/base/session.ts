@@ -5,6 +5,7 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/platform/errors.ts';
+import type { Clock } from '../../src/platform/runtime/clock.ts';
 import type { CommonFlags } from './command.ts';
 import { withConfiguration } from './store-place.ts';
 
@@ -48,9 +49,10 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
     import('../../src/platform/runtime/log.ts'),
     import('../../src/service/first-start.ts'),
   ]);
+  const clock = await clockOf(loaded);
   // No log: a command reports by its own output.
   const log = await createLogger({ level: 'silent', pretty: false });
-  const options = { mustExist: true };
+  const options = { mustExist: true, ...(clock && { clock }) };
   const app = await openService(loaded.config, log, options).catch((error: unknown) => {
     throw asUnreachable(withConfiguration(error, loaded));
   });
@@ -60,6 +62,15 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   } finally {
     await app.close();
   }
+}
+
+/** Returns the clock of a store whose times are virtual: it stands at the time of the daemon. */
+async function clockOf({ config }: LoadedConfig): Promise<Clock | undefined> {
+  const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
+  const file = readClockFile(config.dataDir);
+  if (!file) return undefined;
+  const { StandingClock } = await import('../../src/platform/runtime/standing-clock.ts');
+  return new StandingClock(file.now);
 }
 
 /** Runs `withApp` as the operator in the organization of `--org`. */

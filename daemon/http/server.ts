@@ -24,6 +24,7 @@ import {
   trackConnections,
 } from './connections.ts';
 import { mountConsole } from './console.ts';
+import { type DevClock, mountDevClock } from './dev-clock.ts';
 import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
@@ -72,6 +73,8 @@ export interface HttpServerOptions {
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
+  /** Answers `/dev/clock`: a daemon with a virtual clock. */
+  virtualClock?: DevClock;
   /**
    * Meter of the event loop's delay; without it no delay refuses a request. The caller stops it.
    */
@@ -151,6 +154,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
   mountGit(server, dispatcher);
+  if (options.virtualClock) mountDevClock(server, dispatcher, options.virtualClock);
 
   return {
     async listen() {

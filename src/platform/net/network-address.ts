@@ -42,6 +42,11 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/** Returns whether an address is of the loopback network; IPv4-mapped ones included. */
+export function isLoopbackAddress(address: string): boolean {
+  return parse(address)?.range() === 'loopback';
+}
+
 /** Returns the address to dial: a listener bound to every address is reached over loopback. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';

@@ -73,6 +73,15 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   return [...known, ...unknown.map(([name, appliedAt]) => ({ name, appliedAt }))];
 }
 
+/** Returns the names of all tables on PostgreSQL, that of the migrations included. */
+export function migratedTables(): string[] {
+  const texts = migrations.flatMap((migration) => statementsOf(migration, 'postgres'));
+  const made = texts.flatMap((text) => [
+    ...text.matchAll(/create table (?:if not exists )?(\w+)/gi),
+  ]);
+  return [...new Set(['migrations', ...made.map(([, name = '']) => name)])];
+}
+
 /**
  * Returns the reason why this version cannot use a store with these applied migrations; null if it
  * can. The text continues a sentence that begins with the store.

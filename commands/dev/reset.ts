@@ -1,0 +1,52 @@
+// `svc dev reset`.
+import { confirmed } from '../base/ask.ts';
+import { BaseCommand, yesFlag } from '../base/command.ts';
+import { print } from '../base/output.ts';
+import { asUnreachable, readStoreConfig } from '../base/session.ts';
+import { storeInWords, withConfiguration } from '../base/store-place.ts';
+
+export default class DevReset extends BaseCommand {
+  static override summary = 'Empty the store: the next daemon makes its first start';
+
+  static override description =
+    "For stores of tests, with a virtual clock or with the system's. Refuses a configuration in which mail " +
+    'leaves this machine, and, on SQLite, while a daemon runs. The secret of the installation stays. Asks for ' +
+    'confirmation on a terminal; elsewhere it needs --yes.';
+
+  static override examples = [
+    { description: 'Empty the store of a test', command: 'svc dev reset --yes' },
+  ];
+
+  static override flags = { ...yesFlag };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DevReset);
+    const loaded = await readStoreConfig(flags);
+    const { database, dataDir, delivery } = loaded.config;
+    const { doesMailLeave } = await import('../../src/core/config/problems.ts');
+    const { isStoreThere } = await import('../../src/platform/store/open.ts');
+    const { ConfigError, NoStoreError } = await import('../../src/platform/errors.ts');
+    if (doesMailLeave(delivery)) {
+      throw new ConfigError(
+        'Mail of this configuration leaves the machine (delivery.mode), so its store is no store of a test: ' +
+          'nothing was changed',
+      );
+    }
+    const place = await storeInWords(loaded);
+    if (!(await isStoreThere(database.url, dataDir))) {
+      throw withConfiguration(new NoStoreError(`There is no store to empty: ${place}`), loaded);
+    }
+    await confirmed(`Delete everything in the store ${place}?`, flags.yes);
+    const { emptyStore } = await import('../../src/platform/store/empty-store.ts');
+    const { removeClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
+    const { systemClock } = await import('../../src/platform/runtime/clock.ts');
+    try {
+      await emptyStore(database.url, dataDir, systemClock);
+    } catch (error) {
+      throw asUnreachable(error);
+    }
+    removeClockFile(dataDir);
+    const message = `Emptied the store ${place}`;
+    await print(flags, { success: true, message }, () => `${message}.`);
+  }
+}

@@ -1,0 +1,44 @@
+// The time of a store with a virtual clock, in a file beside the store: commands go by it, and the next daemon goes
+// on from it. The file also names the address of the daemon and a token for its commands.
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isoTime } from '../../platform/runtime/clock.ts';
+
+export interface ClockFile {
+  /** Ms since 1970. */
+  now: number;
+  /** Base address of the running daemon; null while none runs. */
+  url: string | null;
+  /** Proves that a command may read this file; null while no daemon runs. */
+  token: string | null;
+}
+
+/** Returns the path of the file. */
+export function clockFileOf(dataDir: string): string {
+  return join(dataDir, 'virtual-clock.json');
+}
+
+/** Returns the content of the file; null for a store that goes by the system's clock. */
+export function readClockFile(dataDir: string): ClockFile | null {
+  let text: string;
+  try {
+    text = readFileSync(clockFileOf(dataDir), 'utf8');
+  } catch {
+    return null;
+  }
+  const { now, url = null, token = null } = JSON.parse(text) as Record<string, string | null>;
+  return { now: Date.parse(now ?? ''), url, token };
+}
+
+/** Writes the file, whole or not at all. */
+export function writeClockFile(dataDir: string, { now, url, token }: ClockFile): void {
+  const file = clockFileOf(dataDir);
+  const text = `${JSON.stringify({ now: isoTime(now), url, token })}\n`;
+  writeFileSync(`${file}.partial`, text, { mode: 0o600 });
+  renameSync(`${file}.partial`, file);
+}
+
+/** Removes the file: the store goes by the system's clock again. */
+export function removeClockFile(dataDir: string): void {
+  rmSync(clockFileOf(dataDir), { force: true });
+}
