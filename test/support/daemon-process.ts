@@ -53,6 +53,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Command that execs the daemon, such as `prlimit --fsize=…`. */
   under?: readonly string[];
+  /** Flags of the daemon. */
+  flags?: readonly string[];
 }
 
 /** A directory with a configuration by environment, where daemons and commands run. */
@@ -118,8 +120,8 @@ export function daemonHome(
   };
   let starts = 0;
 
-  const launch = (readyFile: string, { env: extra, under = [] }: StartOptions) => {
-    const [command = svc, ...args] = [...under, svc, 'daemon', '--ready-file', readyFile];
+  const launch = (readyFile: string, { env: extra, under = [], flags = [] }: StartOptions) => {
+    const [command = svc, ...args] = [...under, svc, 'daemon', '--ready-file', readyFile, ...flags];
     const child = spawn(command, args, {
       cwd: cli.directory,
       env: { ...cli.env, ...extra },

@@ -127,7 +127,8 @@ export class StandingClock implements Clock {
   #nextAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const work of this.#works) {
-      const at = work.nextAt();
+      // Some due times follow from `elapsed`, in fractions; the wall clock has whole milliseconds.
+      const at = Math.ceil(work.nextAt());
       if (at > this.#nowMs) next = Math.min(next, at);
     }
     return next;
