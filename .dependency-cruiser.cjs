@@ -106,7 +106,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^commands/',
-        pathNot: '^commands/(audit|base/extension|daemon|openapi|webhooks/events)\\.ts$',
+        pathNot: '^commands/(audit|base/extension|daemon|openapi|rehearse|webhooks/events)\\.ts$',
       },
       to: { path: '^daemon/' },
     },

@@ -30,6 +30,15 @@ export const hooks: Hooks = {
 };
 
 /**
+ * Opens the copy of a store for a rehearsal: its events go to no webhook.
+ * @throws the errors of `openApp`
+ */
+export function openRehearsal(config: Config, log: Logger, overrides: AppOverrides): Promise<App> {
+  const eventSinks = hooks.eventSinks.filter((sink) => sink !== webhookSink);
+  return openApp(config, log, { ...hooks, eventSinks }, overrides);
+}
+
+/**
  * Opens the app with the hooks of the service.
  * @throws the errors of `openApp`; UnreachableError if the secret is not that of the store
  */

@@ -14,13 +14,22 @@ import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts'
 import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
 import type { RunState } from '../../people/runs/queries.ts';
 import type { RunWaitReason } from '../../people/runs/schema.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
 
 /** Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small backlog. */
 const mostQueued = 5_000;
 const tokenPauseMs = 500;
 const queuePauseMs = 1_000;
-/** Pause after which a run looks whether the cause of a wait or a hold has ended. */
-export const lookAgainMs = 15_000;
+const lookAgainMs = 15_000;
+const rarelyMs = 3_600_000;
+
+/**
+ * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A clock that is
+ * advanced plays each look of the days between, so there are fewer.
+ */
+export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
+  return join ? rarelyMs : lookAgainMs;
+}
 
 /** A wait of a run. */
 export interface Wait {
@@ -30,7 +39,8 @@ export interface Wait {
 }
 
 /** Returns the time of the next look at a run that waits. */
-export function nextLook({ reason, until }: Wait, now: number): number {
+export function nextLook({ reason, until }: Wait, clock: Clock): number {
+  const now = clock.now();
   switch (reason) {
     case 'rate':
       return Math.max(until ?? now, now + tokenPauseMs);
@@ -38,7 +48,7 @@ export function nextLook({ reason, until }: Wait, now: number): number {
       return now + queuePauseMs;
     case 'daily-quota':
     case 'warming':
-      return Math.min(until ?? Number.POSITIVE_INFINITY, now + lookAgainMs);
+      return Math.min(until ?? Number.POSITIVE_INFINITY, now + lookPauseMs(clock));
   }
 }
 

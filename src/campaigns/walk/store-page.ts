@@ -26,7 +26,7 @@ import { lockCampaigns } from '../campaigns/queries.ts';
 import { dispatch, type Prepared, reasonOf } from '../content/dispatch.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
-import { lookAgainMs, nextLook, type Wait, waitForWarming } from './pace.ts';
+import { lookPauseMs, nextLook, type Wait, waitForWarming } from './pace.ts';
 import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
 import type { Snapshots } from './walked-run.ts';
 
@@ -80,7 +80,7 @@ export async function holdOrWait(
 
 /** Moves a running run to `held`. */
 async function holdRun(app: App, trx: Db, run: RunState, hold: Hold): Promise<void> {
-  const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
+  const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookPauseMs(app.clock) : null;
   await moveRun(app, trx, run, 'held', { ...hold, due_at }, byService(run.organization_id));
 }
 
@@ -90,7 +90,7 @@ function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
   return {
     wait_reason: wait?.reason ?? null,
     next_dispatch_at: wait?.until ?? null,
-    due_at: wait ? nextLook(wait, now) : now,
+    due_at: wait ? nextLook(wait, clock) : now,
     leased_until: now + leaseMs,
   };
 }

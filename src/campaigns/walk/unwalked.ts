@@ -7,7 +7,7 @@ import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts'
 import { moveRun } from '../campaigns/moves.ts';
 import { cancelledAtOnce } from '../campaigns/runs.ts';
 import { endsByItself, findHold } from './holds.ts';
-import { lookAgainMs } from './pace.ts';
+import { lookPauseMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
@@ -24,7 +24,7 @@ export async function lookAtHeld(app: App, worker: string, leased: Leased): Prom
       await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
       return;
     }
-    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookAgainMs : null;
+    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookPauseMs(app.clock) : null;
     await updateRun(trx, id, { ...hold, due_at });
   });
 }

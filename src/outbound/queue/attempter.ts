@@ -5,19 +5,15 @@ import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { ComposeRequest } from '../../mail/mime/input.ts';
 import { loadProviders } from '../../mail/smtp/load-providers.ts';
-import type { AttemptTrace, Outcome, RemoteReply } from '../../mail/smtp/outcome.ts';
+import type { Outcome } from '../../mail/smtp/outcome.ts';
 import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
 import {
-  type CapturedBy,
-  type CaptureRoute,
   type ChooseRoute,
   createRouter,
   type NetworkRoute,
   type Route,
   type RouteConfig,
   routeKey,
-  type SimulatedOutcome,
-  simulatedOutcome,
 } from '../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../mail/smtp/transaction.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -33,6 +29,7 @@ import { keptPolicies } from './carrier/kept-policies.ts';
 import { withProofLink } from './carrier/proof-link.ts';
 import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
+import { captured, type Ending, ourFault, simulate } from './endings.ts';
 import { isFault, type LaneSignal } from './lanes/lane.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { Shares } from './lanes/shares.ts';
@@ -56,9 +53,6 @@ export interface Attempter {
   reload(): void;
   close(): Promise<void>;
 }
-
-/** Outcome of an attempt before it is stored. */
-type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
 /** Parts that all attempts of one daemon share. */
 interface Equipment {
@@ -177,7 +171,7 @@ async function carryGroups(
 }
 
 /** Tells whether opens and clicks of a message are counted. */
-function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
+export function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
   const { campaign_run_id: runId, track_opens, track_clicks } = message;
   return cuts != null || (runId !== null && track_opens + track_clicks > 0);
 }
@@ -378,85 +372,4 @@ async function groupByDestination(
     else groups.set(key, { route, deliveries: [delivery] });
   }
   return [...groups.values()];
-}
-
-function traceOf(app: App, host: string | null): AttemptTrace {
-  return {
-    host,
-    address: null,
-    tls: null,
-    startedAt: app.clock.now(),
-    durationMs: 0,
-    transcript: '',
-  };
-}
-
-function reply(
-  code: number | null,
-  enhancedCode: string | null,
-  text: string,
-  verb: string,
-): RemoteReply {
-  return { code, enhancedCode, text, verb };
-}
-
-/** Explains why a mail was captured; follows "captured:". */
-function captureWords(by: CapturedBy): string {
-  if (by === 'delivery.mode') return 'delivery.mode keeps this mail on the machine';
-  if (by === 'delivery.allow') return 'delivery.allow does not name this recipient';
-  return `${by} keeps mail to this domain on the machine`;
-}
-
-/** Ends the delivery as delivered: the mail is stored and never leaves this machine. */
-function captured(app: App, { by }: CaptureRoute): Ending {
-  const outcome: Outcome = {
-    kind: 'sent',
-    reply: reply(250, '2.0.0', `captured: ${captureWords(by)}`, 'dot'),
-    trace: traceOf(app, null),
-    capturedBy: by,
-  };
-  return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
-}
-
-/**
- * Returns the ending after an unexpected fault of ours: deferred, with a text that no server sends.
- */
-function ourFault(app: App, routeKind: string): Ending {
-  const outcome: Outcome = {
-    kind: 'deferred',
-    errorCode: 'unknown',
-    reply: reply(
-      null,
-      null,
-      'an internal fault interrupted the attempt; the log has it',
-      'connect',
-    ),
-    trace: traceOf(app, null),
-  };
-  return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
-}
-
-/** Returns the outcome that a simulator address requests. */
-function simulate(app: App, delivery: DeliveryRow): Ending {
-  const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
-  const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;
-  const trace = traceOf(app, 'simulator.test');
-  if (wanted === 'bounced') {
-    const words = reply(550, '5.1.1', 'simulated: user unknown', 'RCPT');
-    return {
-      ...base,
-      outcome: { kind: 'bounced', errorCode: 'invalid-recipient', reply: words, trace },
-    };
-  }
-  if (wanted === 'deferred' && delivery.attempt_count === 1) {
-    const words = reply(451, '4.7.1', 'simulated: try again later', 'RCPT');
-    return { ...base, outcome: { kind: 'deferred', errorCode: 'policy', reply: words, trace } };
-  }
-  const outcome: Outcome = {
-    kind: 'sent',
-    reply: reply(250, '2.0.0', 'simulated: accepted', 'dot'),
-    trace,
-  };
-  const aftermath = wanted === 'opened' || wanted === 'complained' ? wanted : null;
-  return { ...base, outcome, aftermath };
 }

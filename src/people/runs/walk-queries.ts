@@ -180,3 +180,19 @@ export const countStalledRuns = own.first(
       .where((eb) => eb.or([eb('dispatched_at', 'is', null), eb('dispatched_at', '<', before)])),
   (row) => row?.count ?? 0,
 );
+
+/** Returns runs that wait or are held, for a rehearsal. */
+export function selectWaitingRuns(
+  db: Db,
+): Promise<Pick<RunRow, 'status' | 'wait_reason' | 'hold_reason' | 'next_dispatch_at'>[]> {
+  return on(db)
+    .selectFrom('campaign_runs')
+    .select(['status', 'wait_reason', 'hold_reason', 'next_dispatch_at'])
+    .where((eb) =>
+      eb.or([
+        eb('status', '=', 'held'),
+        eb.and([eb('status', '=', 'running'), eb('wait_reason', 'is not', null)]),
+      ]),
+    )
+    .execute();
+}

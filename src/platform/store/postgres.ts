@@ -98,7 +98,7 @@ const firstPauseMs = 10;
 const namedStatements = 500;
 const int8 = 20;
 
-const types: pg.CustomTypesConfig = {
+export const types: pg.CustomTypesConfig = {
   // Counts and times fit a double; pg would give text for every bigint.
   getTypeParser: ((oid: number, format: 'text' | 'binary') =>
     oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,

@@ -1,0 +1,127 @@
+// Plays the days ahead on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and the jobs that end
+// waits, by a clock that is advanced. Starts nothing that listens, and nothing that asks another machine.
+import { createRun } from '../src/campaigns/campaigns/runs.ts';
+import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
+import { campaignLoop } from '../src/campaigns/walk/loop.ts';
+import type { Caller } from '../src/core/api/route.ts';
+import type { App } from '../src/core/app.ts';
+import { loadProviders } from '../src/mail/smtp/load-providers.ts';
+import { Lanes } from '../src/outbound/queue/lanes/lanes.ts';
+import { Shares } from '../src/outbound/queue/lanes/shares.ts';
+import { createPipeline } from '../src/outbound/queue/loop.ts';
+import { isoTime } from '../src/platform/runtime/clock.ts';
+import type { StandingClock } from '../src/platform/runtime/standing-clock.ts';
+import { rehearsedAttempts } from '../src/service/rehearsal/attempt.ts';
+import {
+  dateOf,
+  limitsNow,
+  mergeLimits,
+  nextDay,
+  readLedger,
+} from '../src/service/rehearsal/report.ts';
+import type {
+  Rehearsal,
+  RehearsedDay,
+  RehearsedLimit,
+  Scenario,
+} from '../src/service/rehearsal/schema.ts';
+import { startJobs } from './scheduler/jobs.ts';
+import { dueJobs } from './scheduler/service-jobs.ts';
+
+const dayMs = 86_400_000;
+/** Interval of the looks at what holds mail back. */
+const lookEachMs = 6 * 3_600_000;
+
+export interface RehearsalOptions {
+  /** The clock of the app. */
+  clock: StandingClock;
+  /** Days to play. */
+  days: number;
+  /** Begin, ms since 1970; earlier days are played, and not told. Default: the present. */
+  at?: number | undefined;
+  /** Campaign to run at the begin. */
+  campaignId?: string | undefined;
+  scenario: Scenario;
+  /** Called with the share of the days played. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * Plays the days on the store of `app`, which must be a copy, by its clock.
+ * @throws the errors of `createRun`; PastTimeError for a begin in the past
+ */
+export async function rehearse(
+  app: App,
+  caller: Caller,
+  { clock, days, at, campaignId, scenario, onProgress = () => {} }: RehearsalOptions,
+): Promise<Rehearsal> {
+  const stop = await start(app, scenario);
+  try {
+    await clock.advanceTo(at ?? clock.now());
+    const from = clock.now();
+    const to = from + days * dayMs;
+    if (campaignId !== undefined) await createRun(app, caller, campaignId, {});
+    const told = await playDays(app, clock, { from, to, onProgress });
+    const ledger = await readLedger(app.store.db, { from, to }, told);
+    return { from: isoTime(from), to: isoTime(to), days: told, ledger };
+  } finally {
+    await stop();
+  }
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Plays the days, and notes on each what holds mail back. */
+async function playDays(
+  app: App,
+  clock: StandingClock,
+  { from, to, onProgress }: Required<Pick<RehearsalOptions, 'onProgress'>> & Span,
+): Promise<RehearsedDay[]> {
+  const days: RehearsedDay[] = [];
+  for (let start = from; start < to; start = nextDay(start)) {
+    const end = Math.min(nextDay(start), to);
+    const limits: RehearsedLimit[] = [];
+    for (const look of looksOf(start, end)) {
+      await clock.advanceTo(look);
+      mergeLimits(limits, await limitsNow(app));
+      onProgress(look - from, to - from);
+    }
+    days.push({ date: dateOf(start), accepted: 0, delivered: 0, bounced: 0, waiting: 0, limits });
+  }
+  onProgress(1, 1);
+  return days;
+}
+
+/** Returns the times of the looks on a day; the last one is its last millisecond. */
+function looksOf(start: number, end: number): number[] {
+  const looks: number[] = [];
+  for (let at = start; at < end - 1; at += lookEachMs) looks.push(at);
+  return [...looks, end - 1];
+}
+
+/** Starts the parts; the returned function stops them. */
+async function start(app: App, scenario: Scenario): Promise<() => Promise<void>> {
+  const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
+  const providers = loadProviders(providersFile, maxConnectionsPerDomain);
+  const lanes = new Lanes(app.clock, app.random, providers);
+  const pipeline = createPipeline(app, {
+    worker: app.newId('worker'),
+    choice: { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null },
+    attempt: rehearsedAttempts(app, scenario),
+  });
+  await pipeline.start();
+  const campaigns = campaignLoop(app);
+  await campaigns.start();
+  const confirmations = createConfirmationLoop(app);
+  confirmations.start();
+  const stopJobs = startJobs(app, dueJobs(app));
+  return async () => {
+    stopJobs();
+    await confirmations.stop();
+    await campaigns.stop();
+    await pipeline.stop(0);
+  };
+}

@@ -1,0 +1,120 @@
+// What a rehearsal tells: the days, and the fate of each recipient. Read from the copy once all days are played.
+import type { App } from '../../core/app.ts';
+import {
+  findQuietEnd,
+  type LedgerRow,
+  selectHeldBack,
+  selectLedger,
+} from '../../outbound/messages/ledger-queries.ts';
+import { selectWaitingRuns } from '../../people/runs/walk-queries.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { LedgerEntry, RehearsedDay, RehearsedLimit } from './schema.ts';
+
+const rowsAtOnce = 5_000;
+const dayMs = 86_400_000;
+
+/** Names of the stops, by the first word of their lanes (src/outbound/queue/stops.ts). */
+const stopNames: Readonly<Record<string, string>> = {
+  held: 'hold',
+  paused: 'pause',
+  quota: 'daily-quota',
+  share: 'rate',
+  run: 'campaign-paused',
+};
+/** Limits that only a person ends. */
+const endless: readonly string[] = ['hold', 'pause', 'campaign-paused'];
+
+/** Returns the limits that hold mail or campaign runs back at this moment, each kind once. */
+export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]> {
+  const found = new Map<string, number | null>();
+  const add = (kind: string, until: number | null) => {
+    const before = found.get(kind) ?? null;
+    const isLater = before === null || (until !== null && until > before);
+    found.set(kind, isLater ? until : before);
+  };
+  for (const { kind, until } of await selectHeldBack(store.db)) {
+    const name = stopNames[kind] ?? kind;
+    add(name, endless.includes(name) ? null : until);
+  }
+  for (const run of await selectWaitingRuns(store.db)) {
+    if (run.status === 'held') add(run.hold_reason ?? 'hold', null);
+    else if (run.wait_reason !== null) add(run.wait_reason, run.next_dispatch_at);
+  }
+  const quietUntil = await findQuietEnd(store.db);
+  if (quietUntil !== null && quietUntil > clock.now()) add('quiet-hours', quietUntil);
+  return [...found].map(([kind, until]) => ({ kind, until: isoTime(until) }));
+}
+
+/** Adds the limits of one look to those of a day; a kind keeps its latest end. */
+export function mergeLimits(day: RehearsedLimit[], seen: readonly RehearsedLimit[]): void {
+  for (const limit of seen) {
+    const known = day.find(({ kind }) => kind === limit.kind);
+    if (!known) day.push({ ...limit });
+    else if ((limit.until ?? '') > (known.until ?? '')) known.until = limit.until;
+  }
+}
+
+/** Returns the first instant of the day (UTC) after `ms`. */
+export function nextDay(ms: number): number {
+  return (Math.floor(ms / dayMs) + 1) * dayMs;
+}
+
+/**
+ * Returns the fates of all recipients that were accepted or ended from `from` to before `to`, or wait at `to`, in the order of
+ * their times. Also counts them into `days`.
+ */
+export async function readLedger(
+  db: Db,
+  { from, to }: { from: number; to: number },
+  days: readonly RehearsedDay[],
+): Promise<LedgerEntry[]> {
+  const dayOf = new Map(days.map((day) => [day.date, day]));
+  const entries: { at: number; id: string; entry: LedgerEntry }[] = [];
+  for (let after = ''; ; ) {
+    const rows = await selectLedger(db, { from, after, limit: rowsAtOnce });
+    for (const row of rows) {
+      const { at, entry } = entryOf(row, to);
+      entries.push({ at: at ?? Number.POSITIVE_INFINITY, id: row.id, entry });
+      count(row, days, dayOf, { from, to });
+    }
+    after = rows.at(-1)?.id ?? after;
+    if (rows.length < rowsAtOnce) break;
+  }
+  entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return entries.map(({ entry }) => entry);
+}
+
+function entryOf(row: LedgerRow, to: number): { at: number | null; entry: LedgerEntry } {
+  const { organization_id: organizationId, email: recipient, status } = row;
+  const endedAt = row.terminal_at ?? (status === 'sent' ? row.sent_at : null);
+  const isOver = endedAt !== null && endedAt < to;
+  const at = isOver ? endedAt : row.due_at;
+  const outcome = isOver ? status : 'waiting';
+  const reason = row.error_message ?? (isOver ? null : row.wait_reason);
+  const entry = { at: isoTime(at), organizationId, recipient, subject: row.subject ?? '' };
+  return { at, entry: { ...entry, outcome, reason } };
+}
+
+function count(
+  row: LedgerRow,
+  days: readonly RehearsedDay[],
+  dayOf: ReadonlyMap<string, RehearsedDay>,
+  { from, to }: { from: number; to: number },
+): void {
+  const endedAt = row.terminal_at ?? row.sent_at;
+  const accepted = row.created_at >= from ? dayOf.get(dateOf(row.created_at)) : undefined;
+  if (accepted) accepted.accepted += 1;
+  const ended = endedAt !== null && endedAt >= from ? dayOf.get(dateOf(endedAt)) : undefined;
+  if (ended && row.status === 'bounced') ended.bounced += 1;
+  else if (ended && row.status !== 'failed') ended.delivered += 1;
+  for (const day of days) {
+    const end = Math.min(to, Date.parse(`${day.date}T00:00:00Z`) + dayMs);
+    if (row.created_at < end && (endedAt === null || endedAt >= end)) day.waiting += 1;
+  }
+}
+
+/** Returns the day of a time, UTC. */
+export function dateOf(ms: number): string {
+  return isoTime(ms).slice(0, 10);
+}
