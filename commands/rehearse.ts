@@ -6,8 +6,10 @@ import { Flags } from '@oclif/core';
 import type { Caller } from '../src/core/api/route.ts';
 import type { App } from '../src/core/app.ts';
 import type { LoadedConfig } from '../src/core/config/config.ts';
+import { messageOf, NoStoreError, UnreachableError } from '../src/platform/errors.ts';
 import type { Rehearsal, RehearsedDay, Scenario } from '../src/service/rehearsal/schema.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
+import { UsageError } from './base/failure.ts';
 import { print } from './base/output.ts';
 import { startProgress } from './base/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
@@ -59,9 +61,11 @@ export default class Rehearse extends BaseCommand {
     const loaded = await readStoreConfig(flags);
     const { readScenario } = await import('../src/service/rehearsal/scenario.ts');
     const scenario = flags.scenario === undefined ? {} : readScenario(flags.scenario);
-    const directory = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'));
+    const directory = makeDirectory();
     try {
-      await copyStore(loaded, directory, flags);
+      await copyStore(loaded, directory, flags).catch((error: unknown) => {
+        throw error instanceof UnreachableError ? error : noRoom(error);
+      });
       const rehearsal = await play(loaded, directory, { ...flags, scenario });
       await print(flags, rehearsal, () => rehearsalText(rehearsal));
     } catch (error) {
@@ -72,6 +76,23 @@ export default class Rehearse extends BaseCommand {
   }
 }
 
+/** Makes a directory for the copy. @throws UnreachableError */
+function makeDirectory(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'svc-rehearsal-'));
+  } catch (error) {
+    throw noRoom(error);
+  }
+}
+
+function noRoom(error: unknown): UnreachableError {
+  return new UnreachableError(
+    `The store cannot be copied to ${tmpdir()}: ${messageOf(error)}. It needs room for a second store: choose ` +
+      'another place by TMPDIR',
+    { cause: error },
+  );
+}
+
 /** Copies store and secret. @throws NoStoreError without a store */
 async function copyStore(
   { config }: LoadedConfig,
@@ -80,7 +101,6 @@ async function copyStore(
 ): Promise<void> {
   const { isStoreThere, storeLocation } = await import('../src/platform/store/open.ts');
   const { secretFile } = await import('../src/platform/runtime/secrets.ts');
-  const { NoStoreError } = await import('../src/platform/errors.ts');
   const { dataDir, database } = config;
   const location = storeLocation(database.url, dataDir);
   if (!(await isStoreThere(database.url, dataDir))) {
@@ -124,9 +144,12 @@ async function play(
     import('../src/platform/runtime/standing-clock.ts'),
   ]);
   const { readClockFile } = await import('../src/service/virtual-clock/clock-file.ts');
-  const { systemClock } = await import('../src/platform/runtime/clock.ts');
+  const { isoTime, systemClock } = await import('../src/platform/runtime/clock.ts');
   const now = readClockFile(config.dataDir)?.now ?? systemClock.now();
   const at = timeAhead('--at', flags.at, now);
+  if (at !== undefined && Date.parse(at) < now) {
+    throw new UsageError(`--at ${at}: time never goes back, and it is ${isoTime(now)}`);
+  }
   const clock = new StandingClock(now);
   const copy = {
     ...config,
