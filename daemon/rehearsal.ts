@@ -29,7 +29,7 @@ import { startJobs } from './scheduler/jobs.ts';
 import { dueJobs } from './scheduler/service-jobs.ts';
 
 const dayMs = 86_400_000;
-/** Interval of the looks at what holds mail back. */
+/** Interval of the looks at the limits. */
 const lookEachMs = 6 * 3_600_000;
 
 export interface RehearsalOptions {
@@ -74,7 +74,7 @@ interface Span {
   to: number;
 }
 
-/** Plays the days, and notes on each what holds mail back. */
+/** Plays the days, and notes the limits of each. */
 async function playDays(
   app: App,
   clock: StandingClock,

@@ -10,6 +10,8 @@ import { keptAlive } from '../base/keep-alive.ts';
 import { print } from '../base/output.ts';
 import { readStoreConfig } from '../base/session.ts';
 
+const moves: readonly string[] = ['advance', 'to', 'follow'];
+
 export default class DevClock extends BaseCommand {
   static override summary = 'Show or move the virtual clock of the daemon';
 
@@ -20,15 +22,14 @@ export default class DevClock extends BaseCommand {
 
   static override examples = [
     { description: 'Show the time', command: 'svc dev clock' },
-    { description: 'Pass three days', command: 'svc dev clock advance 3d' },
-    { description: 'Reach a time', command: 'svc dev clock to 2026-04-01T08:00:00Z' },
-    { description: 'Go on at the pace of real time', command: 'svc dev clock follow' },
+    { description: 'Move it by three days', command: 'svc dev clock advance 3d' },
+    { description: 'Move it to a time', command: 'svc dev clock to 2026-04-01T08:00:00Z' },
+    { description: 'Let it go on at the pace of real time', command: 'svc dev clock follow' },
   ];
 
   static override args = {
     move: Args.string({
-      description: 'How to move it; without it the time is shown',
-      options: ['advance', 'to', 'follow'],
+      description: 'advance, to or follow; without it the time is shown',
     }),
     time: Args.string({ description: 'A duration such as 3d for advance, an instant for to' }),
   };
@@ -45,6 +46,7 @@ export default class DevClock extends BaseCommand {
 /** Returns the body of the request; undefined to read the time. @throws UsageError */
 function bodyOf(move: string | undefined, time: string | undefined): object | undefined {
   if (move === undefined) return undefined;
+  if (!moves.includes(move)) throw new UsageError(`${move}: expected ${moves.join(', ')}`);
   if (move === 'follow') {
     if (time !== undefined) throw new UsageError('follow: takes no time');
     return { follow: true };

@@ -41,7 +41,7 @@ async function run(file: string, text: string, command: string, ...args: string[
   const directory = join(home.cli.directory, file.split('.')[1] ?? '');
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, file), text);
-  const env = { ...process.env, SVC_URL: daemon.httpUrl, SVC_API_KEY: home.apiKey };
+  const env = { ...process.env, MAIL_URL: daemon.httpUrl, MAIL_KEY: home.apiKey };
   await promisify(execFile)(command, args, { cwd: directory, env });
 }
 

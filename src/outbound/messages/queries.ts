@@ -125,6 +125,19 @@ export const findMessageRows = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
+/** Returns the subjects of these messages and the runs that made them, by id. */
+export async function findSubjects(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Pick<MessageRow, 'subject' | 'campaign_run_id'>>> {
+  const rows = await tables<MessageTables>(db)
+    .selectFrom('messages')
+    .select(['id', 'subject', 'campaign_run_id'])
+    .where('id', ...isOneOf(db, ids))
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** Returns the statuses of those of these messages that exist. */
 export const findMessageStatuses = own.all((db, ids: readonly string[]) =>
   db

@@ -1,11 +1,12 @@
-// What a rehearsal tells: the days, and the fate of each recipient. Read from the copy once all days are played.
+// The report of a rehearsal: the days, and the fate of each recipient. Read from the copy once all days are played.
 import type { App } from '../../core/app.ts';
 import {
-  findQuietEnd,
   type LedgerRow,
   selectHeldBack,
   selectLedger,
-} from '../../outbound/messages/ledger-queries.ts';
+  selectScheduledLast,
+} from '../../outbound/deliveries/ledger-queries.ts';
+import { findSubjects } from '../../outbound/messages/queries.ts';
 import { selectWaitingRuns } from '../../people/runs/walk-queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -46,6 +47,18 @@ export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]
   return [...found].map(([kind, until]) => ({ kind, until: isoTime(until) }));
 }
 
+/** Returns the latest time to which mail of campaigns is put off, by quiet hours; null without any. */
+async function findQuietEnd(db: Db): Promise<number | null> {
+  const scheduled = await selectScheduledLast(db, rowsAtOnce);
+  const messages = await findSubjects(
+    db,
+    scheduled.map(({ message_id }) => message_id),
+  );
+  const isOfRun = ({ message_id }: { message_id: string }) =>
+    messages.get(message_id)?.campaign_run_id != null;
+  return scheduled.find(isOfRun)?.due_at ?? null;
+}
+
 /** Adds the limits of one look to those of a day; a kind keeps its latest end. */
 export function mergeLimits(day: RehearsedLimit[], seen: readonly RehearsedLimit[]): void {
   for (const limit of seen) {
@@ -73,8 +86,12 @@ export async function readLedger(
   const entries: { at: number; id: string; entry: LedgerEntry }[] = [];
   for (let after = ''; ; ) {
     const rows = await selectLedger(db, { from, after, limit: rowsAtOnce });
+    const messages = await findSubjects(
+      db,
+      rows.map(({ message_id }) => message_id),
+    );
     for (const row of rows) {
-      const { at, entry } = entryOf(row, to);
+      const { at, entry } = entryOf(row, messages.get(row.message_id)?.subject ?? '', to);
       entries.push({ at: at ?? Number.POSITIVE_INFINITY, id: row.id, entry });
       count(row, days, dayOf, { from, to });
     }
@@ -85,14 +102,18 @@ export async function readLedger(
   return entries.map(({ entry }) => entry);
 }
 
-function entryOf(row: LedgerRow, to: number): { at: number | null; entry: LedgerEntry } {
+function entryOf(
+  row: LedgerRow,
+  subject: string,
+  to: number,
+): { at: number | null; entry: LedgerEntry } {
   const { organization_id: organizationId, email: recipient, status } = row;
   const endedAt = row.terminal_at ?? (status === 'sent' ? row.sent_at : null);
   const isOver = endedAt !== null && endedAt < to;
   const at = isOver ? endedAt : row.due_at;
   const outcome = isOver ? status : 'waiting';
   const reason = row.error_message ?? (isOver ? null : row.wait_reason);
-  const entry = { at: isoTime(at), organizationId, recipient, subject: row.subject ?? '' };
+  const entry = { at: isoTime(at), organizationId, recipient, subject };
   return { at, entry: { ...entry, outcome, reason } };
 }
 

@@ -1,4 +1,4 @@
-// The file of `svc rehearse --scenario`, and what a rehearsal prints.
+// The file of `svc rehearse --scenario`, and the report of a rehearsal.
 import { z } from 'zod';
 
 const mostDomains = 10_000;

@@ -33,5 +33,4 @@ export const clockInput = z
 
 export const clockOutput = z.object({ now: z.string(), mode: z.literal('virtual') });
 
-export type ClockInput = z.output<typeof clockInput>;
 export type ClockState = z.output<typeof clockOutput>;
