@@ -22,12 +22,13 @@ import {
 } from '../../src/access/sessions/sessions.ts';
 import { allows } from '../../src/core/api/permission.ts';
 import type { App } from '../../src/core/app.ts';
+import { meant } from '../../src/platform/runtime/signs.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { readForm } from '../tracking/form.ts';
 import { apiFor, type Download, type Passes, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { html, isKnownLink, meant } from './html.ts';
+import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
 import { LiveStreams } from './live.ts';
 import {

@@ -4,36 +4,12 @@
 import htm from 'htm';
 import { type ComponentChild, createContext, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { plainly } from '../../src/platform/runtime/signs.ts';
 
 /** A part of a page. */
 export type Part = ComponentChild;
 
 type Props = Record<string, unknown> | null;
-
-/** Controls, marks of direction, and characters without a width; emoji may be joined. */
-const misleading =
-  /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;
-
-const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
-const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
-
-/** Returns the text with signs such as `⟨U+202E⟩` for misleading characters. */
-export function plainly(text: string): string {
-  return text.replace(misleading, (found) => {
-    return `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
-  });
-}
-
-const sign = /⟨U\+([0-9A-F]{4,6})⟩/g;
-
-/** Returns the text that a page showed with signs: a form sends back what its fields had. */
-export function meant(text: string): string {
-  return text.replace(sign, (found, hex: string) => {
-    const code = Number.parseInt(hex, 16);
-    const character = code > 0x10ffff ? found : String.fromCodePoint(code);
-    return plainly(character) === found ? character : found;
-  });
-}
 
 /** Returns a link with misleading characters as `%` and their bytes. */
 function encoded(target: string): string {

@@ -1,6 +1,6 @@
 // Texts on their way through a form of the console: what a page showed comes back as it was.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { meant, plainly } from '../../daemon/console/html.ts';
+import { meant, plainly } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, type World } from './world.ts';
 
 let world: World;

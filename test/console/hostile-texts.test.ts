@@ -2,10 +2,11 @@
 // tries each text in each field; without it, every fifth from a random one on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, withQuery } from '../../daemon/console/api.ts';
-import { isKnownLink, plainly } from '../../daemon/console/html.ts';
+import { isKnownLink } from '../../daemon/console/html.ts';
 import { drawPage } from '../../daemon/console/layout.ts';
 import { type Asked, matchPath } from '../../daemon/console/page.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
+import { plainly } from '../../src/platform/runtime/signs.ts';
 import { fillPages, findPaths, type Post } from './fixture.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { consoleWorld, elementsOf, type World } from './world.ts';

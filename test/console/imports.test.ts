@@ -1,6 +1,6 @@
 // Imports of contacts and blocks: a look first, then exactly that text; what was typed is kept.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { meant } from '../../daemon/console/html.ts';
+import { meant } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
 
 let world: World;

@@ -1,9 +1,10 @@
 // The pages of the console: who sees which page and button, strangers' text on each of them, and the same for every
 // action. A browser is at work in browser.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { html, isKnownLink, plainly } from '../../daemon/console/html.ts';
+import { html, isKnownLink } from '../../daemon/console/html.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
+import { plainly } from '../../src/platform/runtime/signs.ts';
 import { fillPages, findPaths, type Post, turned } from './fixture.ts';
 import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
 
