@@ -31,6 +31,7 @@ const doorways = {
   kysely: '^src/platform/store/|^src/.*queries\\.ts$',
   libmime: '^src/mail/mime/parse/',
   liquidjs: '^src/content/rendering/',
+  '@modelcontextprotocol/server': '^daemon/mcp/',
   mailauth: '^src/inbox/receiving/|^src/mail/smtp/mta-sts[^/]*\\.ts$',
   mailparser: '^src/mail/mime/parse/',
   mrml: '^src/content/rendering/',
@@ -106,7 +107,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^commands/',
-        pathNot: '^commands/(audit|base/extension|daemon|openapi|rehearse|webhooks/events)\\.ts$',
+        pathNot: '^commands/(audit|base/extension|daemon|mcp|openapi|rehearse|webhooks/events)\\.ts$',
       },
       to: { path: '^daemon/' },
     },

@@ -4,12 +4,15 @@
 import htm from 'htm';
 import { type ComponentChild, createContext, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { plainly } from '../../src/platform/runtime/signs.ts';
+import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
 /** A part of a page. */
 export type Part = ComponentChild;
 
 type Props = Record<string, unknown> | null;
+
+const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
+const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
 
 /** Returns a link with misleading characters as `%` and their bytes. */
 function encoded(target: string): string {

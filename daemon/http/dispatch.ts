@@ -258,7 +258,8 @@ async function withLimits<T>(
 /** The form that HTTP clients and proxies send by default (RFC 6750, 2.1); `X-API-Key` takes precedence. */
 const bearer = /^Bearer +(\S+) *$/i;
 
-function keyIn(headers: IncomingHttpHeaders): string | string[] | undefined {
+/** Returns the key of a request, as it was sent. */
+export function keyIn(headers: IncomingHttpHeaders): string | string[] | undefined {
   const key = headers['x-api-key'];
   return key === undefined || key === '' ? bearer.exec(headers.authorization ?? '')?.[1] : key;
 }

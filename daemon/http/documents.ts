@@ -23,7 +23,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
-const { version: productVersion } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
+export const { version: productVersion } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
   version: string;
 };
 

@@ -70,6 +70,19 @@ export class SchemaBook {
 }
 
 /**
+ * Returns the schema of an input by itself, with its named parts in `$defs`. A field of an output that cannot be
+ * written as an input is anything.
+ */
+export function ownSchemaOf(schema: z.ZodType): JsonSchema {
+  const options = { io: 'input', unrepresentable: 'any', override } as const;
+  const { $schema, $ref, $defs, ...root } = z.toJSONSchema(schema, options);
+  const name = $ref?.slice(definitions.length) ?? '';
+  const whole = ($defs?.[name] ?? root) as JsonSchema;
+  const isNeeded = $defs && JSON.stringify([whole, $defs]).includes(`"${definitions}`);
+  return withoutComponents(isNeeded ? { ...whole, $defs } : whole) as JsonSchema;
+}
+
+/**
  * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores the
  * examples of transformed schemas: zod drops them as results, but ours are input.
  */
@@ -81,6 +94,18 @@ function override({ zodSchema, jsonSchema }: Rendering): void {
   const isAnything =
     Array.isArray(anyOf) && anyOf.some((option) => Object.keys(option as object).length === 0);
   if (isAnything) delete jsonSchema.anyOf;
+}
+
+/** Replaces references to components of the whole document, which a schema by itself does not have. */
+function withoutComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutComponents);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value && String(value.$ref).startsWith('#/components/')) {
+    return { type: 'object', description: String(value.$ref).split('/').at(-1) };
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, withoutComponents(one)]),
+  );
 }
 
 function withComponentRefs(value: unknown): unknown {

@@ -26,12 +26,13 @@ import {
 import { mountConsole } from './console.ts';
 import { type DevClock, mountDevClock } from './dev-clock.ts';
 import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
-import { mountDocuments } from './documents.ts';
+import { mountDocuments, productVersion } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 import { mountEventStreams } from './event-stream.ts';
 import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
+import { mountMcp } from './mcp.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
 import { createStreams } from './streams.ts';
@@ -154,6 +155,10 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
   mountGit(server, dispatcher);
+  if (app.config.mcp.enabled) {
+    const ownOrigin = () => new URL(serverUrl() === '/' ? 'http://localhost' : serverUrl()).origin;
+    mountMcp(server, dispatcher, { ownOrigin, version: productVersion });
+  }
   if (options.virtualClock) mountDevClock(server, dispatcher, options.virtualClock);
 
   return {

@@ -14,7 +14,7 @@ const dkimPem = generateKeyPairSync('ed25519')
 /** Commands that only read, or change nothing of an organization. */
 const changesNothing = [
   ...['audit', 'backup', 'backup verify', 'daemon', 'openapi', 'restore', 'stats', 'usage'],
-  ...['dev clock', 'dev reset', 'rehearse'],
+  ...['dev clock', 'dev reset', 'mcp', 'rehearse'],
   'plan show',
   ...['config check', 'config example', 'config show', 'migrate status'],
   ...['events tail', 'webhooks deliveries', 'webhooks events', 'webhooks list', 'webhooks listen'],

@@ -15,7 +15,7 @@ const verbs = new Set(
     'Deliver Describe Disable Drop Empty Enable End Explain Find Follow Forward Generate Hold Install Keep Let Lift ' +
     'List Look Make Move Name Open Pass Pause Play Post Preview Print Publish Put Read Receive Record Refuse ' +
     'Register Reject Release Remove Rename Reopen Replace Reply Resolve Restore Restrict Resume ' +
-    'Retry Review Revoke Run Save Search Send Show Snooze Start Subscribe Test Track Uninstall Upgrade Verify Wait Watch ' +
+    'Retry Review Revoke Run Save Search Send Serve Show Snooze Start Subscribe Test Track Uninstall Upgrade Verify Wait Watch ' +
     'Withdraw Write'
   ).split(' '),
 );

@@ -222,6 +222,13 @@ export const configSchema = z.strictObject(
       .strictObject({ enabled: onOff.default(true).describe('Serve the web console') }, mapOfKeys)
       .prefault({})
       .describe('The web console'),
+    mcp: z
+      .strictObject(
+        { enabled: onOff.default(true).describe('Serve POST /mcp for agents') },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('Model Context Protocol'),
   },
   mapOfKeys,
 );

@@ -230,6 +230,21 @@ export const findFoundTextStarts = own.all(
     new Map(rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]]))),
 );
 
+const startOfHtml = (characters: number) =>
+  sql<string | null>`substr(html, 1, ${characters})`.as('html');
+
+/** Returns the first `characters` of the HTML of these messages, by id. Leaves out messages without HTML. */
+export const findFoundHtmlStarts = own.all(
+  (db, ids: readonly string[], characters: number) =>
+    db
+      .selectFrom('email_projections')
+      .select(['message_id', startOfHtml(characters)])
+      .where('message_id', ...isOneOf(db, ids))
+      .where('html', 'is not', null),
+  (rows) =>
+    new Map(rows.flatMap(({ message_id, html }) => (html === null ? [] : [[message_id, html]]))),
+);
+
 /** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
 export const findBriefs = own.all(
   (db, ids: readonly string[], characters: number) =>

@@ -1,11 +1,8 @@
 // Signs in place of characters that a reader does not see, such as ⟨U+202E⟩: for pages and for agents.
 
 /** Controls, marks of direction, and characters without a width; emoji may be joined. */
-const misleading =
+export const misleading =
   /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;
-
-const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
-const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
 
 /** Returns the text with signs such as `⟨U+202E⟩` for misleading characters. */
 export function plainly(text: string): string {

@@ -1,0 +1,71 @@
+// `POST /mcp`: MCP over streamable HTTP, with an API key as bearer. Loaded with the first request.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { outsideRanges } from '../../src/access/keys/constraints.ts';
+import { ForbiddenError, UnauthorizedError } from '../../src/platform/errors.ts';
+import { sendTo } from '../mcp/send.ts';
+import type { Connection } from '../mcp/server.ts';
+import { type Dispatcher, keyIn } from './dispatch.ts';
+import { logUnauthorized } from './unauthorized-log.ts';
+
+/** Mounts the path; `ownOrigin` returns the address that browsers see. */
+export function mountMcp(
+  server: FastifyInstance,
+  dispatcher: Dispatcher,
+  { ownOrigin, version }: { ownOrigin: () => string; version: string },
+): void {
+  const { app, authenticate, bodies } = dispatcher;
+  let loading: Promise<typeof import('../mcp/server.ts')> | undefined;
+
+  const connect = (key: string, isReadOnly: boolean, address: string): Connection => ({
+    caller: () => authenticate(key),
+    send: sendTo(server.inject.bind(server), key, address),
+    hiddenIn: async (ids) => (await import('../mcp/hidden.ts')).hiddenAmong(app, ids),
+    isReadOnly,
+    clock: app.clock,
+    version,
+  });
+
+  const letIn = async (request: FastifyRequest, reply: FastifyReply) => {
+    // A page of another site may reach a server on this machine; it has no key, and is told nothing.
+    const { origin } = request.headers;
+    if (origin !== undefined && origin !== ownOrigin()) {
+      throw new ForbiddenError('Pages of other origins may not use /mcp');
+    }
+    const key = keyIn(request.headers);
+    const caller = typeof key === 'string' && key.length <= 256 ? await authenticate(key) : null;
+    if (!caller || typeof key !== 'string') {
+      reply.header('www-authenticate', 'Bearer realm="svc"');
+      const error = new UnauthorizedError('Send a valid API key: Authorization: Bearer KEY');
+      logUnauthorized(app, request, key, error);
+      throw error;
+    }
+    const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
+    if (refusal) throw refusal;
+    return { caller, key };
+  };
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { caller, key } = await letIn(request, reply);
+    const body = await bodies.read(caller.organizationId, request.raw, reply.raw);
+    loading ??= import('../mcp/server.ts');
+    const { mcpOverHttp } = await loading;
+    const address = request.raw.socket.remoteAddress ?? '';
+    const handler = mcpOverHttp((token, isReadOnly) => connect(token, isReadOnly, address));
+    const { readOnly } = request.query as { readOnly?: string };
+    const scopes = readOnly === 'true' ? ['read-only'] : [];
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
+    }
+    const asked = new Request(`${ownOrigin()}/mcp`, {
+      ...{ method: request.method, headers },
+      ...(request.method === 'POST' && { body: new Uint8Array(body) }),
+    });
+    const authInfo = { token: key, clientId: caller.keyId ?? '', scopes };
+    const answered = await handler.fetch(asked, { authInfo });
+    answered.headers.forEach((value, name) => void reply.header(name, value));
+    return reply.code(answered.status).send(Buffer.from(await answered.arrayBuffer()));
+  };
+
+  server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', handler: answer });
+}

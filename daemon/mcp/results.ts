@@ -1,0 +1,139 @@
+// Results for an agent: bounded to a share of its context, mail from outside marked, and characters that a reader does not
+// see shown as signs. The marks follow from rules alone, and no model judges.
+import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
+
+/** Characters of one result. */
+const mostCharacters = 40_000;
+/** Characters of one text in it. */
+const longestText = 12_000;
+const mostMessages = 100;
+
+/** Properties of style and markup that hide text from a reader of HTML. */
+const hiding =
+  /display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity|max-height|line-height)\s*:\s*0(?:\.0*)?(?:px|em|rem|%|pt)?\s*(?:[;"'!}]|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{3,}|<[a-z]+[^<>]*\shidden(?=[\s>=])|color\s*:\s*(?:#fff(?:fff)?|white|transparent)\b/i;
+
+export type Suspicion = 'hidden-text' | 'zero-width' | 'direction' | 'controls';
+
+/** Returns whether HTML hides text from its reader. */
+export function hidesText(html: string): boolean {
+  return hiding.test(html);
+}
+
+/** Returns the ids of messages in a value, at most a page of them. */
+export function messageIdsIn(value: unknown): string[] {
+  const ids = new Set<string>();
+  const look = (one: unknown) => {
+    if (typeof one !== 'object' || one === null || ids.size >= mostMessages) return;
+    if ('id' in one && typeof one.id === 'string' && one.id.startsWith('msg_')) ids.add(one.id);
+    for (const part of Object.values(one)) look(part);
+  };
+  look(value);
+  return [...ids];
+}
+
+/** Returns the marks of deceit in a text. */
+function suspicionsIn(text: string): Suspicion[] {
+  const found: Suspicion[] = [];
+  if (/[\u200B-\u200D\u2060-\u2064\uFEFF\u00AD\u{E0000}-\u{E007F}]/u.test(text)) {
+    if (text.search(misleading) >= 0) found.push('zero-width');
+  }
+  if (/[\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/u.test(text)) found.push('direction');
+  if (/(?![\n\r\t])\p{Cc}/u.test(text)) found.push('controls');
+  if (/<[a-z!/]/i.test(text) && hidesText(text)) found.push('hidden-text');
+  return found;
+}
+
+export interface Shown {
+  value: unknown;
+  suspicious: Suspicion[];
+}
+
+/**
+ * Returns a value with signs in its texts and long texts cut, and the marks of deceit in it. A message of `hidden` gets
+ * the mark of its HTML, which the value may lack.
+ */
+export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
+  const suspicious = new Set<Suspicion>();
+  const show = (one: unknown): unknown => {
+    if (typeof one === 'string') {
+      for (const found of suspicionsIn(one)) suspicious.add(found);
+      return cut(plainly(one));
+    }
+    if (Array.isArray(one)) return one.map(show);
+    if (typeof one !== 'object' || one === null) return one;
+    const parts = Object.entries(one).map(([name, part]) => [plainly(name), show(part)]);
+    if (!('id' in one && hidden.has(String(one.id)))) return Object.fromEntries(parts);
+    suspicious.add('hidden-text');
+    return { ...Object.fromEntries(parts), suspicious: ['hidden-text'] };
+  };
+  return { value: show(value), suspicious: [...suspicious].sort() };
+}
+
+function cut(text: string): string {
+  if (text.length <= longestText) return text;
+  return `${text.slice(0, longestText)}… (${text.length - longestText} more characters are cut)`;
+}
+
+interface List {
+  items: unknown[];
+  nextCursor?: string | null;
+  pagination?: { page: number; totalPages: number };
+}
+
+/** Returns whether a value is a page of a list. */
+export function isList(value: unknown): value is List {
+  return typeof value === 'object' && value !== null && Array.isArray((value as List).items);
+}
+
+/** A place in a list: the page of the API, and the items of it that were given already. */
+export interface ListPlace {
+  page: string | null;
+  skip: number;
+}
+
+/** @throws TypeError for another text than a cursor of a result */
+export function placeOf(cursor: unknown): ListPlace {
+  if (cursor === undefined) return { page: null, skip: 0 };
+  try {
+    const [page, skip] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString());
+    if ((page === null || typeof page === 'string') && Number.isInteger(skip) && skip >= 0) {
+      return { page, skip };
+    }
+  } catch {
+    // The refusal follows.
+  }
+  throw new TypeError('cursor: expected nextCursor of the part before');
+}
+
+function cursorTo({ page, skip }: ListPlace): string {
+  return Buffer.from(JSON.stringify([page, skip])).toString('base64url');
+}
+
+/** Returns the items that fit, and the cursor to the rest; null at the end of the list. */
+export function fitting(
+  list: List,
+  place: ListPlace,
+): { items: unknown[]; nextCursor: string | null } {
+  const items: unknown[] = [];
+  let characters = 0;
+  for (const item of list.items.slice(place.skip)) {
+    characters += JSON.stringify(item).length;
+    if (items.length > 0 && characters > mostCharacters) {
+      return { items, nextCursor: cursorTo({ ...place, skip: place.skip + items.length }) };
+    }
+    items.push(item);
+  }
+  return { items, nextCursor: nextPage(list) };
+}
+
+function nextPage({ nextCursor, pagination }: List): string | null {
+  if (typeof nextCursor === 'string') return cursorTo({ page: nextCursor, skip: 0 });
+  if (!pagination || pagination.page >= pagination.totalPages) return null;
+  return cursorTo({ page: String(pagination.page + 1), skip: 0 });
+}
+
+/** Returns a text of a value that is bounded, whatever it has. */
+export function boundedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= 4 * mostCharacters ? text : `${text.slice(0, 4 * mostCharacters)}… (cut)`;
+}

@@ -1,0 +1,172 @@
+// The tools of MCP, made from the routes: name, description and schema are those of the operation. A tool takes the fields
+// of path, query and body side by side; a body that is no object, or has a field of the path, is `body`.
+import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
+import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
+import type { Caller, Method, Route } from '../../src/core/api/route.ts';
+import { requestSchemas } from '../../src/core/api/validate.ts';
+import { type JsonSchema, ownSchemaOf } from '../http/openapi-schemas.ts';
+import { routes } from '../http/routes.ts';
+
+export interface Tool {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema & { type: 'object' };
+  isRead: boolean;
+  route: Route;
+  /** Parameter by which the API turns the pages of a list; null for a tool that lists nothing. */
+  pagesBy: 'cursor' | 'page' | null;
+  /** Names of the fields, by their places. */
+  fields: { path: string[]; query: string[]; headers: string[]; body: string[] | 'whole' | null };
+}
+
+/** A request to the API. */
+export interface ToolRequest {
+  method: Method;
+  url: string;
+  headers: Record<string, string>;
+  payload: string | undefined;
+}
+
+/** Fields of a list that the API's own cursor replaces. */
+const cursorField = {
+  type: 'string',
+  maxLength: 500,
+  description: '`nextCursor` of the part before',
+};
+
+let made: readonly Tool[] | undefined;
+
+/** Returns all tools, in the order of the routes; made once. */
+export function allTools(): readonly Tool[] {
+  made ??= [...operationNames(routes)].flatMap(([route, name]) =>
+    route.takes || route.streams || route.deprecated ? [] : [toolOf(route, snakeName(name))],
+  );
+  return made;
+}
+
+/** Returns whether a key may use a tool somewhere: it has the permission, and the path is in its reach. */
+export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
+  const { method, path, permission } = route;
+  const id = caller.constraints?.mailboxIds?.[0] ?? '';
+  return refusedAtPlace(caller, permission, { method, path, id }) === null;
+}
+
+/** @throws TypeError naming an unknown or missing field */
+export function requestOf({ route, fields, pagesBy }: Tool, given: object): ToolRequest {
+  const args = new Map(Object.entries(given));
+  const take = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const value: unknown = args.get(name);
+      args.delete(name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+  const path = new Map(take(fields.path));
+  const query = new URLSearchParams();
+  for (const [name, value] of take(fields.query)) {
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOf(one));
+  }
+  const headers = Object.fromEntries(
+    take(fields.headers).map(([name, value]) => [headerOf(name), textOf(value)]),
+  );
+  const body = fields.body === 'whole' ? args.get('body') : bodyOf(fields.body, take);
+  args.delete('body');
+  if (pagesBy !== null) args.delete('cursor');
+  const [unknown] = args.keys();
+  if (unknown !== undefined) throw new TypeError(`${unknown}: unknown field of this tool`);
+  const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = path.get(name);
+    if (value === undefined) throw new TypeError(`${name}: missing`);
+    return encodeURIComponent(textOf(value));
+  });
+  const search = query.size > 0 ? `?${query}` : '';
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const type = payload === undefined ? {} : { 'content-type': 'application/json' };
+  return { method: route.method, url: filled + search, headers: { ...headers, ...type }, payload };
+}
+
+type Take = (names: readonly string[]) => (readonly [string, unknown])[];
+
+function bodyOf(names: readonly string[] | null, take: Take): object | undefined {
+  if (names === null) return undefined;
+  return Object.fromEntries(take(names));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** The fields of headers are camelCase, as all others: `idempotencyKey`. */
+function headerOf(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function fieldOf(header: string): string {
+  return header.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function toolOf(route: Route, name: string): Tool {
+  const { path, query } = requestSchemas(route);
+  const parts = {
+    path: ownSchemaOf(path),
+    query: ownSchemaOf(query),
+    headers: route.headers ? renamed(ownSchemaOf(route.headers)) : {},
+  };
+  const body = route.body && ownSchemaOf(route.body);
+  const outer = Object.values(parts).flatMap((part) => Object.keys(propertiesOf(part)));
+  const ofBody = body && Object.keys(propertiesOf(body));
+  const isSpread =
+    ofBody !== undefined && ofBody.length > 0 && !ofBody.some((one) => outer.includes(one));
+  const inBody = isSpread ? body : body && { properties: { body }, required: bodyRequired(route) };
+  const all = [...Object.values(parts), ...(inBody ? [inBody] : [])];
+  const queryNames = Object.keys(propertiesOf(parts.query));
+  const pagesBy = pagingOf(route, queryNames);
+  const properties = Object.assign(
+    {},
+    ...all.map(propertiesOf),
+    pagesBy && { cursor: cursorField },
+  );
+  if (pagesBy === 'page') delete properties.page;
+  const required = all.flatMap((part) => (part.required as string[] | undefined) ?? []);
+  const $defs = Object.assign({}, ...all.map((part) => part.$defs), body?.$defs);
+  return {
+    name,
+    description: [route.summary, route.description].filter(Boolean).join('. '),
+    inputSchema: {
+      type: 'object',
+      properties,
+      additionalProperties: false,
+      ...(required.length > 0 && { required }),
+      ...(Object.keys($defs).length > 0 && { $defs }),
+    },
+    isRead: route.permission.endsWith(':read'),
+    route,
+    pagesBy,
+    fields: {
+      path: Object.keys(propertiesOf(parts.path)),
+      query: queryNames,
+      headers: Object.keys(propertiesOf(parts.headers)),
+      body: isSpread ? (ofBody ?? []) : body ? 'whole' : null,
+    },
+  };
+}
+
+function bodyRequired({ bodyOptional }: Route): string[] {
+  return bodyOptional ? [] : ['body'];
+}
+
+function pagingOf({ method }: Route, query: readonly string[]): Tool['pagesBy'] {
+  if (method !== 'GET') return null;
+  if (query.includes('cursor')) return 'cursor';
+  return query.includes('page') ? 'page' : null;
+}
+
+function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  return (schema.properties ?? {}) as Record<string, JsonSchema>;
+}
+
+function renamed(schema: JsonSchema): JsonSchema {
+  const entries = Object.entries(propertiesOf(schema));
+  return {
+    properties: Object.fromEntries(entries.map(([name, value]) => [fieldOf(name), value])),
+  };
+}

@@ -1,0 +1,141 @@
+// The tools of MCP against the route table: names, schemas, requests, and the tools of each single permission.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../daemon/http/routes.ts';
+import { fitting, messageIdsIn, placeOf, shown } from '../../daemon/mcp/results.ts';
+import { allTools, mayUse, requestOf } from '../../daemon/mcp/tools.ts';
+import { operatorOf } from '../../src/access/keys/roles.ts';
+import { everyPermission } from '../../src/core/api/permission.ts';
+
+const none: ReadonlySet<string> = new Set();
+const unlisted = routes.filter(({ takes, streams, deprecated }) => takes || streams || deprecated);
+
+describe('the tools of MCP', () => {
+  it('are all routes but those that stream, each under one name', () => {
+    const names = allTools().map(({ name }) => name);
+    expect(names.length).toBe(routes.length - unlisted.length);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z]+(?:_[a-z]+)+$/);
+    for (const wanted of ['messages_send', 'threads_list', 'mailboxes_send', 'domains_verify']) {
+      expect(names).toContain(wanted);
+    }
+  });
+
+  it('have schemas of their own that compile', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const { name, inputSchema } of allTools()) {
+      expect(() => ajv.compile(inputSchema), name).not.toThrow();
+      expect(JSON.stringify(inputSchema), name).not.toContain('#/components/');
+    }
+  });
+
+  it.each(everyPermission())(
+    'of a key with %s alone are the routes with this permission',
+    (permission) => {
+      const [resource = '', action = ''] = permission.split(':');
+      const caller = {
+        ...operatorOf('org_0'),
+        roleName: 'custom',
+        permissions: { [resource]: [action] },
+      };
+      const listed = allTools().filter((tool) => mayUse(caller, tool));
+      const wanted = routes.filter(
+        (one) => one.permission === permission && !unlisted.includes(one),
+      );
+      expect(listed.map(({ route }) => route.name).sort()).toEqual(
+        wanted.map(({ name }) => name).sort(),
+      );
+    },
+  );
+
+  it('of a key bound to a mailbox are the paths below it, and no others', () => {
+    const constraints = { mailboxIds: ['mbx_0'] };
+    const caller = { ...operatorOf('org_0'), constraints };
+    for (const tool of allTools().filter((one) => mayUse(caller, one))) {
+      expect(tool.route.path).toMatch(/^\/v1\/mailbox(?:es|-actions)/);
+    }
+  });
+
+  it('turn arguments into the request of their route: each example of a body', () => {
+    let count = 0;
+    for (const tool of allTools()) {
+      const examples = (tool.inputSchema.examples ??
+        tool.route.body?.meta()?.examples ??
+        []) as unknown[];
+      for (const example of examples) {
+        const path = Object.fromEntries(tool.fields.path.map((name) => [name, `a/b ${name}`]));
+        const args = tool.fields.body === 'whole' ? { body: example } : (example as object);
+        const { method, url, payload } = requestOf(tool, { ...args, ...path });
+        expect(method).toBe(tool.route.method);
+        expect(url.split('/').length, url).toBe(tool.route.path.split('/').length);
+        expect(JSON.parse(payload ?? ''), tool.name).toEqual(example);
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(40);
+  });
+
+  it('refuse unknown and missing fields by name', () => {
+    const tool = allTools().find(({ name }) => name === 'threads_get');
+    if (!tool) throw new Error('threads_get is missing');
+    expect(() => requestOf(tool, { id: 'mbx_0' })).toThrow('threadId: missing');
+    expect(() => requestOf(tool, { id: 'mbx_0', threadId: 't', colour: 1 })).toThrow(
+      'colour: unknown',
+    );
+    expect(() => requestOf(tool, JSON.parse('{"__proto__": 1}'))).toThrow('__proto__: unknown');
+  });
+});
+
+describe('results for an agent', () => {
+  const marks: [string, string, string][] = [
+    ['a zero-width space', 'pay\u200Bpal', 'zero-width'],
+    ['tag characters', 'hi\u{E0041}', 'zero-width'],
+    ['an override of direction', 'evil\u202Egpj.exe', 'direction'],
+    ['a control', 'a\u0007b', 'controls'],
+    ['display: none', '<div style="display : none">x</div>', 'hidden-text'],
+    ['no font size', '<span style="font-size:0px">x</span>', 'hidden-text'],
+    ['white text', '<font style="color:#ffffff">x</font>', 'hidden-text'],
+    ['an attribute', '<p hidden>x</p>', 'hidden-text'],
+    ['a place off the page', '<p style="position:absolute;left:-9999px">x</p>', 'hidden-text'],
+  ];
+  it.each(marks)('name %s', (_words, text, mark) => {
+    expect(shown({ text }, none).suspicious).toContain(mark);
+  });
+
+  it('name nothing in usual mail, emoji and right-to-left words included', () => {
+    const usual = [
+      'Grüße 👩‍👩‍👧 ✔️',
+      'שלום עולם',
+      '<p style="font-size:10px;color:#333">Hi</p>',
+      'a\r\n\tb',
+    ];
+    expect(shown(usual, none)).toEqual({ value: usual, suspicious: [] });
+  });
+
+  it('mark the message whose HTML hides text', () => {
+    const list = { items: [{ id: 'msg_1' }, { id: 'msg_2' }] };
+    expect(messageIdsIn(list)).toEqual(['msg_1', 'msg_2']);
+    expect(shown(list, new Set(['msg_2'])).value).toEqual({
+      items: [{ id: 'msg_1' }, { id: 'msg_2', suspicious: ['hidden-text'] }],
+    });
+  });
+
+  it('give each item of a list once, however large the items are', () => {
+    const sizes = [10, 30_000, 30_000, 90_000, 10, 10, 39_990];
+    const items = sizes.map((size, id) => ({ id, text: 'x'.repeat(size) }));
+    const seen: unknown[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const part = fitting({ items, nextCursor: null }, placeOf(cursor ?? undefined));
+      seen.push(...part.items);
+      cursor = part.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(items);
+  });
+
+  it('refuse a cursor of another list', () => {
+    for (const cursor of ['', 'x', 'WzFd', Buffer.from('[null,-1]').toString('base64url'), 7]) {
+      expect(() => placeOf(cursor)).toThrow('cursor');
+    }
+  });
+});
