@@ -107,7 +107,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^commands/',
-        pathNot: '^commands/(audit|base/extension|daemon|mcp|openapi|rehearse|webhooks/events)\\.ts$',
+        pathNot:
+          '^commands/(audit|base/extension|daemon|mcp|openapi|rehearse|webhooks/events)\\.ts$',
       },
       to: { path: '^daemon/' },
     },

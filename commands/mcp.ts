@@ -15,7 +15,7 @@ export default class Mcp extends BaseCommand {
   static override examples = [
     {
       description: 'Let an agent look, and change nothing',
-      command: 'SVC_API_KEY=svc_live_… svc mcp --read-only',
+      command: 'svc mcp --read-only',
     },
   ];
 

@@ -7,6 +7,14 @@ import type { Connection } from '../mcp/server.ts';
 import { type Dispatcher, keyIn } from './dispatch.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 
+export const mcpPath = '/mcp';
+
+/** Refuses another method than POST: requests have no session, so that no stream belongs to one. */
+export function refuseMethod(reply: FastifyReply): FastifyReply {
+  const message = 'MCP takes POST here: requests have no session';
+  return reply.code(405).header('allow', 'POST').send({ _tag: 'MalformedRequestError', message });
+}
+
 /** Mounts the path; `ownOrigin` returns the address that browsers see. */
 export function mountMcp(
   server: FastifyInstance,
@@ -57,7 +65,7 @@ export function mountMcp(
     for (const [name, value] of Object.entries(request.headers)) {
       if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
     }
-    const asked = new Request(`${ownOrigin()}/mcp`, {
+    const asked = new Request(`${ownOrigin()}${mcpPath}`, {
       ...{ method: request.method, headers },
       ...(request.method === 'POST' && { body: new Uint8Array(body) }),
     });
@@ -67,5 +75,5 @@ export function mountMcp(
     return reply.code(answered.status).send(Buffer.from(await answered.arrayBuffer()));
   };
 
-  server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', handler: answer });
+  server.post(mcpPath, answer);
 }

@@ -150,6 +150,23 @@ export const plainPaths: readonly PlainPath[] = [
     errors: gitBodyErrors,
   },
   {
+    method: 'POST',
+    path: '/mcp',
+    name: 'askMcp',
+    summary: 'Serve an agent over MCP (streamable HTTP)',
+    description:
+      'Tools are the operations that the key may use; each call has its permissions and limits. ' +
+      '`?readOnly=true` leaves out all that change something.',
+    area: 'service',
+    takes: json,
+    answers: {
+      200: { description: 'The answer of JSON-RPC', types: [...json, 'text/event-stream'] },
+      202: { description: 'A notification was taken', types: [] },
+      405: { description: 'Another method than POST', types: json },
+    },
+    errors: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
     method: 'GET',
     path: '/v1/openapi.json',
     name: 'getOpenApiDocument',

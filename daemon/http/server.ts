@@ -32,7 +32,7 @@ import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.t
 import { mountEventStreams } from './event-stream.ts';
 import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
-import { mountMcp } from './mcp.ts';
+import { mcpPath, mountMcp, refuseMethod } from './mcp.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
 import { createStreams } from './streams.ts';
@@ -251,6 +251,7 @@ function addHooks(
   server.setErrorHandler((error, request, reply) => sendError(app, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
+    if (path === mcpPath && app.config.mcp.enabled) return refuseMethod(reply);
     const error = new ResourceNotFoundError('route', `${request.method} ${path}`);
     return sendError(app, error, request, reply);
   });

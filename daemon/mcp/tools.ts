@@ -1,5 +1,5 @@
 // The tools of MCP, made from the routes: name, description and schema are those of the operation. A tool takes the fields
-// of path, query and body side by side; a body that is no object, or has a field of the path, is `body`.
+// of path, query and body side by side; a list, or a body with a field of the path, is `body`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
 import type { Caller, Method, Route } from '../../src/core/api/route.ts';
