@@ -1,5 +1,5 @@
 // Asks the API within the process, with a key.
-import type { HttpServer } from '../http/server.ts';
+import type { Method } from '../../src/core/api/route.ts';
 import type { ToolRequest } from './tools.ts';
 
 /** An answer of the API. */
@@ -9,10 +9,19 @@ export interface ToolAnswer {
   body: Buffer;
 }
 
+/** The part of an HTTP server that answers without a socket. */
+type Inject = (request: {
+  method: Method;
+  url: string;
+  remoteAddress: string;
+  headers: Record<string, string>;
+  payload?: string;
+}) => Promise<{ statusCode: number; headers: Record<string, unknown>; rawPayload: Buffer }>;
+
 export type Send = (request: ToolRequest) => Promise<ToolAnswer>;
 
 /** Returns a function that sends with this key, as a client at `address`. */
-export function sendTo(inject: HttpServer['inject'], key: string, address: string): Send {
+export function sendTo(inject: Inject, key: string, address: string): Send {
   return async ({ method, url, headers, payload }) => {
     const answer = await inject({
       ...{ method, url, remoteAddress: address },
