@@ -5,6 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
 import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
 import { arrived, KeyNumbers } from './handover.ts';
 import type { Composed, ComposeInput, ComposeRequest, RawInput } from './input.ts';
@@ -45,7 +46,7 @@ class ComposeThread {
   /** Calls `onExit` once the worker takes no more, before its unfinished messages are returned. */
   constructor(onExit: (thread: ComposeThread) => void) {
     this.#worker = new Worker(new URL('./compose-worker.ts', import.meta.url), {
-      execArgv: [],
+      execArgv: [...workerArguments],
       name: 'composer',
       resourceLimits: workerLimits,
     });

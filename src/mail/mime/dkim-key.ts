@@ -11,6 +11,7 @@ import {
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
 import type { MadePair } from './key-worker.ts';
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
@@ -42,7 +43,7 @@ export function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> 
 
 async function generateRsa(): Promise<DkimKeyPair> {
   const worker = new Worker(new URL('./key-worker.ts', import.meta.url), {
-    execArgv: [],
+    execArgv: [...workerArguments],
     workerData: { bits: rsaBits },
   });
   const [{ privateKeyPem, publicKeyPem }] = (await once(worker, 'message')) as [MadePair];

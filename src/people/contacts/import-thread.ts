@@ -5,6 +5,7 @@ import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Encoding } from '../../platform/csv/decode.ts';
 import { ValidationError } from '../../platform/errors.ts';
+import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
 import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
 import type { ImportPiece, ImportReply } from './import-worker.ts';
 
@@ -91,7 +92,7 @@ async function* windowsOf(
 
 async function readInThread(source: Pieces, options: ReadOptions): Promise<ReadFile> {
   const worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
-    execArgv: [],
+    execArgv: [...workerArguments],
     name: 'import',
     resourceLimits: workerLimits,
     workerData: options,

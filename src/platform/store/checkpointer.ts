@@ -3,6 +3,7 @@
 // The log restarts only once it is empty, so the writer moves the last few pages between two commits.
 import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
+import { workerArguments } from '../runtime/worker-arguments.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';
 
 const lookEachCommits = 16;
@@ -79,7 +80,7 @@ export class Checkpointer {
 
   #start(): Worker {
     const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), {
-      execArgv: [],
+      execArgv: [...workerArguments],
       workerData: { file: this.#file },
       resourceLimits: workerLimits,
     });

@@ -3,6 +3,7 @@
 // then dropped.
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery, QueryResult } from 'kysely';
+import { workerArguments } from '../runtime/worker-arguments.ts';
 import { type AsidePlace, OverdueError } from './aside.ts';
 import type { AsideAnswer, AsideQuery, AsideWorkerData } from './aside-worker.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
@@ -26,7 +27,7 @@ export async function openSqliteAside(
   errorOf: (error: unknown) => unknown,
 ): Promise<AsidePlace> {
   const worker = new Worker(new URL('./aside-worker.ts', import.meta.url), {
-    execArgv: [],
+    execArgv: [...workerArguments],
     workerData: { file, busyMs, inTimeFunction, mostMs } satisfies AsideWorkerData,
     resourceLimits: workerLimits,
   });

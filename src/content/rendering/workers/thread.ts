@@ -11,6 +11,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { QueuedJob } from '../../../platform/runtime/fair-queue.ts';
+import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
 import type { JobReply } from './serve.ts';
 
 /** Time after which a starting worker is given up. */
@@ -73,7 +74,7 @@ export class JobThread<Payload, Outcome> {
     this.#place = newPlace();
     this.#sent = new Set();
     const worker = new Worker(script, {
-      execArgv: [],
+      execArgv: [...workerArguments],
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
       workerData: this.#place,
     });

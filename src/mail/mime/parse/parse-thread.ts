@@ -14,6 +14,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { QueuedJob } from '../../../platform/runtime/fair-queue.ts';
+import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
 import type { ParseBatch, ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, withFault } from './parsed-mail.ts';
 
@@ -110,7 +111,7 @@ export class ParseThread {
   private start(): void {
     this.place = newPlace();
     const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), {
-      execArgv: [],
+      execArgv: [...workerArguments],
       resourceLimits: { maxOldGenerationSizeMb: workerHeapMb },
       workerData: this.place,
     });

@@ -16,6 +16,7 @@ import { handedOver, KeyNumbers } from '../../../mail/mime/handover.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
+import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
 import type {
   CarrierOrder,
   CarrierReport,
@@ -50,7 +51,7 @@ export class RunningThread {
     heard: { onReport(report: CarrierReport): void; onExit(): void },
   ) {
     this.#worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
-      execArgv: [],
+      execArgv: [...workerArguments],
       name: 'carrier',
       resourceLimits: workerLimits,
       workerData: settings,

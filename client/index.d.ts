@@ -1,0 +1,6056 @@
+// Written by `npm run client` from the routes. Do not edit.
+import type { KeyedOptions, List, RequestOptions, StreamOptions, SvcOptions } from './core.js';
+
+export * from './core.js';
+export type SendPayload = {
+  channel: 'email';
+  to: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  cc?: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  bcc?: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  /** A verified sender, or any address of a verified domain */
+  from?: {
+    email: string;
+    name?: string;
+  };
+  email: {
+    subject?: string;
+    html?: string;
+    /** Default for HTML: a text made from it; an empty text is left out of the mail */
+    text?: string;
+    replyTo?: Array<string>;
+    templateId?: string;
+    templateSlug?: string;
+    templateData?: {
+      [name: string]: unknown;
+    };
+    attachments?: Array<{
+      filename: string;
+      /** The file, base64 (RFC 4648 section 4) */
+      content: string;
+      /** Media type; default: by the file name */
+      contentType?: string;
+      contentId?: string;
+    }>;
+    headers?: {
+      [name: string]: string;
+    };
+    /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
+    tracking?: {
+      opens?: boolean;
+      clicks?: boolean;
+    };
+    unsubscribeGroupId?: string;
+    /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
+    footer?: {
+      enabled: boolean;
+    };
+    inReplyToMessageId?: string;
+    priority?: 'high' | 'normal' | 'low';
+  };
+  conversationId?: string;
+  tags?: Array<string>;
+  metadata?: {
+    [name: string]: string | number | boolean | null;
+  };
+  /** Answer 200 with what would be sent and refused, and store nothing; for single sends */
+  dryRun?: boolean;
+};
+export type Message = {
+  id: string;
+  organizationId: string;
+  channel: 'email';
+  direction: 'outbound' | 'inbound';
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  conversationId: string | null;
+  campaignRunId: string | null;
+  /** Kind of mail, which its recipients can leave */
+  unsubscribeGroupId: string | null;
+  subject: string | null;
+  from: {
+    email: string;
+    name: string | null;
+  };
+  replyTo: Array<string> | null;
+  to: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  cc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  bcc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  recipients: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+    id: string;
+    kind: 'to' | 'cc' | 'bcc';
+    status:
+      | 'pending'
+      | 'scheduled'
+      | 'queued'
+      | 'processing'
+      | 'sent'
+      | 'delivered'
+      | 'read'
+      | 'failed'
+      | 'bounced'
+      | 'complained';
+  }>;
+  deliveries: Array<Delivery>;
+  templateId: string | null;
+  /** Number of the version of the template that was sent */
+  templateVersion: number | null;
+  tags: Array<string>;
+  metadata: {
+    [name: string]: string | number | boolean | null;
+  };
+  tracking: {
+    opens: boolean;
+    clicks: boolean;
+  };
+  scheduledFor: string | null;
+  /** Earlier message that this one repeats or releases */
+  resendOf: string | null;
+  /** Origin of the message; null for received mail, and for old messages */
+  origin: MessageOrigin | null;
+  createdAt: string;
+  updatedAt: string;
+};
+export type Delivery = {
+  id: string;
+  messageId: string;
+  recipientId: string | null;
+  channel: 'email';
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  attemptCount: number;
+  maxAttempts: number;
+  queuedAt: string | null;
+  claimedAt: string | null;
+  lastAttemptAt: string | null;
+  nextRetryAt: string | null;
+  sentAt: string | null;
+  deliveredAt: string | null;
+  readAt: string | null;
+  failedAt: string | null;
+  terminalAt: string | null;
+  errorCode: string | null;
+  errorMessage: string | null;
+  errorDetails: unknown;
+  cost: string;
+  currency: string;
+  idempotencyKey: string | null;
+  /** Configuration key that kept the mail on this machine although its `status` is `delivered` (`delivery.mode`, `delivery.allow`, `delivery.routes.0`) */
+  metadata: {
+    captured: {
+      by: string;
+    };
+  } | null;
+  createdAt: string;
+  updatedAt: string;
+  scheduling: {
+    dueAt: string | null;
+    expiresAt: string | null;
+    waitReason:
+      | 'rate'
+      | 'daily-quota'
+      | 'domain-health'
+      | 'tenant-health'
+      | 'provider-unavailable'
+      | 'retry'
+      | 'campaign-paused'
+      | null;
+  } | null;
+  /** The latest attempts, oldest first */
+  attempts: Array<DeliveryAttempt>;
+};
+export type DeliveryAttempt = {
+  number: number;
+  at: string;
+  durationMs: number;
+  host: string | null;
+  address: string | null;
+  tls: string | null;
+  outcome: 'sent' | 'deferred' | 'bounced' | 'failed';
+  code: number | null;
+  enhancedCode: string | null;
+  reply: string;
+  verb: string;
+  transcript: string | null;
+  /** Configuration key that kept the mail on this machine: nothing was sent */
+  capturedBy?: string;
+  /** Message that later sent this captured copy to its recipient */
+  releasedAs?: string;
+  /** Time and DKIM selectors of the signatures of this attempt */
+  signedWith?: {
+    at: string;
+    selectors: Array<string>;
+  };
+  /** Beginning of the tracking and unsubscribe links of this attempt */
+  linkBase?: string;
+};
+export type MessageOrigin = {
+  /** `service`: mail that the service wrote itself */
+  via: 'api' | 'command' | 'smtp' | 'sendmail' | 'service';
+  /** Null for the operator */
+  keyId: string | null;
+  /** Name of the key at that time */
+  keyName: string | null;
+  /** User name of the login over SMTP; for sendmail, the user of the system */
+  user: string | null;
+};
+export type DryRunResult = {
+  /** Whether the send would be accepted now */
+  valid: boolean;
+  /** Each reason that would refuse the send, in the order of the checks */
+  problems: Array<{
+    /** Of the error that would refuse the send */
+    _tag: string;
+    field: string | null;
+    message: string;
+  }>;
+  subject: string | null;
+  preheader: string | null;
+  html: string | null;
+  text: string | null;
+  /** Size of the mail before its signatures; null without a sender */
+  sizeBytes: number | null;
+  warnings: Array<TemplateWarning>;
+  /** Recipients that would get nothing, as they are blocked */
+  suppressed: Array<{
+    address: string;
+    reason: string;
+  }>;
+};
+/** Advice about content, which refuses nothing */
+export type TemplateWarning = {
+  /** Short name of the rule, such as `image-without-alt` */
+  code: string;
+  message: string;
+  /** The file, if the warning is about one */
+  path: string | null;
+  /** Line in the file, from 1 */
+  line: number | null;
+};
+export type BatchResult =
+  | {
+      /** Its place in the request, from 0 */
+      index: number;
+      message: Message;
+    }
+  | {
+      /** Its place in the request, from 0 */
+      index: number;
+      /** The error object of this send, as if it had been sent alone */
+      error: {
+        [name: string]: unknown;
+      };
+    };
+export type ScheduledPayload = {
+  channel: 'email';
+  to: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  cc?: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  bcc?: Array<{
+    email?: string;
+    contactId?: string;
+    /** Display name */
+    name?: string;
+  }>;
+  /** A verified sender, or any address of a verified domain */
+  from?: {
+    email: string;
+    name?: string;
+  };
+  email: {
+    subject?: string;
+    html?: string;
+    /** Default for HTML: a text made from it; an empty text is left out of the mail */
+    text?: string;
+    replyTo?: Array<string>;
+    templateId?: string;
+    templateSlug?: string;
+    templateData?: {
+      [name: string]: unknown;
+    };
+    attachments?: Array<{
+      filename: string;
+      /** The file, base64 (RFC 4648 section 4) */
+      content: string;
+      /** Media type; default: by the file name */
+      contentType?: string;
+      contentId?: string;
+    }>;
+    headers?: {
+      [name: string]: string;
+    };
+    /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
+    tracking?: {
+      opens?: boolean;
+      clicks?: boolean;
+    };
+    unsubscribeGroupId?: string;
+    /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
+    footer?: {
+      enabled: boolean;
+    };
+    inReplyToMessageId?: string;
+    priority?: 'high' | 'normal' | 'low';
+  };
+  conversationId?: string;
+  tags?: Array<string>;
+  metadata?: {
+    [name: string]: string | number | boolean | null;
+  };
+  /** Time of sending: not past, and within a year */
+  scheduledFor: string;
+  /** Repeating a request with the same key returns the original message */
+  idempotencyKey?: string | null;
+};
+export type EmailProjection = {
+  deliveries: Array<Delivery>;
+  id: string;
+  organizationId: string;
+  conversationId: string | null;
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  channel: 'email';
+  direction: 'outbound' | 'inbound';
+  subject: string | null;
+  fromEmail: string;
+  fromName: string | null;
+  toEmails: Array<string>;
+  ccEmails: Array<string> | null;
+  bccEmails: Array<string> | null;
+  replyToEmails: Array<string> | null;
+  messageIdHeader: string;
+  inReplyTo: string | null;
+  references: Array<string> | null;
+  threadPosition: number | null;
+  /** The sender's own words as plain text, without quotations and signatures. Of a mail forwarded without a word, its text */
+  newContent: string | null;
+  /** Quotations with the lines that introduce them, and forwarded mail, as plain text */
+  quotedContent: string | null;
+  hasQuotedContent: boolean;
+  dkimVerdict:
+    | 'pass'
+    | 'fail'
+    | 'softfail'
+    | 'neutral'
+    | 'none'
+    | 'policy'
+    | 'temperror'
+    | 'permerror'
+    | null;
+  spfVerdict:
+    | 'pass'
+    | 'fail'
+    | 'softfail'
+    | 'neutral'
+    | 'none'
+    | 'policy'
+    | 'temperror'
+    | 'permerror'
+    | null;
+  dmarcVerdict:
+    | 'pass'
+    | 'fail'
+    | 'softfail'
+    | 'neutral'
+    | 'none'
+    | 'policy'
+    | 'temperror'
+    | 'permerror'
+    | null;
+  isAutoReply: boolean;
+  autoReplyReason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
+  listUnsubscribeUrl: string | null;
+  listUnsubscribeEmail: string | null;
+  priority: 'high' | 'normal' | 'low' | null;
+  parsingErrors: Array<{
+    code: string;
+    message: string;
+    /** Number of the MIME part, as in IMAP */
+    part?: string;
+  }> | null;
+  html: string | null;
+  text: string | null;
+  attachments: Array<{
+    filename: string | null;
+    contentType: string;
+    contentId: string | null;
+    size: number;
+  }>;
+  arcVerdict:
+    | 'pass'
+    | 'fail'
+    | 'softfail'
+    | 'neutral'
+    | 'none'
+    | 'policy'
+    | 'temperror'
+    | 'permerror'
+    | null;
+  /** All results of the checks, as the value of that header field (RFC 8601) */
+  authenticationResults: string | null;
+  storageUrls?: {
+    raw: string;
+    html: string | null;
+    text: string | null;
+    expiresAt: string;
+  };
+};
+export type MessageEvent = {
+  id: string;
+  messageId: string;
+  eventType: string;
+  status: string;
+  timestamp: string;
+  metadata: {
+    [name: string]: unknown;
+  };
+};
+/** An address that receives mail */
+export type Mailbox = {
+  id: string;
+  namespaceId: string;
+  slug: string;
+  displayName: string | null;
+  status: 'active' | 'paused' | 'deleted';
+  primaryAddress: string;
+  createdAt: string;
+  description: string | null;
+  metadata: {
+    [name: string]: string;
+  };
+  addresses: Array<{
+    id: string;
+    address: string;
+    source: 'serviceHosted' | 'customDomain';
+    domainId: string | null;
+    displayName: string | null;
+  }>;
+  defaultFrom: {
+    address: string;
+    displayName: string | null;
+  };
+  filters: {
+    allow: Array<string>;
+    block: Array<string>;
+  };
+  updatedAt: string;
+};
+/** An event */
+export type Event = {
+  /** The `webhook-id` of its deliveries */
+  id: string;
+  type: string;
+  timestamp: string;
+  organizationId: string;
+  /** Data of the kind: GET /v1/events/kinds */
+  data: {
+    [name: string]: unknown;
+  };
+};
+/** Outcome of a mail from a mailbox */
+export type ReplyResult = {
+  /** Null for the operator at the command line, and if nothing was done */
+  actionId: string | null;
+  /** Null until the mail is sent */
+  messageId: string | null;
+  threadId: string | null;
+  /** sent: handed to delivery; proposed: waits for approval by a person; skipped: no recipient was left */
+  status: 'sent' | 'proposed' | 'skipped';
+  waitReason:
+    | 'rate'
+    | 'daily-quota'
+    | 'domain-health'
+    | 'tenant-health'
+    | 'provider-unavailable'
+    | 'retry'
+    | 'campaign-paused'
+    | null;
+  reviewExpectedAt: string | null;
+  skippedRecipients: Array<{
+    address: string;
+    reason: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'malformed';
+    unsubscribeGroupId: string | null;
+  }>;
+  createdAt: string;
+};
+/** A mail that is not sent yet */
+export type Draft = {
+  id: string;
+  mailboxId: string;
+  threadId: string;
+  inReplyToMessageId: string | null;
+  to: Array<string>;
+  cc: Array<string>;
+  bcc: Array<string>;
+  subject: string | null;
+  text: string | null;
+  html: string | null;
+  /** In lists, text and html of a draft over 64 KB are null */
+  contentOmitted: boolean;
+  attachments: Array<{
+    filename: string;
+    contentType: string | null;
+    /** Size in bytes */
+    size: number;
+  }>;
+  author: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Last editor; null until the first change */
+  editedBy: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  } | null;
+  /** Proposal to send the draft */
+  actionId: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** An action or a proposal in a mailbox */
+export type MailboxAction = {
+  id: string;
+  mailboxId: string;
+  type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  actor: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Id of the sent message; null until it is sent */
+  messageId: string | null;
+  threadId: string | null;
+  /** For a send: from, to, cc, bcc, subject, preview and the number of attachments; for a proposal also replyTo */
+  summary: {
+    [name: string]: unknown;
+  };
+  createdAt: string;
+  decidedAt: string | null;
+  decidedBy: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  } | null;
+  /** Note on the decision */
+  note: string | null;
+  /** Time at which a proposal expires */
+  expiresAt: string | null;
+  /** Reason for which an approved proposal could not be sent, or expired early */
+  failure: {
+    _tag: string;
+    message: string;
+  } | null;
+  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent after Date, Message-ID, DKIM-Signature and X-Service-Token */
+  digest: string | null;
+  /** Digest of the MIME that was sent, if `decidedBy` edited it; else null */
+  editedDigest: string | null;
+};
+/** Counts of the events of a mailbox */
+export type MailboxActivity = {
+  actions: {
+    byType: Array<{
+      type: string;
+      count: number;
+    }>;
+    byState: Array<{
+      state: string;
+      count: number;
+    }>;
+  };
+  events: {
+    byType: Array<{
+      type: string;
+      count: number;
+    }>;
+  };
+  /** Sends that now wait for approval */
+  pendingApprovals: number;
+};
+/** An action, with the mail of a proposal */
+export type ShownMailboxAction = {
+  id: string;
+  mailboxId: string;
+  type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  actor: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Id of the sent message; null until it is sent */
+  messageId: string | null;
+  threadId: string | null;
+  /** For a send: from, to, cc, bcc, subject, preview and the number of attachments; for a proposal also replyTo */
+  summary: {
+    [name: string]: unknown;
+  };
+  createdAt: string;
+  decidedAt: string | null;
+  decidedBy: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  } | null;
+  /** Note on the decision */
+  note: string | null;
+  /** Time at which a proposal expires */
+  expiresAt: string | null;
+  /** Reason for which an approved proposal could not be sent, or expired early */
+  failure: {
+    _tag: string;
+    message: string;
+  } | null;
+  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent after Date, Message-ID, DKIM-Signature and X-Service-Token */
+  digest: string | null;
+  /** Digest of the MIME that was sent, if `decidedBy` edited it; else null */
+  editedDigest: string | null;
+  /** Mail of the proposal; null once it is decided */
+  content: {
+    from: {
+      email: string;
+      name: string | null;
+    };
+    replyTo: Array<string>;
+    to: Array<string>;
+    cc: Array<string>;
+    bcc: Array<string>;
+    subject: string;
+    text: string | null;
+    html: string | null;
+    attachments: Array<{
+      /** Its number in `…/attachments/{n}` */
+      n: number;
+      filename: string;
+      contentType: string;
+      /** Bytes */
+      size: number;
+      /** `sha256:` of its bytes */
+      digest: string;
+    }>;
+  } | null;
+};
+/** A group of mailboxes */
+export type MailboxNamespace = {
+  id: string;
+  organizationId: string;
+  name: string;
+  createdAt: string;
+  updatedAt: string;
+};
+/** Messages of a mailbox that belong together */
+export type Thread = {
+  id: string;
+  folder: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+  priority: 'high' | 'normal' | 'low';
+  labels: Array<string>;
+  read: boolean;
+  starred: boolean;
+  snoozedUntil: string | null;
+  subject: string | null;
+  /** Beginning of its newest message */
+  preview: string | null;
+  /** Sender of the newest incoming message */
+  from: {
+    address: string;
+    displayName: string | null;
+  } | null;
+  messageCount: number;
+  hasAttachments: boolean;
+  hasDraft: boolean;
+  lastActivityAt: string;
+};
+/** A message in a thread */
+export type ThreadMessage = {
+  id: string;
+  organizationId: string;
+  channel: 'email';
+  direction: 'outbound' | 'inbound';
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  conversationId: string | null;
+  campaignRunId: string | null;
+  /** Kind of mail, which its recipients can leave */
+  unsubscribeGroupId: string | null;
+  subject: string | null;
+  from: {
+    email: string;
+    name: string | null;
+  };
+  replyTo: Array<string> | null;
+  to: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  cc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  bcc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  recipients: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+    id: string;
+    kind: 'to' | 'cc' | 'bcc';
+    status:
+      | 'pending'
+      | 'scheduled'
+      | 'queued'
+      | 'processing'
+      | 'sent'
+      | 'delivered'
+      | 'read'
+      | 'failed'
+      | 'bounced'
+      | 'complained';
+  }>;
+  deliveries: Array<Delivery>;
+  templateId: string | null;
+  /** Number of the version of the template that was sent */
+  templateVersion: number | null;
+  tags: Array<string>;
+  metadata: {
+    [name: string]: string | number | boolean | null;
+  };
+  tracking: {
+    opens: boolean;
+    clicks: boolean;
+  };
+  scheduledFor: string | null;
+  /** Earlier message that this one repeats or releases */
+  resendOf: string | null;
+  /** Origin of the message; null for received mail, and for old messages */
+  origin: MessageOrigin | null;
+  createdAt: string;
+  updatedAt: string;
+  threadId: string;
+  threadPosition: number;
+  kind: 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
+  preview: string | null;
+  /** Text without quotes: 64 KB of a message, 4 MB of a page */
+  newContent: string | null;
+  /** `GET /v1/messages/{id}/email` has the whole text */
+  newContentTruncated: boolean;
+  attachments: Array<{
+    /** Its number, from 1, in the path of attachments */
+    n: number;
+    filename: string | null;
+    contentType: string;
+    size: number;
+  }>;
+};
+/** State of a thread */
+export type ThreadStanding = {
+  id: string;
+  folder: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+  priority: 'high' | 'normal' | 'low';
+  labels: Array<string>;
+  read: boolean;
+  starred: boolean;
+  snoozedUntil: string | null;
+};
+/** A note on a thread; never mailed */
+export type ThreadNote = {
+  id: string;
+  author: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Last editor; null until the first change */
+  editedBy: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  } | null;
+  body: string;
+  /** Colour */
+  color: 'yellow' | 'green' | 'blue' | 'purple' | 'pink' | 'red' | 'orange' | 'gray' | null;
+  pinned: boolean;
+  createdAt: string;
+  updatedAt: string;
+};
+/** One-time codes, the likeliest first, and links in their order */
+export type MailExtracts = {
+  codes: Array<{
+    /** Digits without spaces and prefix */
+    value: string;
+    /** Words around it */
+    context: string;
+  }>;
+  links: Array<{
+    url: string;
+    /** Words that a reader sees in its place */
+    text: string;
+  }>;
+};
+/** A sending domain */
+export type Domain = {
+  id: string;
+  organizationId: string;
+  domain: string;
+  status: 'pending' | 'verified' | 'failed' | 'temporary-failure';
+  /** Proof of the domain by this key */
+  dkim: {
+    selector: string;
+    algorithm: 'rsa-sha256' | 'ed25519-sha256';
+    publicKey: string;
+  };
+  /** All keys in use or waiting to be published */
+  dkimKeys: Array<{
+    selector: string;
+    algorithm: 'rsa-sha256' | 'ed25519-sha256';
+    publicKey: string;
+    /** Found in DNS: mail is signed with the key */
+    published: boolean;
+  }>;
+  /** Host of the envelope sender */
+  returnPath: string;
+  dnsRecords: Array<DnsRecord>;
+  catchAll: {
+    enabled: boolean;
+    mailboxId: string | null;
+  };
+  /** held: mail from the domain is accepted and waits until the operator resumes it */
+  sendingStatus: 'enabled' | 'held';
+  heldAt: string | null;
+  holdReason: string | null;
+  verifiedAt: string | null;
+  lastCheckedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+export type DnsRecord = {
+  purpose: 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx' | 'tracking';
+  type: 'TXT' | 'MX' | 'CNAME';
+  name: string;
+  /** Value to publish; an MX value starts with its preference */
+  value: string;
+  /** The domain is verified when all of these are valid */
+  required: boolean;
+  /** As last checked; pending: not known yet, or DNS did not answer */
+  status: 'pending' | 'valid' | 'invalid' | 'missing';
+  /** Records that DNS answered */
+  found: Array<string>;
+  /** The problem; of a valid record, a possible improvement */
+  error: string | null;
+  /** Kind of the problem in `error`, and the next step */
+  diagnosis: {
+    code:
+      | 'missing'
+      | 'doubled-name'
+      | 'at-apex'
+      | 'wrong-label'
+      | 'quoted'
+      | 'split-records'
+      | 'truncated'
+      | 'other-key'
+      | 'revoked'
+      | 'wrong-key-type'
+      | 'unreadable-key'
+      | 'testing-flag'
+      | 'proxied'
+      | 'wildcard'
+      | 'multiple-spf'
+      | 'too-many-lookups'
+      | 'void-lookups'
+      | 'pass-all'
+      | 'after-all'
+      | 'spf-type'
+      | 'no-mechanism'
+      | 'multiple-dmarc'
+      | 'dmarc-no-policy'
+      | 'alignment'
+      | 'rua-consent'
+      | 'cname-and-other'
+      | 'other-hosts'
+      | 'mx-address'
+      | 'mx-cname'
+      | 'mx-localhost'
+      | 'null-mx'
+      | 'hostname-unresolved'
+      | 'stale-cache'
+      | 'delegated'
+      | 'lame-delegation'
+      | 'dnssec-bogus'
+      | 'no-domain'
+      | 'unanswered';
+    remedy: string;
+  } | null;
+  /** Effect of publishing `value` on the present record */
+  advice?: string;
+  /** For the record of a replaced DKIM key: when it may be removed */
+  keepUntil?: string | null;
+};
+/** Report of a receiver on mail in the name of a domain */
+export type DmarcReport = {
+  id: string;
+  /** Domain of the applied policy */
+  domain: string;
+  /** Receiver of the mail, as it names itself */
+  reporter: string;
+  reportId: string;
+  beginsAt: string;
+  endsAt: string;
+  messages: number;
+  /** Messages with an aligned pass of DKIM or SPF */
+  passed: number;
+  failed: number;
+  /** Sources, failing ones first, then by size; at most 200 */
+  sources: Array<{
+    ip: string;
+    count: number;
+    disposition: 'none' | 'quarantine' | 'reject' | null;
+    dkim: 'pass' | 'fail' | null;
+    spf: 'pass' | 'fail' | null;
+    headerFrom: string | null;
+  }>;
+  createdAt: string;
+};
+/** The tracking host of a sending domain */
+export type CustomTracking = {
+  enabled: boolean;
+  /** Null: never enabled */
+  customTracking: {
+    status: 'pending' | 'verifying' | 'issuing' | 'active' | 'failed' | 'disabled' | 'tearing-down';
+    label: string;
+    hostname: string;
+    region: string;
+    sslStatus: 'none' | 'pending' | 'active' | 'expired' | 'failed';
+    certificate: {
+      /** Obstacle to activation; null if there is none */
+      reason: {
+        code:
+          | 'initializing'
+          | 'dns-missing'
+          | 'caa-forbids'
+          | 'challenge-failed'
+          | 'rate-limited'
+          | 'expired'
+          | 'certificate-mismatch';
+        message: string;
+      } | null;
+      expiresAt: string | null;
+      lastCheckedAt: string | null;
+      nextCheckAt: string | null;
+    };
+    dnsRecords: {
+      tracking: {
+        name: string;
+        type: string;
+        value: string;
+        /** Set by the configuration of the service */
+        required: boolean;
+      };
+      /** Lets this service prove the host by DNS: required with the challenge dns-01 */
+      dcvDelegation: {
+        name: string;
+        type: string;
+        value: string;
+        /** Set by the configuration of the service */
+        required: boolean;
+      };
+    };
+    /** Its CAA records forbid the authority to issue */
+    caaBlocked: boolean;
+    /** Errors of the last check */
+    verificationErrors: Array<string>;
+    teardownScheduledAt: string | null;
+  } | null;
+};
+/** An address for the From of messages */
+export type Sender = {
+  id: string;
+  organizationId: string;
+  email: string;
+  name: string | null;
+  domainId: string | null;
+  verificationStatus: 'pending' | 'verified';
+  verifiedAt: string | null;
+  /** Never shown: it is mailed to the address */
+  verificationToken: null;
+  /** provisioning: a token is mailed to the address */
+  providerLifecycle: 'provisioning' | 'active' | 'failed';
+  providerFailureCode: 'token-expired' | 'token-undeliverable' | null;
+  isDefault: boolean;
+  replyToEmails: Array<string> | null;
+  deliverability: {
+    bounceRate: number;
+    complaintRate: number;
+    windowSends: number;
+    sendingStatus: 'enabled' | 'held' | 'paused';
+  };
+  /** Daily sends of 14 days, oldest first */
+  series: Array<number>;
+  isActive: boolean;
+  createdAt: string;
+  updatedAt: string;
+};
+/** The newest plan of a domain, and its results */
+export type Warming = {
+  domain: {
+    id: string;
+    domain: string;
+  };
+  plan: WarmingPlan;
+  /** The last 100, the newest last */
+  batches: Array<WarmingWindow>;
+  /** The last 200, the newest last */
+  decisions: Array<WarmingDecision>;
+  evidence: WarmingEvidence;
+  holds: {
+    workspacePausedAt: string | null;
+    workspacePauseReason: string | null;
+    /** held: the domain waits for a review; paused: the whole organization does */
+    sendingStatus: 'enabled' | 'held' | 'paused';
+  };
+};
+/** Growth of a domain's volume */
+export type WarmingPlan = {
+  id: string;
+  status: 'active' | 'paused' | 'held' | 'completed' | 'cancelled';
+  /** History of the domain at receivers; recorded, it changes no number */
+  identity: 'new' | 'migrating' | 'returning';
+  initialDailyRecipients: number;
+  dailyGrowthPercent: number;
+  targetDailyRecipients: number;
+  direct: 'count' | 'defer';
+  holdReason: string | null;
+  heldAt: string | null;
+  pausedAt: string | null;
+  completedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A window of 24 hours */
+export type WarmingWindow = {
+  id: string;
+  sequence: number;
+  state: 'scheduled' | 'open' | 'closed' | 'cancelled';
+  startsAt: string;
+  endsAt: string;
+  /** Volume that campaigns may reserve */
+  allowanceRecipients: number;
+  dailyGrowthPercent: number;
+  targetDailyRecipients: number;
+  /** Reserved by campaigns */
+  reservedRecipients: number;
+  /** All sends from the domain, direct ones too */
+  acceptedRecipients: number;
+  cancelledAt: string | null;
+  createdAt: string;
+};
+/** A decision on a plan, with its actor */
+export type WarmingDecision = {
+  id: string;
+  kind:
+    | 'plan-created'
+    | 'window-opened'
+    | 'window-closed'
+    | 'held'
+    | 'paused'
+    | 'resumed'
+    | 'completed'
+    | 'cancelled';
+  batchId: string | null;
+  /** Id of the key; `svc` for the operator, `system` for the service itself */
+  actor: string;
+  note: string | null;
+  createdAt: string;
+};
+/** Results of the mail of the domain */
+export type WarmingEvidence = {
+  observedAt: string;
+  windowHours: number;
+  /** Minimum of sends for a verdict */
+  minimumSends: number;
+  sent: number;
+  bounced: number;
+  complained: number;
+  /** The oldest first, the running hour last */
+  hourly: Array<{
+    sent: number;
+    bounced: number;
+    complained: number;
+  }>;
+  bounceThreshold: number;
+  complaintThreshold: number;
+  /** Every window is safe unless it is unhealthy */
+  verdict: 'healthy' | 'insufficient-evidence' | 'unhealthy';
+  thresholdReason: string | null;
+};
+/** An address that gets no mail */
+export type Block = {
+  id: string;
+  address: string;
+  reason: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
+  /** Null: blocks all mail */
+  unsubscribeGroupId: string | null;
+  /** Message that bounced or caused the complaint */
+  messageId: string | null;
+  createdAt: string;
+};
+/** A kind of mail that recipients can leave */
+export type UnsubscribeGroup = {
+  id: string;
+  organizationId: string;
+  name: string;
+  description: string | null;
+  public: boolean;
+  confirm: boolean;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A contact that was asked to confirm */
+export type UnsubscribeGroupMember = {
+  contactId: string;
+  /** A `pending` contact gets no campaign of the group */
+  status: 'pending' | 'confirmed';
+  confirmedAt: string | null;
+  /** Mails with a link to confirm so far, at most 3 */
+  mails: number;
+  lastMailAt: string | null;
+  /** End of the link in the last mail */
+  linkExpiresAt: string | null;
+  /** Time at which a mail is due */
+  nextMailAt: string | null;
+  createdAt: string;
+};
+/** A contact after the request */
+export type AddedUnsubscribeGroupMember = {
+  contactId: string;
+  /** A `pending` contact gets no campaign of the group */
+  status: 'pending' | 'confirmed';
+  confirmedAt: string | null;
+  /** Mails with a link to confirm so far, at most 3 */
+  mails: number;
+  lastMailAt: string | null;
+  /** End of the link in the last mail */
+  linkExpiresAt: string | null;
+  /** Time at which a mail is due */
+  nextMailAt: string | null;
+  createdAt: string;
+  /** `asked`: a mail is due now; `recent`: the last one is less than an hour old; `limit`: there were three; `confirmed`: it is confirmed already; `blocked`: its address gets no mail */
+  result: 'asked' | 'recent' | 'limit' | 'confirmed' | 'blocked';
+};
+/** The look of mail: CSS, logos and footer */
+export type Brand = {
+  id: string;
+  slug: string;
+  name: string;
+  isDefault: boolean;
+  css: string | null;
+  assets: {
+    logoUrl: string | null;
+    logoDarkUrl: string | null;
+    iconUrl: string | null;
+  };
+  footer: {
+    companyName: string | null;
+    address: {
+      street1: string | null;
+      street2: string | null;
+      city: string | null;
+      region: string | null;
+      postalCode: string | null;
+      country: string | null;
+    } | null;
+    socialLinks: Array<{
+      label: string;
+      url: string;
+    }>;
+  };
+  /** `sha256:` over name, slug, CSS, assets and footer */
+  digest: string;
+  createdAt: string;
+  updatedAt: string;
+};
+/** Stored content of mail, filled for each message */
+export type Template = {
+  id: string;
+  organizationId: string;
+  name: string;
+  slug: string;
+  channel: 'email';
+  description: string | null;
+  status: 'draft' | 'published' | 'archived';
+  /** Whether it can be sent: it is published */
+  isActive: boolean;
+  familyId: string | null;
+  /** Number of the version that sends use; null before the first */
+  version: number | null;
+  publishedAt: string | null;
+  archivedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** The content that a send would have */
+export type RenderedTemplate = {
+  subject: string;
+  preheader: string | null;
+  html: string | null;
+  text: string | null;
+  warnings: Array<TemplateWarning>;
+};
+/** A published commit of a template */
+export type TemplateVersion = {
+  id: string;
+  templateId: string;
+  version: number;
+  /** Commit of the workspace that was compiled */
+  commit: string;
+  /** Slug of the brand whose CSS is in the HTML */
+  brand: string | null;
+  /** Size of the compiled HTML */
+  htmlBytes: number;
+  warnings: Array<TemplateWarning>;
+  /** Id of the publishing key; null for the operator */
+  createdBy: string | null;
+  createdAt: string;
+};
+/** A workspace with its files */
+export type TemplateWorkspaceView = {
+  workspace: TemplateWorkspace;
+  /** All files by path: the head of main with the staged ones over it */
+  files: {
+    [name: string]: string;
+  };
+};
+/** The editable files of a template */
+export type TemplateWorkspace = {
+  /** Id of the template */
+  projectId: string;
+  organizationId: string;
+  /** Always 1: a workspace keeps its owner */
+  ownerEpoch: number;
+  repositoryName: string;
+  defaultBranch: string;
+  /** Commit below the staged files */
+  baseCommit: string;
+  /** Head of main, as git clients see it */
+  remoteHead: string;
+  /** Commit of a bundle that the next save merges */
+  pendingRemoteHead: string | null;
+  /** Grows with each change */
+  revision: string;
+  /** Staged files by path; staged deletions are missing in `files` only */
+  overlay: {
+    [name: string]: string;
+  };
+  /** Files that the draft and main both changed: stage them, then save */
+  conflicts: Array<{
+    path: string;
+    /** Null: there is no such file */
+    base: string | null;
+    /** Null: there is no such file */
+    draft: string | null;
+    /** Null: there is no such file */
+    main: string | null;
+  }>;
+  provenance: {
+    /** Sources of the staged files, such as a restored commit */
+    references: Array<{
+      kind: string;
+      digest: string;
+      locator: string;
+    }>;
+  };
+  mounts: Array<{
+    kind: string;
+    root: string;
+    access: string;
+  }>;
+  libraryManifestDigest: string;
+  createdAt: string;
+  updatedAt: string;
+  createdBy: {
+    /** The key; null for the operator */
+    userId: string | null;
+    via: 'api' | 'cli' | 'git';
+  };
+  updatedBy: {
+    /** The key; null for the operator */
+    userId: string | null;
+    via: 'api' | 'cli' | 'git';
+  };
+};
+/** A workspace with the files of an earlier commit */
+export type TemplateRestore = {
+  view: TemplateWorkspaceView;
+  source: {
+    /** `sha256:` of the content */
+    digest: string;
+    /** The body file of the commit */
+    content: string;
+  };
+};
+/** Commits of a template, newest first */
+export type TemplateHistory = {
+  items: Array<{
+    commit: string;
+    parents: Array<string>;
+    message: string;
+    author: {
+      name: string;
+      email: string;
+    };
+    date: string;
+    /** Number of the newest version published from the commit */
+    version: number | null;
+  }>;
+  /** Null on the last page */
+  nextCursor: string | null;
+};
+/** Changed files between two commits */
+export type TemplateDiff = {
+  from: string;
+  /** Null for the draft */
+  to: string | null;
+  files: Array<{
+    path: string;
+    status: 'added' | 'deleted' | 'modified';
+    /** Unified diff */
+    diff: string;
+    isTruncated: boolean;
+  }>;
+};
+/** Templates that belong together */
+export type TemplateFamily = {
+  id: string;
+  organizationId: string;
+  name: string;
+  members: Array<{
+    id: string;
+    name: string;
+    slug: string;
+    channel: 'email';
+    status: 'draft' | 'published' | 'archived';
+    /** Whether it can be sent: it is published */
+    isActive: boolean;
+    createdAt: string;
+    updatedAt: string;
+  }>;
+  createdAt: string;
+  updatedAt: string;
+};
+/** Result of an import, or of a preview */
+export type ContactImportReport = {
+  /** Format that the header shows */
+  format: string;
+  /** Encoding of the file */
+  encoding: 'utf-8' | 'windows-1252';
+  /** Field that each column fills; `custom` is a custom field */
+  map: {
+    [name: string]: string;
+  };
+  dryRun: boolean;
+  created: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  /** Contacts that now wait for a confirmation; with `requireConfirmation` only */
+  pending?: number;
+  /** Rejected rows, the first 1,000; `line` is in the file, `row` counts data rows from 1 */
+  rows: Array<{
+    row: number;
+    line: number;
+    field: string | null;
+    reason: string;
+  }>;
+};
+/** A person who gets mail */
+export type Contact = {
+  id: string;
+  name: string | null;
+  displayName: string | null;
+  avatar: string | null;
+  /** `bounced`, `complained` and `unsubscribed` follow from the block of the first email */
+  status: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+  statusReason: string | null;
+  externalId: string | null;
+  identities: Array<{
+    id: string;
+    channel: 'email';
+    identifier: string;
+    /** Proven by mail from that address */
+    verified: boolean;
+  }>;
+  profile: {
+    firstName: string | null;
+    lastName: string | null;
+    company: string | null;
+    jobTitle: string | null;
+    location: {
+      country: string | null;
+      state: string | null;
+      city: string | null;
+      timezone: string | null;
+    };
+    customFields: {
+      [name: string]: string;
+    };
+    source: string | null;
+  };
+  preferences: {
+    preferredChannels: Array<string>;
+    language: string | null;
+    timezone: string | null;
+    notifications: {
+      email: boolean;
+      quiet_hours: {
+        start: string;
+        end: string;
+      } | null;
+    };
+  };
+  tags: Array<string>;
+  metadata: {
+    [name: string]: unknown;
+  };
+  createdAt: string;
+  updatedAt: string;
+};
+/** Messages that belong together */
+export type Conversation = {
+  id: string;
+  title: string | null;
+  externalId: string | null;
+  status: 'active' | 'waiting' | 'resolved' | 'archived';
+  primaryChannel: 'email';
+  channels: Array<'email'>;
+  /** From 0 to 100 */
+  priority: number;
+  urgency: 'low' | 'normal' | 'high' | 'urgent';
+  tags: Array<string>;
+  /** Created with a test key */
+  isTest: boolean;
+  messageCount: number;
+  /** Time of its newest message */
+  lastActivityAt: string | null;
+  createdAt: string;
+  description: string | null;
+  parentConversationId: string | null;
+  statusReason: string | null;
+  complexity: 'simple' | 'moderate' | 'complex' | null;
+  categories: Array<string>;
+  metadata: {
+    [name: string]: unknown;
+  };
+  context: {
+    customerData: {
+      [name: string]: unknown;
+    };
+    previousConversations: Array<string>;
+    sessionVariables: {
+      [name: string]: unknown;
+    };
+    workflowState: {
+      currentStep: string | null;
+      completedSteps: Array<string>;
+      pendingSteps: Array<string>;
+      workflowData: {
+        [name: string]: unknown;
+      };
+    };
+  };
+  isInternal: boolean;
+  isPrivate: boolean;
+  /** Contacts in its messages; 20 at most */
+  contacts: Array<{
+    id: string;
+    name: string | null;
+    displayName: string | null;
+    identities: Array<{
+      channel: 'email';
+      identifier: string;
+      verified: boolean;
+    }>;
+  }>;
+  /** Time of its first message */
+  startedAt: string | null;
+  /** Time of its newest message by a person: no auto-reply, no service key */
+  lastHumanActivityAt: string | null;
+  resolvedAt: string | null;
+  archivedAt: string | null;
+  resolutionType: 'automated' | 'manual' | 'abandoned' | null;
+  resolutionNotes: string | null;
+  updatedAt: string;
+};
+/** Contacts that belong together */
+export type ContactGroup = {
+  id: string;
+  organizationId: string;
+  name: string;
+  description: string | null;
+  /** Conditions of its members; null for members by hand */
+  query: ContactQuery | null;
+  /** Null for a group by query in lists, or if counting takes too long */
+  memberCount: number | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is compared, or a campaign that the contact opened, clicked or received */
+export type ContactQuery = {
+  all?: Array<ContactQuery>;
+  any?: Array<ContactQuery>;
+  not?: ContactQuery;
+  tag?: string;
+  status?: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+  field?: string;
+  is?: string;
+  contains?: string;
+  before?: string;
+  after?: string;
+  exists?: boolean;
+  opened?: {
+    campaignId: string;
+    withinDays: number;
+  };
+  clicked?: {
+    campaignId: string;
+    withinDays: number;
+  };
+  received?: {
+    campaignId: string;
+    withinDays: number;
+  };
+};
+/** Content and audience of mail to many contacts */
+export type Campaign = {
+  id: string;
+  organizationId: string;
+  name: string;
+  channel: 'email';
+  /** Content as it was given. Lists leave out html, text, attachments and templateData */
+  email: {
+    subject?: string;
+    html?: string;
+    text?: string;
+    templateId?: string;
+    templateSlug?: string;
+    templateData?: {
+      [name: string]: unknown;
+    };
+    replyTo?: Array<string>;
+    attachments?: Array<{
+      filename: string;
+      content: string;
+      contentType?: string;
+      contentId?: string;
+    }>;
+    unsubscribeGroupId?: string;
+    tracking?: {
+      opens?: boolean;
+      clicks?: boolean;
+    };
+    footer?: {
+      enabled: boolean;
+    };
+    inReplyToMessageId?: string;
+    priority?: 'high' | 'normal' | 'low';
+  };
+  /** Null: the default sender */
+  from: {
+    email: string;
+    name: string | null;
+  } | null;
+  audience: {
+    includeTags: Array<string>;
+    excludeTags: Array<string>;
+    /** Lists leave them out */
+    contactIds?: Array<string>;
+    groupIds: Array<string>;
+  };
+  conversationId: string | null;
+  metadata: {
+    [name: string]: string | number | boolean | null;
+  } | null;
+  transactional: boolean;
+  /** Advice as of the last change: on its content, and what a run is refused for */
+  warnings: Array<TemplateWarning>;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A run of a campaign before it is made */
+export type CampaignEstimate = {
+  /** Contacts of the audience */
+  total: number;
+  /** Contacts that would get a message */
+  dispatch: number;
+  /** Contacts that would be left out, by reason */
+  skipped: {
+    excluded: number;
+    archived: number;
+    'no-address': number;
+    blocked: number;
+    unsubscribed: number;
+    pending: number;
+    preference: number;
+    duplicate: number;
+  };
+  /** Time of the first message; null for none */
+  firstAt: string | null;
+  /** Time of the last message; null if a limit never lets it go */
+  lastAt: string | null;
+  /** Limit that takes longest; null without one */
+  limitedBy: 'rate' | 'daily-quota' | 'warming' | null;
+  warnings: Array<TemplateWarning>;
+};
+/** The mail of a campaign for one contact */
+export type CampaignPreview = {
+  subject: string;
+  preheader: string | null;
+  html: string | null;
+  text: string | null;
+  warnings: Array<TemplateWarning>;
+};
+/** One sending of a campaign to its audience */
+export type CampaignRun = {
+  id: string;
+  organizationId: string;
+  campaignId: string;
+  status: 'scheduled' | 'running' | 'paused' | 'held' | 'completed' | 'failed' | 'cancelled';
+  scheduledFor: string | null;
+  idempotencyKey: string | null;
+  /** Run whose failed contacts this one repeats */
+  retryOf: string | null;
+  /** Leaves out contacts of earlier runs */
+  onlyNew: boolean;
+  startedAt: string | null;
+  completedAt: string | null;
+  policySnapshot: {
+    unsubscribeGroupId: string | null;
+    /** Contacts that one transaction judges */
+    pageSize: number;
+  } | null;
+  /** Judged contacts; until the run is completed, an estimate */
+  totalRecipients: number;
+  /** Contacts with a message */
+  dispatchedCount: number;
+  /** Contacts for whom no message could be made */
+  failedCount: number;
+  /** Contacts that were left out */
+  skippedCount: number;
+  failureReason: string | null;
+  holdReason: string | null;
+  holdDomainId: string | null;
+  /** Rates that held the run, or the reply of a provider */
+  holdDetail: string | null;
+  /** The last judged contact */
+  lastContactId: string | null;
+  /** Reason to wait while it is running */
+  waitReason: 'rate' | 'daily-quota' | 'warming' | 'queue' | null;
+  /** End of that wait, as far as it is known */
+  nextDispatchAt: string | null;
+  stats: RunStats;
+  /** Whether a test key made it */
+  isTest: boolean;
+  /** Id of the key that made it; null for the operator */
+  createdBy: string | null;
+  /** Null: keys have no address */
+  actorEmail: string | null;
+  /** Role of that key */
+  memberRole: string | null;
+  createdAt: string;
+  updatedAt: string;
+  /** Content as it was at the start; null before */
+  contentSnapshot: {
+    channel: 'email';
+    email: {
+      subject: string | null;
+      html: string | null;
+      text: string | null;
+      attachments: Array<{
+        filename: string;
+        content: string | null;
+        mediaId: string | null;
+        contentType: string;
+        size: number;
+      }>;
+      /** Id of the published version of the template */
+      publicationId: string | null;
+      inputContractId: string | null;
+      templateId: string | null;
+      templateSlug: string | null;
+      templateData: {
+        [name: string]: unknown;
+      } | null;
+      inReplyToMessageId: string | null;
+      replyTo: Array<string>;
+      unsubscribeGroupId: string | null;
+      tracking: {
+        opens: boolean;
+        clicks: boolean;
+      };
+      footer: {
+        enabled: boolean;
+      };
+    };
+    conversationId: string | null;
+    metadata: {
+      [name: string]: unknown;
+    } | null;
+  } | null;
+  /** Audience as it was at the start; null before */
+  audienceSnapshot: {
+    includeTags: Array<string>;
+    excludeTags: Array<string>;
+    contactIds: Array<string>;
+    groupIds: Array<string>;
+  } | null;
+};
+/** Messages of a run by their fate */
+export type RunStats = {
+  sent: number;
+  delivered: number;
+  bounced: number;
+  complained: number;
+  opened: number;
+  clicked: number;
+  unsubscribed: number;
+  failed: number;
+};
+/** A run without its content and audience */
+export type CampaignRunSummary = {
+  id: string;
+  organizationId: string;
+  campaignId: string;
+  status: 'scheduled' | 'running' | 'paused' | 'held' | 'completed' | 'failed' | 'cancelled';
+  scheduledFor: string | null;
+  idempotencyKey: string | null;
+  /** Run whose failed contacts this one repeats */
+  retryOf: string | null;
+  /** Leaves out contacts of earlier runs */
+  onlyNew: boolean;
+  startedAt: string | null;
+  completedAt: string | null;
+  policySnapshot: {
+    unsubscribeGroupId: string | null;
+    /** Contacts that one transaction judges */
+    pageSize: number;
+  } | null;
+  /** Judged contacts; until the run is completed, an estimate */
+  totalRecipients: number;
+  /** Contacts with a message */
+  dispatchedCount: number;
+  /** Contacts for whom no message could be made */
+  failedCount: number;
+  /** Contacts that were left out */
+  skippedCount: number;
+  failureReason: string | null;
+  holdReason: string | null;
+  holdDomainId: string | null;
+  /** Rates that held the run, or the reply of a provider */
+  holdDetail: string | null;
+  /** The last judged contact */
+  lastContactId: string | null;
+  /** Reason to wait while it is running */
+  waitReason: 'rate' | 'daily-quota' | 'warming' | 'queue' | null;
+  /** End of that wait, as far as it is known */
+  nextDispatchAt: string | null;
+  stats: RunStats;
+  /** Whether a test key made it */
+  isTest: boolean;
+  /** Id of the key that made it; null for the operator */
+  createdBy: string | null;
+  /** Null: keys have no address */
+  actorEmail: string | null;
+  /** Role of that key */
+  memberRole: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A contact that a run has judged */
+export type RunRecipient = {
+  contactId: string;
+  outcome: 'dispatched' | 'failed' | 'skipped';
+  /** Reason of a contact without a message */
+  reason: string | null;
+  messageId: string | null;
+  /** Status of the message now; null without one */
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained'
+    | null;
+  openedAt: string | null;
+  clickedAt: string | null;
+  createdAt: string;
+};
+/** A program that organizations can install */
+export type Extension = {
+  id: string;
+  /** Null for an extension of another organization */
+  organizationId: string | null;
+  name: string;
+  displayName: string | null;
+  description: string | null;
+  runtime: 'webhook' | 'hosted';
+  /** Whether all organizations may install it */
+  isPublic: boolean;
+  /** The highest version that is no prerelease, or else the last one; null before the first */
+  latestVersion: {
+    id: string;
+    version: string;
+  } | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A version without its changelog */
+export type ListedExtensionVersion = {
+  id: string;
+  extensionId: string;
+  version: string;
+  /** Sorted */
+  permissions: Array<string>;
+  /** Sorted */
+  events: Array<string>;
+  sendModes: Array<'none' | 'approval' | 'send'>;
+  runtime: 'webhook' | 'hosted';
+  /** Whether it is installed without a choice */
+  isLatest: boolean;
+  /** Set once it is not offered any more */
+  withdrawnAt: string | null;
+  createdAt: string;
+};
+/** A published version of an extension */
+export type ExtensionVersion = {
+  id: string;
+  extensionId: string;
+  version: string;
+  /** Sorted */
+  permissions: Array<string>;
+  /** Sorted */
+  events: Array<string>;
+  sendModes: Array<'none' | 'approval' | 'send'>;
+  runtime: 'webhook' | 'hosted';
+  /** Whether it is installed without a choice */
+  isLatest: boolean;
+  /** Set once it is not offered any more */
+  withdrawnAt: string | null;
+  createdAt: string;
+  changelog: string | null;
+};
+/** An extension with its grants */
+export type ExtensionInstallation = {
+  id: string;
+  organizationId: string;
+  extensionId: string;
+  name: string;
+  displayName: string | null;
+  version: {
+    id: string;
+    version: string;
+  };
+  runtime: 'webhook' | 'hosted';
+  /** failing: its webhook was disabled for its failures; enable it once it works */
+  status: 'active' | 'failing' | 'disabled';
+  createdAt: string;
+  events: Array<string>;
+  permissions: Array<string>;
+  sendMode: 'none' | 'approval' | 'send';
+  scope: {
+    mailboxIds: Array<string>;
+    namespaceId: string | null;
+  };
+  updatedAt: string;
+  disabledAt: string | null;
+  /** Its key, as the audit names it */
+  keyId: string;
+  createdBy: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  };
+  webhook: {
+    endpointId: string;
+    url: string;
+  } | null;
+};
+/** An installation with its credentials, which no other answer has */
+export type InstalledExtension = {
+  id: string;
+  organizationId: string;
+  extensionId: string;
+  name: string;
+  displayName: string | null;
+  version: {
+    id: string;
+    version: string;
+  };
+  runtime: 'webhook' | 'hosted';
+  /** failing: its webhook was disabled for its failures; enable it once it works */
+  status: 'active' | 'failing' | 'disabled';
+  createdAt: string;
+  events: Array<string>;
+  permissions: Array<string>;
+  sendMode: 'none' | 'approval' | 'send';
+  scope: {
+    mailboxIds: Array<string>;
+    namespaceId: string | null;
+  };
+  updatedAt: string;
+  disabledAt: string | null;
+  /** Its key, as the audit names it */
+  keyId: string;
+  createdBy: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Key of the installation: shown only here */
+  key: string;
+  webhook: {
+    endpointId: string;
+    url: string;
+    /** Key of the signatures: shown only here */
+    secret: string;
+  } | null;
+};
+/** An upgrade, or what one would do */
+export type ExtensionUpgrade = {
+  installation: ExtensionInstallation;
+  fromVersion: {
+    id: string;
+    version: string;
+  };
+  toVersion: {
+    id: string;
+    version: string;
+  };
+  permissionDiff: {
+    added: Array<string>;
+    removed: Array<string>;
+  };
+  dryRun: boolean;
+  /** Null in a dry run */
+  versionChange: InstallationVersionChange | null;
+};
+/** An upgrade or a rollback */
+export type InstallationVersionChange = {
+  id: string;
+  organizationId: string;
+  installationId: string;
+  extensionId: string;
+  fromVersion: {
+    id: string;
+    version: string;
+  };
+  toVersion: {
+    id: string;
+    version: string;
+  };
+  permissionDiff: {
+    added: Array<string>;
+    removed: Array<string>;
+  };
+  changedBy: {
+    kind: 'user' | 'key' | 'installation';
+    /** Null for the operator at the command line */
+    id: string | null;
+    displayName: string | null;
+  };
+  changedAt: string;
+};
+export type EventKind = {
+  type: string;
+  summary: string;
+  /** JSON Schema (draft 2020-12) of `data` */
+  schema: {
+    [name: string]: unknown;
+  };
+  /** An example of `data` */
+  sample: {
+    [name: string]: unknown;
+  };
+};
+/** An endpoint that receives events */
+export type Webhook = {
+  id: string;
+  name: string | null;
+  url: string;
+  events: Array<string>;
+  channels: Array<'email'>;
+  /** Values are `***` for keys that may only read webhooks */
+  headers: {
+    [name: string]: string;
+  };
+  status: 'active' | 'disabled' | 'suspended';
+  disabledReason: string | null;
+  /** The installation of an extension that it belongs to */
+  installationId: string | null;
+  /** Key of the signatures: shown on creation and rotation, else null */
+  secret: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A test event that waits to be posted */
+export type WebhookTest = {
+  accepted: boolean;
+  eventId: string;
+  deliveryId: string;
+};
+/** Deliveries by the day of their creation, and their status now */
+export type WebhookStats = {
+  total: number;
+  pending: number;
+  delivered: number;
+  exhausted: number;
+  cancelled: number;
+  /** Calendar days of the organization's time zone, oldest first */
+  daily: Array<{
+    date: string;
+    pending: number;
+    delivered: number;
+    exhausted: number;
+    cancelled: number;
+  }>;
+};
+/** A delivery of one event to one endpoint */
+export type WebhookDelivery = {
+  id: string;
+  endpointId: string;
+  /** The `webhook-id` of its posts */
+  eventId: string;
+  eventType: string;
+  status: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  /** Automatic attempts */
+  attemptCount: number;
+  nextAttemptAt: string | null;
+  lastAttemptAt: string | null;
+  /** Error of the latest attempt, by hand too; null if it succeeded */
+  lastError: string | null;
+  createdAt: string;
+  updatedAt: string;
+};
+/** A delivery with all its attempts */
+export type WebhookDeliveryWithAttempts = {
+  id: string;
+  endpointId: string;
+  /** The `webhook-id` of its posts */
+  eventId: string;
+  eventType: string;
+  status: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  /** Automatic attempts */
+  attemptCount: number;
+  nextAttemptAt: string | null;
+  lastAttemptAt: string | null;
+  /** Error of the latest attempt, by hand too; null if it succeeded */
+  lastError: string | null;
+  createdAt: string;
+  updatedAt: string;
+  /** Oldest first */
+  attempts: Array<{
+    id: string;
+    trigger: 'automatic' | 'manual';
+    at: string;
+    durationMs: number;
+    outcome: 'succeeded' | 'failed';
+    statusCode: number | null;
+    errorClass: string | null;
+    response: string | null;
+  }>;
+};
+/** Outcome of an attempt by hand */
+export type WebhookRedelivery = {
+  accepted: boolean;
+  deliveryId: string;
+  attemptId: string;
+  outcome: 'succeeded' | 'failed';
+};
+/** Logged events that wait to be posted again */
+export type WebhookReplay = {
+  accepted: boolean;
+  /** Number of new deliveries; 10,000 may be pending */
+  deliveries: number;
+  /** False if more events remain: the oldest are posted first */
+  isComplete: boolean;
+};
+/** A key of an organization */
+export type ApiKey = {
+  id: string;
+  name: string | null;
+  /** The plaintext; only in the answer to creation and rotation */
+  key: string | null;
+  /** First 14 characters of the plaintext */
+  start: string;
+  description: string | null;
+  createdAt: string;
+  expiresAt: string | null;
+  /** Up to a minute late */
+  lastUsedAt: string | null;
+  /** False after the key was revoked or rotated */
+  isActive: boolean;
+  permissions: {
+    [name: string]: Array<string>;
+  };
+  roleName: string;
+  owner: 'person' | 'service';
+  /** Limits of its use, of the mailboxes it reaches, and of its From addresses */
+  constraints: {
+    senders?: Array<string>;
+    domains?: Array<string>;
+    ipRanges?: Array<string>;
+    mailboxIds?: Array<string>;
+    namespaceId?: string;
+  } | null;
+  sendMode: 'send' | 'approval';
+};
+/** A workspace: every other resource belongs to one */
+export type Organization = {
+  id: string;
+  name: string;
+  plan: string;
+  paymentMethodOnFile: boolean;
+  /** Time zone of the days of statistics, by its IANA name */
+  timezone: string;
+  sendingStatus: 'enabled' | 'paused';
+  pausedAt: string | null;
+  pauseReason: string | null;
+  onboarding: {
+    /** Unless it is approved, mail goes only to its own mailboxes and the simulator */
+    status: 'approved' | 'pending' | 'rejected';
+    /** Number of the application, from 1 */
+    generation: number;
+  };
+  /** Tracking of messages that do not say otherwise */
+  tracking: {
+    opens: boolean;
+    clicks: boolean;
+  };
+  createdAt: string;
+};
+/** A change with its time and its actor */
+export type AuditEntry = {
+  id: string;
+  organizationId: string;
+  createdAt: string;
+  actor: {
+    /** A key, an installation of an extension, the operator at the command line, or the service itself */
+    type: 'key' | 'installation' | 'operator' | 'service';
+    keyId: string | null;
+    /** Name at that time */
+    keyName: string | null;
+    role: string | null;
+  };
+  action:
+    | 'action.approved'
+    | 'action.rejected'
+    | 'block.created'
+    | 'block.deleted'
+    | 'block.imported'
+    | 'brand.created'
+    | 'brand.deleted'
+    | 'brand.updated'
+    | 'campaign-run.cancelled'
+    | 'campaign-run.completed'
+    | 'campaign-run.created'
+    | 'campaign-run.deleted'
+    | 'campaign-run.failed'
+    | 'campaign-run.held'
+    | 'campaign-run.paused'
+    | 'campaign-run.resumed'
+    | 'campaign-run.started'
+    | 'campaign-run.updated'
+    | 'campaign.created'
+    | 'campaign.deleted'
+    | 'campaign.updated'
+    | 'contact-group.created'
+    | 'contact-group.deleted'
+    | 'contact-group.updated'
+    | 'contact.created'
+    | 'contact.deleted'
+    | 'contact.imported'
+    | 'contact.updated'
+    | 'conversation.archived'
+    | 'conversation.created'
+    | 'conversation.deleted'
+    | 'conversation.reopened'
+    | 'conversation.resolved'
+    | 'conversation.updated'
+    | 'domain.added'
+    | 'domain.catch-all-disabled'
+    | 'domain.catch-all-enabled'
+    | 'domain.deleted'
+    | 'domain.dkim-imported'
+    | 'domain.dkim-rotated'
+    | 'domain.resumed'
+    | 'domain.verified-by-force'
+    | 'draft.created'
+    | 'draft.deleted'
+    | 'draft.updated'
+    | 'extension-installation.created'
+    | 'extension-installation.deleted'
+    | 'extension-installation.disabled'
+    | 'extension-installation.enabled'
+    | 'extension-installation.rotated'
+    | 'extension-installation.updated'
+    | 'extension-installation.upgraded'
+    | 'extension-version.created'
+    | 'extension-version.deleted'
+    | 'extension-version.updated'
+    | 'extension-version.withdrawn'
+    | 'extension.created'
+    | 'extension.deleted'
+    | 'extension.published'
+    | 'extension.updated'
+    | 'key.created'
+    | 'key.revoked'
+    | 'key.rotated'
+    | 'key.updated'
+    | 'mailbox.created'
+    | 'mailbox.deleted'
+    | 'mailbox.paused'
+    | 'mailbox.resumed'
+    | 'mailbox.updated'
+    | 'message.cancelled'
+    | 'message.deleted'
+    | 'namespace.created'
+    | 'note.created'
+    | 'note.deleted'
+    | 'note.updated'
+    | 'organization.created'
+    | 'organization.onboarding-approved'
+    | 'organization.onboarding-reapplied'
+    | 'organization.onboarding-rejected'
+    | 'organization.paused'
+    | 'organization.resumed'
+    | 'organization.updated'
+    | 'queue.dropped'
+    | 'queue.flushed'
+    | 'queue.held'
+    | 'queue.released'
+    | 'queue.retried'
+    | 'sender.created'
+    | 'sender.deleted'
+    | 'sender.proof-mailed'
+    | 'sender.updated'
+    | 'sender.verified'
+    | 'template-family.created'
+    | 'template-family.deleted'
+    | 'template-family.updated'
+    | 'template.archived'
+    | 'template.bundled'
+    | 'template.created'
+    | 'template.deleted'
+    | 'template.discarded'
+    | 'template.published'
+    | 'template.pushed'
+    | 'template.restored'
+    | 'template.saved'
+    | 'template.staged'
+    | 'template.updated'
+    | 'thread.deleted'
+    | 'thread.updated'
+    | 'tracking.disabled'
+    | 'tracking.enabled'
+    | 'unsubscribe-group.confirmed'
+    | 'unsubscribe-group.created'
+    | 'unsubscribe-group.deleted'
+    | 'unsubscribe-group.updated'
+    | 'warming.cancelled'
+    | 'warming.completed'
+    | 'warming.held'
+    | 'warming.paused'
+    | 'warming.resumed'
+    | 'warming.started'
+    | 'webhook.created'
+    | 'webhook.deleted'
+    | 'webhook.disabled'
+    | 'webhook.secret-rotated'
+    | 'webhook.updated';
+  resource: {
+    type: string;
+    /** Null for a change of many resources at once */
+    id: string | null;
+  };
+  /** Changed fields as `{field: {before, after}}`, and further details */
+  details: {
+    [name: string]: unknown;
+  };
+};
+/** Emails of an organization in a month */
+export type Usage = {
+  usage: {
+    periodStart: string;
+    /** The first moment of the next month */
+    periodEnd: string;
+    /** Accepted emails, one for each recipient */
+    emailCount: number;
+    /** Messages accepted and received */
+    totalMessages: number;
+  };
+  billing: {
+    currency: 'USD';
+    planName: string;
+    /** Null: without end */
+    includedEmails: number | null;
+    usedEmails: number;
+    overageEmails: number;
+    /** With six decimals; `0` for a plan that includes emails without end */
+    overageCost: string;
+  };
+};
+/** Results of the messages accepted in a range */
+export type ChannelStats = {
+  email: {
+    /** Outbound messages accepted in the range */
+    sent: number;
+    /** Rate over attempted mail, from 0 to 1 */
+    deliveryRate: number;
+    uniqueOpenedMessages: number;
+    openTrackingEligibleDeliveredMessages: number;
+    uniqueMessageOpenRate: number;
+    uniqueClickedMessages: number;
+    clickTrackingEligibleDeliveredMessages: number;
+    uniqueMessageClickRate: number;
+    /** Rate over attempted mail, from 0 to 1 */
+    bounceRate: number;
+  };
+};
+/** Mail by the day or hour of its acceptance, whenever its outcome came */
+export type Timeseries = {
+  timezone: string;
+  interval: 'day' | 'hour';
+  items: Array<{
+    start: string;
+    /** Outbound messages accepted */
+    messages: number;
+    /** Accepted, one for each recipient */
+    emails: number;
+    /** Sent, bounced or given up; without waiting mail */
+    attempted: number;
+    sent: number;
+    delivered: number;
+    bounced: number;
+    failed: number;
+    complained: number;
+    /** Messages received */
+    inbound: number;
+  }>;
+};
+/** Mail by recipient domain and day (UTC) of its acceptance. The first 200 domains of a day have a counter each */
+export type DomainStats = {
+  items: Array<{
+    /** `*`: all domains without a counter of their own */
+    domain: string;
+    /** Accepted, one for each recipient */
+    emails: number;
+    /** Sent, bounced or given up; without waiting mail */
+    attempted: number;
+    sent: number;
+    delivered: number;
+    bounced: number;
+    failed: number;
+    complained: number;
+    deliveryRate: number;
+    bounceRate: number;
+  }>;
+};
+export type MessageEventTold = MessageEventData | DeletedMessage;
+/** The message as it is now, with its status at the event */
+export type MessageEventData = {
+  id: string;
+  organizationId: string;
+  channel: 'email';
+  direction: 'outbound' | 'inbound';
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  conversationId: string | null;
+  campaignRunId: string | null;
+  /** Kind of mail, which its recipients can leave */
+  unsubscribeGroupId: string | null;
+  subject: string | null;
+  from: {
+    email: string;
+    name: string | null;
+  };
+  replyTo: Array<string> | null;
+  to: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  cc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  bcc: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+  }>;
+  recipients: Array<{
+    email: string;
+    name: string | null;
+    contactId: string | null;
+    id: string;
+    kind: 'to' | 'cc' | 'bcc';
+    status:
+      | 'pending'
+      | 'scheduled'
+      | 'queued'
+      | 'processing'
+      | 'sent'
+      | 'delivered'
+      | 'read'
+      | 'failed'
+      | 'bounced'
+      | 'complained';
+  }>;
+  deliveries: Array<Delivery>;
+  templateId: string | null;
+  /** Number of the version of the template that was sent */
+  templateVersion: number | null;
+  tags: Array<string>;
+  metadata: {
+    [name: string]: string | number | boolean | null;
+  };
+  tracking: {
+    opens: boolean;
+    clicks: boolean;
+  };
+  scheduledFor: string | null;
+  /** Earlier message that this one repeats or releases */
+  resendOf: string | null;
+  /** Origin of the message; null for received mail, and for old messages */
+  origin: MessageOrigin | null;
+  createdAt: string;
+  updatedAt: string;
+  /** An event of a message, with its recipient and further details */
+  event: {
+    /** Null for events of all recipients */
+    recipient: string | null;
+    errorCode: string | null;
+    /** Reply of the server */
+    reply: string | null;
+    /** URL of a followed link */
+    url: string | null;
+    [name: string]: unknown;
+  };
+};
+/** The message was deleted since */
+export type DeletedMessage = {
+  id: string;
+  deleted: true;
+};
+/** A message in a mailbox */
+export type MailboxMessage = {
+  mailboxId: string;
+  threadId: string | null;
+  message: {
+    id: string;
+    subject: string | null;
+    [name: string]: unknown;
+  };
+};
+/** Changes made by an import */
+export type ContactImport = {
+  /** Id of its entry in the audit */
+  id: string;
+  format: string;
+  created: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  /** Contacts that now wait for a confirmation */
+  pending?: number;
+};
+/** A plan and its domain */
+export type WarmingTold = {
+  id: string;
+  status: 'active' | 'paused' | 'held' | 'completed' | 'cancelled';
+  /** History of the domain at receivers; recorded, it changes no number */
+  identity: 'new' | 'migrating' | 'returning';
+  initialDailyRecipients: number;
+  dailyGrowthPercent: number;
+  targetDailyRecipients: number;
+  direct: 'count' | 'defer';
+  holdReason: string | null;
+  heldAt: string | null;
+  pausedAt: string | null;
+  completedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  domain: {
+    id: string;
+    domain: string;
+  };
+};
+export type MalformedRequestError = {
+  _tag: 'MalformedRequestError';
+  message: string;
+};
+export type ValidationError = {
+  _tag: 'ValidationError';
+  message: string;
+  /** Maps the dotted path of a field to its faults */
+  fields?: {
+    [name: string]: Array<string>;
+  };
+};
+export type ResourceNotFoundError = {
+  _tag: 'ResourceNotFoundError';
+  resource: string;
+  id: string;
+};
+export type UnauthorizedError = {
+  _tag: 'UnauthorizedError';
+  message: string;
+};
+export type PaymentRequiredError = {
+  _tag: 'PaymentRequiredError';
+  resource: string;
+  currentUsage: number;
+  limit: number;
+  operation: string;
+};
+export type ForbiddenError = {
+  _tag: 'ForbiddenError';
+  message: string;
+};
+export type FlagDisabledError = {
+  _tag: 'FlagDisabledError';
+  flag: string;
+  message: string;
+};
+export type ConflictError = {
+  _tag: 'ConflictError';
+  message: string;
+  resource: string;
+};
+export type RateLimitedError = {
+  _tag: 'RateLimitedError';
+  /** Seconds to wait, as a whole number */
+  retryAfterSeconds: number;
+  operation: string;
+};
+export type ExternalServiceError = {
+  _tag: 'ExternalServiceError';
+  provider: string;
+  message: string;
+};
+export type BillingProviderError = {
+  _tag: 'BillingProviderError';
+  provider: string;
+  message: string;
+};
+export type InternalError = {
+  _tag: 'InternalError';
+  message: string;
+};
+export type WebhookEnqueueError = {
+  _tag: 'WebhookEnqueueError';
+  message: string;
+};
+export type CapacityError = {
+  _tag: 'CapacityError';
+  message: string;
+  /** Seconds to wait, as a whole number */
+  retryAfterSeconds: number;
+};
+export type TimeoutError = {
+  _tag: 'TimeoutError';
+  message: string;
+  /** Seconds to wait, as a whole number */
+  retryAfterSeconds: number;
+};
+/** The body of a post to a webhook, by `type`. */
+export type WebhookEvent =
+  | {
+      type: 'message.accepted';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.scheduled';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.deferred';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.sent';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.delivered';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.opened';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.clicked';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.bounced';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.complained';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.failed';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.cancelled';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'message.unsubscribed';
+      timestamp: string;
+      organizationId: string;
+      data: MessageEventTold;
+    }
+  | {
+      type: 'mailbox.created';
+      timestamp: string;
+      organizationId: string;
+      data: Mailbox;
+    }
+  | {
+      type: 'mailbox.updated';
+      timestamp: string;
+      organizationId: string;
+      data: Mailbox;
+    }
+  | {
+      type: 'mailbox.paused';
+      timestamp: string;
+      organizationId: string;
+      data: Mailbox;
+    }
+  | {
+      type: 'mailbox.resumed';
+      timestamp: string;
+      organizationId: string;
+      data: Mailbox;
+    }
+  | {
+      type: 'mailbox.deleted';
+      timestamp: string;
+      organizationId: string;
+      data: Mailbox;
+    }
+  | {
+      type: 'mailbox.message.received';
+      timestamp: string;
+      organizationId: string;
+      data: MailboxMessage;
+    }
+  | {
+      type: 'mailbox.message.sent';
+      timestamp: string;
+      organizationId: string;
+      data: MailboxMessage;
+    }
+  | {
+      type: 'mailbox.action.proposed';
+      timestamp: string;
+      organizationId: string;
+      data: MailboxAction;
+    }
+  | {
+      type: 'mailbox.action.approved';
+      timestamp: string;
+      organizationId: string;
+      data: MailboxAction;
+    }
+  | {
+      type: 'mailbox.action.rejected';
+      timestamp: string;
+      organizationId: string;
+      data: MailboxAction;
+    }
+  | {
+      type: 'domain.verified';
+      timestamp: string;
+      organizationId: string;
+      data: Domain;
+    }
+  | {
+      type: 'domain.failing';
+      timestamp: string;
+      organizationId: string;
+      data: Domain;
+    }
+  | {
+      type: 'domain.failed';
+      timestamp: string;
+      organizationId: string;
+      data: Domain;
+    }
+  | {
+      type: 'domain.held';
+      timestamp: string;
+      organizationId: string;
+      data: Domain;
+    }
+  | {
+      type: 'domain.resumed';
+      timestamp: string;
+      organizationId: string;
+      data: Domain;
+    }
+  | {
+      type: 'sender.verified';
+      timestamp: string;
+      organizationId: string;
+      data: Sender;
+    }
+  | {
+      type: 'workspace.warning';
+      timestamp: string;
+      organizationId: string;
+      data: Organization;
+    }
+  | {
+      type: 'workspace.paused';
+      timestamp: string;
+      organizationId: string;
+      data: Organization;
+    }
+  | {
+      type: 'workspace.resumed';
+      timestamp: string;
+      organizationId: string;
+      data: Organization;
+    }
+  | {
+      type: 'contact.created';
+      timestamp: string;
+      organizationId: string;
+      data: Contact;
+    }
+  | {
+      type: 'contact.updated';
+      timestamp: string;
+      organizationId: string;
+      data: Contact;
+    }
+  | {
+      type: 'contact.deleted';
+      timestamp: string;
+      organizationId: string;
+      data: {
+        id: string;
+        deleted: true;
+      };
+    }
+  | {
+      type: 'contact.imported';
+      timestamp: string;
+      organizationId: string;
+      data: ContactImport;
+    }
+  | {
+      type: 'contact.unsubscribed';
+      timestamp: string;
+      organizationId: string;
+      data: Contact;
+    }
+  | {
+      type: 'conversation.created';
+      timestamp: string;
+      organizationId: string;
+      data: Conversation;
+    }
+  | {
+      type: 'conversation.updated';
+      timestamp: string;
+      organizationId: string;
+      data: Conversation;
+    }
+  | {
+      type: 'template.published';
+      timestamp: string;
+      organizationId: string;
+      data: Template;
+    }
+  | {
+      type: 'warming.held';
+      timestamp: string;
+      organizationId: string;
+      data: WarmingTold;
+    }
+  | {
+      type: 'warming.completed';
+      timestamp: string;
+      organizationId: string;
+      data: WarmingTold;
+    }
+  | {
+      type: 'campaign.run.started';
+      timestamp: string;
+      organizationId: string;
+      data: CampaignRunSummary;
+    }
+  | {
+      type: 'campaign.run.completed';
+      timestamp: string;
+      organizationId: string;
+      data: CampaignRunSummary;
+    }
+  | {
+      type: 'campaign.run.held';
+      timestamp: string;
+      organizationId: string;
+      data: CampaignRunSummary;
+    }
+  | {
+      type: 'campaign.run.failed';
+      timestamp: string;
+      organizationId: string;
+      data: CampaignRunSummary;
+    }
+  | {
+      type: 'extension.installation.created';
+      timestamp: string;
+      organizationId: string;
+      data: ExtensionInstallation;
+    }
+  | {
+      type: 'extension.installation.upgraded';
+      timestamp: string;
+      organizationId: string;
+      data: ExtensionInstallation;
+    }
+  | {
+      type: 'extension.installation.disabled';
+      timestamp: string;
+      organizationId: string;
+      data: ExtensionInstallation;
+    }
+  | {
+      type: 'service.finding';
+      timestamp: string;
+      organizationId: string;
+      data: {
+        check: string;
+        status: 'warn' | 'fail';
+        found: string;
+        remedy: string | null;
+        command: string | null;
+      };
+    }
+  | {
+      type: 'webhook.disabled';
+      timestamp: string;
+      organizationId: string;
+      data: Webhook;
+    }
+  | {
+      type: 'webhook.test';
+      timestamp: string;
+      organizationId: string;
+      data: {
+        [name: string]: unknown;
+      };
+    };
+/** An event of a stream, by `type`. */
+export type StreamedEvent = WebhookEvent & { id: string };
+/**
+ * Returns the event of a post whose signature is valid. `body` is the body as it came.
+ * @throws SvcError `WebhookVerificationError`
+ */
+export function verifyWebhook(
+  body: string | Uint8Array,
+  headers: Headers | Record<string, string | string[] | undefined>,
+  secret: string | readonly string[],
+  options?: { toleranceSeconds?: number; now?: number },
+): Promise<WebhookEvent>;
+/** The client of the API. */
+export class Svc {
+  constructor(options: SvcOptions);
+  readonly messages: {
+    /** Send an email message. Accepts the message durably and returns it as `pending`; follow it by its events. Repeats with the same `Idempotency-Key` and content return the original message. Permission: `messages:send`. */
+    send(body: SendPayload, options?: KeyedOptions): Promise<Message>;
+    /** Send up to 100 messages. Answers with one result for each entry, in order: the `message`, or the `error` of this send as if it had been sent alone. Each entry is checked by itself, its fields too; a refused entry does not stop the others. All accepted entries are stored at once. Counts as one request for each entry. A repeat with the same `Idempotency-Key` and content returns the same results; if no entry was accepted, the key is free again. Permission: `messages:send`. */
+    sendBatch(body: Array<SendPayload>, options?: KeyedOptions): Promise<Array<BatchResult>>;
+    /** Send an email message later. Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit and the daily quota then, not now, and waits for them instead of failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the time. Repeats with the same `idempotencyKey` and content return the original message. Permission: `messages:send`. */
+    schedule(body: ScheduledPayload, options?: RequestOptions): Promise<Message>;
+    /** Send a message again. Sends the stored content to the same recipients as a new message, whose `resendOf` is the first one. All checks of a send apply. A message with deliveries in the queue is a conflict. Permission: `messages:send`. */
+    resend(id: string, options?: KeyedOptions): Promise<Message>;
+    /** Send captured mail to its recipients. Sends the copies that `delivery.mode`, `delivery.allow` or a route kept on this machine as a new message, whose `resendOf` is the first one. Leaves out recipients whose mail is still captured; if all are, it is a conflict. A copy is released once. Permission: `messages:send`. */
+    release(id: string, options?: RequestOptions): Promise<Message>;
+    /** Cancel a message that has not been sent. Cancels scheduled and queued deliveries, and those that wait for another attempt: the message ends as `failed` with the error code `cancelled`. A message that was sent in part, or has an attempt in progress, is a conflict. Repeating the request changes nothing. Permission: `messages:send`. */
+    cancel(id: string, options?: RequestOptions): Promise<Message>;
+    /** List messages, newest first. Permission: `messages:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        channel?: 'email';
+        /** Only this direction */
+        direction?: 'outbound' | 'inbound';
+        /** Only this status */
+        status?:
+          | 'pending'
+          | 'scheduled'
+          | 'queued'
+          | 'processing'
+          | 'sent'
+          | 'delivered'
+          | 'read'
+          | 'failed'
+          | 'bounced'
+          | 'complained';
+        /** Only messages of this conversation */
+        conversationId?: string;
+        /** Only messages of this contact */
+        contactId?: string;
+        /** Only messages created at or after this time, ISO 8601 */
+        startDate?: string;
+        /** Only messages created at or before this time; a bare date includes that day */
+        endDate?: string;
+        /** Only messages with this address in `to`, `cc` or `bcc` */
+        recipient?: string;
+        /** Only messages from this address */
+        sender?: string;
+        /** Only messages with a subject that begins so, in any case of letters */
+        subject?: string;
+        /** Only messages with this tag */
+        tag?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Message>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Get a message with its recipients and deliveries. Permission: `messages:read`. */
+    get(id: string, options?: RequestOptions): Promise<Message>;
+    /** Delete a message for good; its unsent deliveries are cancelled. Permission: `messages:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Get the email projection of a message. Permission: `messages:read`. */
+    getEmail(
+      id: string,
+      query?: {
+        includeStorageUrls?: boolean;
+        /** Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600) */
+        urlExpiresIn?: number;
+        /** Recipient whose copy the `raw` URL gives, of a sent message's (default: the first) */
+        recipient?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<EmailProjection>;
+    /** Get the timeline of a message, oldest first. Permission: `messages:read`. */
+    listEvents(id: string, options?: RequestOptions): Promise<Array<MessageEvent>>;
+    /** Get the delivery status of each recipient. Permission: `messages:read`. */
+    listDeliveries(id: string, options?: RequestOptions): Promise<Array<Delivery>>;
+    /** Reply to a message in its thread. Goes to its Reply-To, or else its sender; for a message of our own, to its recipients. The service sets recipients, subject and threading headers. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
+    reply(
+      id: string,
+      messageId: string,
+      body: {
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+      },
+      options?: KeyedOptions,
+    ): Promise<ReplyResult>;
+    /** Reply to everybody named in a message except this mailbox. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
+    replyToAll(
+      id: string,
+      messageId: string,
+      body: {
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+      },
+      options?: KeyedOptions,
+    ): Promise<ReplyResult>;
+    /** Forward a message, quoted and with its attachments. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
+    forward(
+      id: string,
+      messageId: string,
+      body: {
+        to: Array<string>;
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+      },
+      options?: KeyedOptions,
+    ): Promise<ReplyResult>;
+  };
+  readonly mailboxes: {
+    /** List mailboxes, newest first. Permission: `mailboxes:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only this status */
+        status?: 'active' | 'paused';
+        /** Only mailboxes of this namespace */
+        namespaceId?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Mailbox>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a mailbox. Its address is on a verified domain of the organization, or on the hosted domain of the service; no mailbox of any organization can share it. Mail to `name+anything@` reaches it too. Permission: `mailboxes:write`. */
+    create(
+      body: {
+        /** Slug of the mailbox: lower-case letters, digits and hyphens */
+        slug: string;
+        /** Verified domain; the address is `slug@domain` */
+        domain?: string;
+        /** Address, if it is not `slug` at `domain` or at the hosted domain */
+        address?: string;
+        displayName?: string | null;
+        description?: string | null;
+        metadata?: {
+          [name: string]: string;
+        } | null;
+        /** Namespace of the mailbox */
+        namespaceId?: string | null;
+        filters?: {
+          allow?: Array<string>;
+          block?: Array<string>;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Mailbox>;
+    /** Show a mailbox. Permission: `mailboxes:read`. */
+    get(id: string, options?: RequestOptions): Promise<Mailbox>;
+    /** Change a mailbox. `displayName`, `defaultFrom` and `filters` need the permission `mailboxes:configure`. Permission: `mailboxes:write`. */
+    update(
+      id: string,
+      body: {
+        displayName?: string | null;
+        description?: string | null;
+        metadata?: {
+          [name: string]: string;
+        } | null;
+        /** Addresses and domains, a domain also for its subdomains: `block` lists unwanted senders; if `allow` has an entry, only its senders are wanted. Mail from all others goes to `spam`. Replaced whole */
+        filters?: {
+          allow?: Array<string>;
+          block?: Array<string>;
+        };
+        /** One of its addresses, or a verified sender; null: its primary address */
+        defaultFrom?: {
+          address: string;
+          displayName?: string | null;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Mailbox>;
+    /** Delete a mailbox. Its addresses are free at once; mail to them is refused. Permission: `mailboxes:configure`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Pause a mailbox. Incoming mail is deferred (450), and the mailbox sends nothing, until it is resumed. Permission: `mailboxes:configure`. */
+    pause(id: string, options?: RequestOptions): Promise<Mailbox>;
+    /** Resume a mailbox: it sends and receives again. Permission: `mailboxes:configure`. */
+    resume(id: string, options?: RequestOptions): Promise<Mailbox>;
+    /** Add an address to a mailbox. Permission: `mailboxes:configure`. */
+    addAddress(
+      id: string,
+      body: {
+        /** Address on a verified domain, or on the hosted one */
+        address: string;
+        displayName?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Mailbox>;
+    /** Remove an address from a mailbox. The next oldest address replaces a primary one; the last address stays. Permission: `mailboxes:configure`. */
+    removeAddress(id: string, addressId: string, options?: RequestOptions): Promise<Mailbox>;
+    /** List the events of a mailbox. Permission: `mailboxes:read`. */
+    listEvents(
+      id: string,
+      query?: {
+        /** Only events of this kind */
+        type?:
+          | 'message.accepted'
+          | 'message.scheduled'
+          | 'message.deferred'
+          | 'message.sent'
+          | 'message.delivered'
+          | 'message.opened'
+          | 'message.clicked'
+          | 'message.bounced'
+          | 'message.complained'
+          | 'message.failed'
+          | 'message.cancelled'
+          | 'message.unsubscribed'
+          | 'mailbox.created'
+          | 'mailbox.updated'
+          | 'mailbox.paused'
+          | 'mailbox.resumed'
+          | 'mailbox.deleted'
+          | 'mailbox.message.received'
+          | 'mailbox.message.sent'
+          | 'mailbox.action.proposed'
+          | 'mailbox.action.approved'
+          | 'mailbox.action.rejected'
+          | 'domain.verified'
+          | 'domain.failing'
+          | 'domain.failed'
+          | 'domain.held'
+          | 'domain.resumed'
+          | 'sender.verified'
+          | 'workspace.warning'
+          | 'workspace.paused'
+          | 'workspace.resumed'
+          | 'contact.created'
+          | 'contact.updated'
+          | 'contact.deleted'
+          | 'contact.imported'
+          | 'contact.unsubscribed'
+          | 'conversation.created'
+          | 'conversation.updated'
+          | 'template.published'
+          | 'warming.held'
+          | 'warming.completed'
+          | 'campaign.run.started'
+          | 'campaign.run.completed'
+          | 'campaign.run.held'
+          | 'campaign.run.failed'
+          | 'extension.installation.created'
+          | 'extension.installation.upgraded'
+          | 'extension.installation.disabled'
+          | 'service.finding'
+          | 'webhook.disabled'
+          | 'webhook.test';
+        /** Only events from this time on */
+        since?: string;
+        /** Order of the list */
+        order?: 'newest' | 'oldest';
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Event>;
+      /** Null on the last page; a page before may be short, or empty */
+      nextCursor: string | null;
+    }>;
+    /** Send a message from a mailbox and begin a thread. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
+    send(
+      id: string,
+      body: {
+        to: Array<string>;
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        subject: string;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+      },
+      options?: KeyedOptions,
+    ): Promise<ReplyResult>;
+    /** Approve a proposal: send it. Only a person can approve, and once. Every check of a send is made again, as of now: a temporary refusal (402, a paused mailbox) leaves the proposal as it was, any other ends it as `failed`. Permission: `mailboxes:send`. */
+    approveAction(
+      id: string,
+      actionId: string,
+      body?: {
+        note?: string | null;
+        /** Fields to send in place of the proposed ones */
+        edits?: {
+          to?: Array<string> | null;
+          cc?: Array<string> | null;
+          bcc?: Array<string> | null;
+          subject?: string | null;
+          text?: string | null;
+          html?: string | null;
+          attachments?: Array<{
+            filename: string;
+            /** The file, base64 (RFC 4648 section 4) */
+            content: string;
+            /** Media type; default: by the file name */
+            contentType?: string;
+            contentId?: string;
+          }> | null;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<MailboxAction>;
+    /** Count the actions of keys and the events of a mailbox. Permission: `mailboxes:read`. */
+    getActivity(
+      id: string,
+      query?: {
+        /** Start of the time; leave out both for all time */
+        after?: string | null;
+        /** End of the time, exclusive */
+        before?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<MailboxActivity>;
+    /** List the actions of keys in a mailbox, newest first. Permission: `mailboxes:read`. */
+    listActions(
+      id: string,
+      query?: {
+        /** Only actions in this state */
+        state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+        /** Only actions of this type */
+        type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+        /** Only actions of this key or installation */
+        actor?: string;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<MailboxAction>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Show an action, with the whole mail of a proposal. Permission: `mailboxes:read`. */
+    getAction(id: string, actionId: string, options?: RequestOptions): Promise<ShownMailboxAction>;
+    /** Reject a proposal. Only a person can reject, and once; the note tells the key the reason. Permission: `mailboxes:write`. */
+    rejectAction(
+      id: string,
+      actionId: string,
+      body?: {
+        /** Note on the decision, for the key that proposed it */
+        note?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<MailboxAction>;
+    /** Download an attachment of a message in a mailbox. Takes its number in the messages of the thread. Answers with its type, size and name; a type that a browser would run as a page is `application/octet-stream`. Permission: `mailboxes:read`. */
+    getAttachment(
+      id: string,
+      messageId: string,
+      n: string,
+      options?: RequestOptions,
+    ): Promise<Response>;
+    /** Find the one-time codes and the links of a message in a mailbox. Found as by `svc messages expect`: at most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, else of the text. Permission: `mailboxes:read`. */
+    getExtracts(id: string, messageId: string, options?: RequestOptions): Promise<MailExtracts>;
+    /** Follows the events; goes on after a cut. */
+    streamEvents(id: string, options?: StreamOptions): AsyncIterable<StreamedEvent>;
+  };
+  readonly drafts: {
+    /** List the drafts of a mailbox, newest first. Permission: `mailboxes:read`. */
+    list(
+      id: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Draft>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Create a draft. With `inReplyToMessageId` the draft answers that message in its thread; without it, it begins a thread. Permission: `mailboxes:write`. */
+    create(
+      id: string,
+      body: {
+        to?: Array<string> | null;
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        subject?: string | null;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+        /** Message to answer: recipients and subject follow from it if they are left out */
+        inReplyToMessageId?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Draft>;
+    /** Show a draft. Permission: `mailboxes:read`. */
+    get(id: string, draftId: string, options?: RequestOptions): Promise<Draft>;
+    /** Change a draft. Permission: `mailboxes:write`. */
+    update(
+      id: string,
+      draftId: string,
+      body: {
+        to?: Array<string> | null;
+        cc?: Array<string> | null;
+        bcc?: Array<string> | null;
+        subject?: string | null;
+        text?: string | null;
+        html?: string | null;
+        attachments?: Array<{
+          filename: string;
+          /** The file, base64 (RFC 4648 section 4) */
+          content: string;
+          /** Media type; default: by the file name */
+          contentType?: string;
+          contentId?: string;
+        }> | null;
+        /** `updatedAt` of the draft that was read; the answer is 409 if the draft has changed since */
+        expectedUpdatedAt?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Draft>;
+    /** Delete a draft. Permission: `mailboxes:delete`. */
+    delete(
+      id: string,
+      draftId: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Send a draft. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
+    send(
+      id: string,
+      draftId: string,
+      body?: {
+        /** `updatedAt` of the draft that was read; the answer is 409 if the draft has changed since */
+        expectedUpdatedAt?: string;
+      },
+      options?: KeyedOptions,
+    ): Promise<ReplyResult>;
+  };
+  readonly mailboxActions: {
+    /** List the actions of keys in all mailboxes, newest first. A key bound to mailboxes sees the actions in its own. `state=proposed` lists the proposals that wait for a decision. Permission: `mailboxes:read`. */
+    listAll(
+      query?: {
+        /** Only actions in this state */
+        state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+        /** Only actions of this type */
+        type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+        /** Only actions of this key or installation */
+        actor?: string;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<MailboxAction>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+  };
+  readonly actions: {
+    /** Download the mail of a proposal as it would be sent. Answers with the MIME whose SHA-256 is the `digest`: it is sent byte for byte, after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once the proposal is decided. Permission: `mailboxes:read`. */
+    getProposedMail(id: string, actionId: string, options?: RequestOptions): Promise<Response>;
+  };
+  readonly attachments: {
+    /** Download an attachment of a proposal by its number. The numbers are in `content` of the action. 404 once it is decided. Permission: `mailboxes:read`. */
+    getProposed(
+      id: string,
+      actionId: string,
+      n: string,
+      options?: RequestOptions,
+    ): Promise<Response>;
+  };
+  readonly mailboxNamespaces: {
+    /** List the namespaces of mailboxes, newest first. Permission: `mailboxes:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<MailboxNamespace>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a namespace of mailboxes. Permission: `mailboxes:write`. */
+    create(
+      body: {
+        name: string;
+      },
+      options?: RequestOptions,
+    ): Promise<MailboxNamespace>;
+  };
+  readonly threads: {
+    /** List the threads of a mailbox, latest activity first. Without `folder` it lists all folders except `spam` and `trash`. A thread with new activity moves ahead of the cursor, so that a walk lists each thread at most once. Permission: `mailboxes:read`. */
+    list(
+      id: string,
+      query?: {
+        /** Only threads with activity after this time */
+        after?: string;
+        /** Only threads with their last activity before this time */
+        before?: string;
+        /** Search words, all in one message: in its subject, its sender or its text. `"a phrase"`, `from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short */
+        q?: string;
+        /** Only this folder (default: all but `spam` and `trash`) */
+        folder?: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+        /** Only threads with this label */
+        label?: string;
+        /** Only unread threads, or only read ones */
+        unread?: boolean | 'true' | 'false';
+        /** Only starred threads, or only others */
+        starred?: boolean | 'true' | 'false';
+        /** Only snoozed threads, or only others */
+        snoozed?: boolean | 'true' | 'false';
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Thread>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Show a thread. Permission: `mailboxes:read`. */
+    get(id: string, threadId: string, options?: RequestOptions): Promise<Thread>;
+    /** Move a thread, mark it, or snooze it. Permission: `mailboxes:write`. */
+    update(
+      id: string,
+      threadId: string,
+      body: {
+        /** Mark it as read, or as unread */
+        read?: boolean;
+        /** Star it, or remove the star */
+        starred?: boolean;
+        /** Folder to move it to */
+        folder?: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+        /** Priority */
+        priority?: 'high' | 'normal' | 'low';
+        /** End of the snooze: the thread returns to `inbox` unread; null ends it now */
+        snoozedUntil?: unknown;
+      },
+      options?: RequestOptions,
+    ): Promise<Thread>;
+    /** Move a thread to trash; delete it for good from there. Permission: `mailboxes:delete`. */
+    delete(
+      id: string,
+      threadId: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** List the messages of a thread, oldest first. Permission: `mailboxes:read`. */
+    listMessages(
+      id: string,
+      threadId: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ThreadMessage>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Add labels to a thread. At most 50. A label keeps its letter case, and is compared without it. Permission: `mailboxes:write`. */
+    addLabels(
+      id: string,
+      threadId: string,
+      body: {
+        labels: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<ThreadStanding>;
+    /** Remove labels from a thread; missing ones are ignored. Permission: `mailboxes:write`. */
+    removeLabels(
+      id: string,
+      threadId: string,
+      body: {
+        labels: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<ThreadStanding>;
+    /** List the notes on a thread, oldest first. Permission: `mailboxes:read`. */
+    listNotes(
+      id: string,
+      threadId: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ThreadNote>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Write a note on a thread; notes are never mailed. Permission: `mailboxes:write`. */
+    createNote(
+      id: string,
+      threadId: string,
+      body: {
+        /** Text of the note */
+        body: string;
+        /** Colour */
+        color?: 'yellow' | 'green' | 'blue' | 'purple' | 'pink' | 'red' | 'orange' | 'gray' | null;
+        /** Show it above the others */
+        pinned?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<ThreadNote>;
+    /** Change a note. Permission: `mailboxes:write`. */
+    updateNote(
+      id: string,
+      threadId: string,
+      noteId: string,
+      body: {
+        /** Text of the note */
+        body?: string;
+        /** Colour */
+        color?: 'yellow' | 'green' | 'blue' | 'purple' | 'pink' | 'red' | 'orange' | 'gray' | null;
+        /** Show it above the others */
+        pinned?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<ThreadNote>;
+    /** Delete a note. Permission: `mailboxes:delete`. */
+    deleteNote(
+      id: string,
+      threadId: string,
+      noteId: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+  };
+  readonly domains: {
+    /** List sending domains, newest first. Permission: `domains:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Domain>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Add a sending domain. Creates its DKIM keys. Publish the required `dnsRecords`, then verify the domain; it is also checked by schedule, soon at first. Permission: `domains:write`. */
+    add(
+      body: {
+        /** Such as example.com; stored in A-labels, lower case */
+        domain: string;
+        /** Keys to create (every receiver checks RSA-2048) */
+        dkim?: 'both' | 'rsa' | 'ed25519';
+        /** Label of the host to which bounces come back, below the domain */
+        returnPath?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Domain>;
+    /** Show a sending domain. Permission: `domains:read`. */
+    get(id: string, options?: RequestOptions): Promise<Domain>;
+    /** Delete a sending domain. Its keys are destroyed, and its senders can no longer send. Queued mail still leaves, without a signature. Permission: `domains:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Check the DNS records of a domain now. Answers with the domain after the check, whether or not it is verified. `temporary-failure` means that DNS did not answer. Permission: `domains:write`. */
+    verify(id: string, options?: RequestOptions): Promise<Domain>;
+    /** List the DNS records of a domain, as last checked. Permission: `domains:read`. */
+    listDnsRecords(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      items: Array<DnsRecord>;
+    }>;
+    /** Show the registrar of a domain, and where its records are edited. RDAP names the registrar. The name servers name the DNS host, with a link to its page of records. Permission: `domains:read`. */
+    getRegistrar(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      domain: string;
+      /** Null if RDAP does not name it */
+      registrar: {
+        name: string;
+        ianaId: string | null;
+        url: string | null;
+      } | null;
+      /** Null if DNS names no name server */
+      dnsHost: {
+        /** Null for name servers that we do not know */
+        name: string | null;
+        nameServers: Array<string>;
+        /** Page that edits the records */
+        recordsUrl: string | null;
+      } | null;
+      source: 'rdap' | 'name-servers' | 'none';
+      checkedAt: string;
+    }>;
+    /** Create new DKIM keys for a domain. The new keys are used once a check finds them in DNS; until then the old ones sign. The old records stay in `dnsRecords` for 7 days after that, with `keepUntil`. Permission: `domains:write`. */
+    rotateDkim(
+      id: string,
+      body?: {
+        /** Name of the key in DNS: its record stands at SELECTOR._domainkey */
+        selector?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Domain>;
+    /** Import a DKIM key for a domain. The key is used once a check finds its record in DNS. Permission: `domains:write`. */
+    importDkim(
+      id: string,
+      body: {
+        /** Name of the key in DNS: its record stands at SELECTOR._domainkey */
+        selector: string;
+        /** RSA of 1024 to 4096 bits or Ed25519, in PEM; it is never shown again */
+        privateKey: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Domain>;
+    /** List the DMARC reports on a domain, newest first. Each report shows mail in the name of the domain (RFC 7489), as a receiver counted it and sent it to the `rua` address of its DMARC record. Stored for 90 days. Permission: `domains:read`. */
+    listDmarcReports(
+      id: string,
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Number of days back: 30 (default), at most 90 */
+        days?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<DmarcReport>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+      /** Sums of all pages by day, oldest first; days without a report are left out */
+      daily: Array<{
+        /** YYYY-MM-DD, UTC */
+        day: string;
+        messages: number;
+        passed: number;
+        failed: number;
+      }>;
+    }>;
+    /** Enable a tracking host on a verified domain. Publish `dnsRecords.tracking` (and `dcvDelegation` if it is required); the host is checked at once and then by schedule. Links use it while its status is `active`. Permission: `tracking:write`. */
+    enableCustomTracking(
+      id: string,
+      body: {
+        /** Label before the domain: `links` gives links.example.com */
+        label: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CustomTracking>;
+    /** Show the tracking host of a domain. Permission: `tracking:read`. */
+    getCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
+    /** Disable the tracking host of a domain. New mail has other links at once. Links in sent mail keep working for a week, until `teardownScheduledAt`. Permission: `tracking:write`. */
+    disableCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
+    /** Check the tracking host of a domain now. Checks a host at most once in 30 seconds: in between, the answer is the state of the last check. 409 if it is disabled or being torn down. Permission: `tracking:write`. */
+    recheckCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
+    /** Start warming a domain. The first window of 24 hours opens at once. After each safe window the next one opens, with an allowance that is `dailyGrowthPercent` larger, up to the target. Direct sends count in the window; with `direct: defer` those above its allowance wait in the queue (`waitReason: rate`) until the next one opens, at most until their age limit. Permission: `domains:write`. */
+    startWarming(
+      id: string,
+      body: {
+        /** History of the domain at receivers; recorded, it changes no number */
+        identity: 'new' | 'migrating' | 'returning';
+        /** Allowance of the first window */
+        initialDailyRecipients: number;
+        /** Growth after a safe window, in percent */
+        dailyGrowthPercent: number;
+        /** Allowance of the window that completes the plan if it is safe */
+        targetDailyRecipients: number;
+        /** Direct sends above the allowance of the open window: `count` lets them go, `defer` lets them wait for a later window */
+        direct?: 'count' | 'defer';
+      },
+      options?: RequestOptions,
+    ): Promise<Warming>;
+    /** Show the warming plan of a domain, its windows and results. If the domain had several plans, shows the current one, or else the newest. Permission: `domains:read`. */
+    getWarming(id: string, options?: RequestOptions): Promise<Warming>;
+    /** Pause the warming of a domain. The open window runs to its end; no other opens until the plan is resumed. Permission: `domains:write`. */
+    pauseWarming(
+      id: string,
+      body?: {
+        /** Reason, shown in the decision */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Warming>;
+    /** Resume the paused or held warming of a domain. A held plan repeats the unsafe window: earlier bounces and complaints no longer count. That needs a `note`. Permission: `domains:write`. */
+    resumeWarming(
+      id: string,
+      body?: {
+        /** Findings of the review, shown in the decision; a held plan needs them */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Warming>;
+    /** Cancel the warming of a domain. The plan and its windows end for good; another plan can be started. Permission: `domains:write`. */
+    cancelWarming(
+      id: string,
+      body?: {
+        /** Reason, shown in the decision */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Warming>;
+    /** Show the mail of a range by recipient domain. Permission: `analytics:read`. */
+    getStats(
+      query?: {
+        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+        startDate?: string | null;
+        /** The last day (included whole), or an instant. Default: now */
+        endDate?: string | null;
+        /** Number of domains, those with the most emails first */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): Promise<DomainStats>;
+  };
+  readonly catchAll: {
+    /** Deliver mail for unknown addresses of a domain to a mailbox. Permission: `mailboxes:configure`. */
+    enable(
+      body: {
+        domainId: string;
+        mailboxId: string;
+      },
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+    }>;
+    /** Disable the catch-all of a domain. Succeeds also without a catch-all. Permission: `mailboxes:configure`. */
+    disable(
+      body: {
+        domainId: string;
+      },
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+    }>;
+  };
+  readonly senders: {
+    /** List sender identities, newest first. Permission: `senders:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only senders with this status */
+        verificationStatus?: 'pending' | 'verified';
+        /** Only senders that may send, or may not */
+        isActive?: boolean | 'true' | 'false';
+        /** Only the default sender, or the others */
+        isDefault?: boolean | 'true' | 'false';
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Sender>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a sender identity. Verified at once if its domain is a verified domain, otherwise pending. Permission: `senders:write`. */
+    create(
+      body: {
+        /** Address of the sender */
+        email: string;
+        name?: string | null;
+        /** Make it the default sender: the From of mail without one (default: the first) */
+        isDefault?: boolean;
+        replyToEmails?: Array<string> | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Sender>;
+    /** Show a sender identity. Permission: `senders:read`. */
+    get(id: string, options?: RequestOptions): Promise<Sender>;
+    /** Change a sender identity. Permission: `senders:write`. */
+    update(
+      id: string,
+      body: {
+        name?: string | null;
+        /** Make it the default sender */
+        isDefault?: boolean;
+        replyToEmails?: Array<string> | null;
+        /** Allow it to send, or not */
+        isActive?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<Sender>;
+    /** Delete a sender identity. Permission: `senders:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Verify a sender by the token that was mailed to it. Permission: `senders:write`. */
+    verify(
+      id: string,
+      body: {
+        /** The token that was mailed to the address */
+        token: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Sender>;
+    /** Mail a new token to the address of a sender. The earlier token is void. An address gets five such mails a day: then 429 with `Retry-After`. Permission: `senders:write`. */
+    resend(id: string, options?: RequestOptions): Promise<Sender>;
+  };
+  readonly blocks: {
+    /** List blocked addresses, newest first. Permission: `blocks:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only blocks with this reason */
+        reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
+        /** Only blocks of this address, in any case of letters */
+        address?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Block>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Block an address. A send to a blocked address is still accepted; its delivery is `failed` at once with the errorCode `suppressed`. Blocking an address again is a 409 that names the block. Permission: `blocks:write`. */
+    create(
+      body: {
+        /** Address to block */
+        address: string;
+        /** Reason */
+        reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
+      },
+      options?: RequestOptions,
+    ): Promise<Block>;
+    /** Show a block. Permission: `blocks:read`. */
+    get(id: string, options?: RequestOptions): Promise<Block>;
+    /** Lift a block: the address gets mail again. Permission: `blocks:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+  };
+  readonly unsubscribeGroups: {
+    /** List unsubscribe groups, newest first. Permission: `contacts:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<UnsubscribeGroup>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create an unsubscribe group. A message with its id as `email.unsubscribeGroupId` goes alone to each recipient, with links to leave. Permission: `contacts:write`. */
+    create(
+      body: {
+        /** Name that recipients read on the unsubscribe page */
+        name: string;
+        description?: string | null;
+        /** List it on the unsubscribe page of every recipient (default: no) */
+        public?: boolean;
+        /** Ask each added contact by mail to confirm: double opt-in (default: no) */
+        confirm?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<UnsubscribeGroup>;
+    /** Show an unsubscribe group. Permission: `contacts:read`. */
+    get(id: string, options?: RequestOptions): Promise<UnsubscribeGroup>;
+    /** Change an unsubscribe group. Permission: `contacts:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name that recipients read on the unsubscribe page */
+        name?: string;
+        description?: string | null;
+        /** List it on the unsubscribe page of every recipient (default: no) */
+        public?: boolean;
+        /** Ask each added contact by mail to confirm: double opt-in (default: no) */
+        confirm?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<UnsubscribeGroup>;
+    /** Delete an unsubscribe group; its blocks stay. Permission: `contacts:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** List the members of a double opt-in group, newest contact first. Permission: `contacts:read`. */
+    listMembers(
+      id: string,
+      query?: {
+        /** Only members in this state */
+        status?: 'pending' | 'confirmed';
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<UnsubscribeGroupMember>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Ask contacts to confirm that they want the mail of a group. For groups with `confirm`. Each contact is `pending` and gets a mail with a link, at most one an hour and three in all, outside of the rate and the quota; the link works for 7 days. A confirmed contact stays so. An earlier unsubscribe stays in force until the person confirms. If one contact does not exist or has no address, none is added. Permission: `contacts:write`. */
+    addMembers(
+      id: string,
+      body: {
+        /** Ids of contacts, at most 1,000 */
+        contactIds: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<{
+      items: Array<AddedUnsubscribeGroupMember>;
+    }>;
+    /** Remove members from a double opt-in group; others are ignored. They get no campaign of the group until they confirm again. Permission: `contacts:write`. */
+    removeMembers(
+      id: string,
+      body: {
+        /** Ids of contacts, at most 1,000 */
+        contactIds: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<{
+      /** Contacts that were members */
+      removed: number;
+    }>;
+  };
+  readonly brands: {
+    /** List brands, newest first. Permission: `brands:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Brand>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a brand. The first brand of an organization is its default. Permission: `brands:write`. */
+    create(
+      body: {
+        /** Slug by which templates name the brand */
+        slug: string;
+        /** Name of the brand, for recipients */
+        name: string;
+        css?: string | null;
+        assets?: {
+          logoUrl?: string | null;
+          logoDarkUrl?: string | null;
+          iconUrl?: string | null;
+        };
+        footer?: {
+          companyName?: string | null;
+          address?: {
+            street1?: string | null;
+            street2?: string | null;
+            city?: string | null;
+            region?: string | null;
+            postalCode?: string | null;
+            country?: string | null;
+          } | null;
+          socialLinks?: Array<{
+            label: string;
+            url: string;
+          }>;
+        };
+      },
+      options?: RequestOptions,
+    ): Promise<Brand>;
+    /** Show a brand. Permission: `brands:read`. */
+    get(slug: string, options?: RequestOptions): Promise<Brand>;
+    /** Change a brand. Fields that are not given stay as they are, in `assets`, `footer` and its `address` too. New CSS takes effect when a template is published again; all else at the next send. Permission: `brands:write`. */
+    update(
+      slug: string,
+      body: {
+        /** Name of the brand, for recipients */
+        name?: string;
+        css?: string | null;
+        assets?: {
+          logoUrl?: string | null;
+          logoDarkUrl?: string | null;
+          iconUrl?: string | null;
+        };
+        footer?: {
+          companyName?: string | null;
+          address?: {
+            street1?: string | null;
+            street2?: string | null;
+            city?: string | null;
+            region?: string | null;
+            postalCode?: string | null;
+            country?: string | null;
+          } | null;
+          socialLinks?: Array<{
+            label: string;
+            url: string;
+          }>;
+        };
+      },
+      options?: RequestOptions,
+    ): Promise<Brand>;
+    /** Make a brand the default. The default brand is the look of templates that name none, and of the unsubscribe page. Permission: `brands:write`. */
+    makeDefault(slug: string, options?: RequestOptions): Promise<Brand>;
+    /** Delete a brand. No other brand becomes the default. Templates that name it have no brand then. Permission: `brands:delete`. */
+    delete(
+      slug: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+  };
+  readonly templates: {
+    /** List templates, newest first. Permission: `templates:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only templates in this state */
+        status?: 'draft' | 'published' | 'archived';
+        /** Only templates for this channel */
+        channel?: 'email';
+        /** Only the template with this slug */
+        slug?: string;
+        /** Only templates of this family */
+        familyId?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Template>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a template. The given content, or all files, are the first commit of its workspace. It is a draft until it is published. Permission: `templates:write`. */
+    create(
+      body: {
+        /** Name of the template (default: its slug) */
+        name?: string;
+        /** Slug in sends, unique in the organization */
+        slug: string;
+        channel?: 'email';
+        description?: string | null;
+        /** Subject, with Liquid */
+        subject?: string;
+        /** Text after the subject in lists of mail, with Liquid */
+        preheader?: string;
+        /** HTML, with Liquid */
+        html?: string;
+        /** MJML instead of HTML, with Liquid */
+        mjml?: string;
+        /** Plain text, with Liquid (default: a text made from the HTML) */
+        text?: string;
+        /** Slug of its brand (default: the default brand of the organization) */
+        brand?: string;
+        /** All files of the template by path, instead of subject and content */
+        files?: {
+          [name: string]: string;
+        };
+      },
+      options?: RequestOptions,
+    ): Promise<Template>;
+    /** Show a template. Permission: `templates:read`. */
+    get(id: string, options?: RequestOptions): Promise<Template>;
+    /** Change a template. Its content changes in its workspace. Permission: `templates:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name of the template */
+        name?: string;
+        /** Slug in sends, unique in the organization */
+        slug?: string;
+        description?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Template>;
+    /** Delete a template with its versions and its history. Messages keep its id and their version. Permission: `templates:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Publish the saved files of a template for sends. Compiles the newest commit. The same commit with the same brand CSS again gives the same version. An archived template comes back. Permission: `templates:write`. */
+    publish(id: string, options?: RequestOptions): Promise<Template>;
+    /** Show the content that a send would have. Byte for byte the subject, preheader, HTML and text of a message with these values from the default sender. Stores nothing. Permission: `templates:read`. */
+    render(
+      id: string,
+      body?: {
+        /** Values for Liquid: the `email.templateData` of a send */
+        data?: {
+          [name: string]: unknown;
+        };
+        /** Slug of another brand */
+        brand?: string;
+        /** Contact whose values fill `contact`; needs contacts:read */
+        contactId?: string;
+        /** Unsubscribe group of the send: `unsubscribe_url` needs one */
+        unsubscribeGroupId?: string;
+        /** Footer of the brand, as in a send */
+        footer?: {
+          enabled: boolean;
+        };
+        /** Render the unsaved workspace, not the published version */
+        draft?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<RenderedTemplate>;
+    /** List the published versions of a template, newest first. Permission: `templates:read`. */
+    listVersions(
+      id: string,
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<TemplateVersion>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Take a template out of use. Sends that name it are refused until it is published again. Permission: `templates:write`. */
+    archive(id: string, options?: RequestOptions): Promise<Template>;
+    /** Copy the saved files of a template to a new one. Permission: `templates:write`. */
+    duplicate(
+      id: string,
+      body?: {
+        /** Name of the copy (default: "NAME (copy)") */
+        name?: string;
+        /** Slug of the copy (default: SLUG-copy, with a number if taken) */
+        slug?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Template>;
+    /** Show the workspace of a template with its files. A workspace is a git repository: `files` are those of the head of main, with the staged ones over them. Permission: `templates:read`. */
+    getWorkspace(id: string, options?: RequestOptions): Promise<TemplateWorkspaceView>;
+    /** Stage files of a template. Sends use them after a save and a publication. Permission: `templates:write`. */
+    stageFiles(
+      id: string,
+      body: {
+        /** Revision that the caller read; another one is a 409 */
+        expectedRevision: string;
+        /** Files by path; null deletes one */
+        files: {
+          [name: string]: string | null;
+        };
+        /** A repeat with the same key gets the same answer, for 24 hours */
+        idempotencyKey: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateWorkspaceView>;
+    /** Save the staged files of a template as a commit. Without staged files it changes nothing. Permission: `templates:write`. */
+    saveWorkspace(
+      id: string,
+      body: {
+        /** Revision that the caller read; another one is a 409 */
+        expectedRevision: string;
+        /** Message of the commit (default: the changed paths) */
+        message?: string;
+        /** A repeat with the same key gets the same answer, for 24 hours */
+        idempotencyKey: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateWorkspaceView>;
+    /** Discard the staged files of a template. Permission: `templates:write`. */
+    discardWorkspace(
+      id: string,
+      body: {
+        /** Revision that the caller read; another one is a 409 */
+        expectedRevision: string;
+        /** A repeat with the same key gets the same answer, for 24 hours */
+        idempotencyKey: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateWorkspaceView>;
+    /** Stage the files of an earlier commit of a template. They replace all staged files. A later save appends a commit: history never changes. Permission: `templates:write`. */
+    restoreCommit(
+      id: string,
+      body: {
+        /** Revision that the caller read; another one is a 409 */
+        expectedRevision: string;
+        /** A commit of the history of main */
+        commit: string;
+        /** A repeat with the same key gets the same answer, for 24 hours */
+        idempotencyKey: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateRestore>;
+    /** List the commits of a template. Newest first. Permission: `templates:read`. */
+    listHistory(
+      id: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<TemplateHistory>;
+    /** Compare two commits of a template, or one with the draft. A diff is cut off at 100 KB of a file and 1 MB in all; a differing part of more than 10,000 lines has none. Permission: `templates:read`. */
+    diffCommits(
+      id: string,
+      query?: {
+        /** Older commit (default: the head of main) */
+        from?: string;
+        /** Newer commit (default: the draft) */
+        to?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateDiff>;
+    /** Download the history of a template as a git bundle. For `git clone FILE`. Up to 32 MB; `git clone` of its URL has no limit. Permission: `templates:read`. */
+    downloadBundle(id: string, options?: RequestOptions): Promise<Response>;
+    /** Take commits of a template from a git bundle. Its main moves ours if it extends it and no staged file is in the way. Else it is pending: its files are merged into the draft, `conflicts` lists those that both changed, and a save makes the merge commit. Permission: `templates:write`. */
+    uploadBundle(
+      id: string,
+      body: BodyInit,
+      options?: RequestOptions,
+    ): Promise<TemplateWorkspaceView>;
+    /** List template families, newest first. Permission: `templates:read`. */
+    listFamilies(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<TemplateFamily>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a template family. Permission: `templates:write`. */
+    createFamily(
+      body: {
+        /** Name of the family */
+        name: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateFamily>;
+    /** Show a template family with its members. Permission: `templates:read`. */
+    getFamily(familyId: string, options?: RequestOptions): Promise<TemplateFamily>;
+    /** Change a template family. Permission: `templates:write`. */
+    updateFamily(
+      familyId: string,
+      body: {
+        /** Name of the family */
+        name?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<TemplateFamily>;
+    /** Delete a template family; its members stay templates. Permission: `templates:delete`. */
+    deleteFamily(
+      familyId: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Add a template to a family. A template is in one family at most: one of another family is a 409 that names it. Permission: `templates:write`. */
+    addFamilyMember(
+      familyId: string,
+      templateId: string,
+      options?: RequestOptions,
+    ): Promise<TemplateFamily>;
+    /** Remove a template from a family; it stays a template. Permission: `templates:write`. */
+    removeFamilyMember(
+      familyId: string,
+      templateId: string,
+      options?: RequestOptions,
+    ): Promise<TemplateFamily>;
+  };
+  readonly contacts: {
+    /** Import contacts from a file. Takes CSV with a header, or JSON Lines; the headers of exports of other services are known. A row updates the contact with its address or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A row of somebody who gets no mail adds a block, for which the key needs `blocks:write` too. A column that speaks of consent without a known meaning is a 422 until `map` gives it one. Importing the same file again changes nothing. Permission: `contacts:write`. */
+    import(
+      body: BodyInit,
+      query?: {
+        /** Count the changes without applying them */
+        dryRun?: boolean | 'true' | 'false';
+        /** Field for a column, as COLUMN=FIELD; several times for several columns */
+        map?: string | Array<string>;
+        /** Id of a double opt-in group: each contact of the file that can get mail is asked to confirm it, unless it was asked before */
+        requireConfirmation?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<ContactImportReport>;
+    /** Export all contacts, the oldest first. Writes CSV, in which a value that a spreadsheet would take for a formula begins with an apostrophe, or one contact on each line as JSON. An import reads both. Permission: `contacts:read`. */
+    export(
+      query?: {
+        format?: 'csv' | 'ndjson';
+      },
+      options?: RequestOptions,
+    ): Promise<Response>;
+    /** List contacts, newest first. Permission: `contacts:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only contacts with this tag */
+        tag?: string;
+        /** Only contacts with this address, in any case of letters */
+        email?: string;
+        /** Only the contact with this id of your own */
+        externalId?: string;
+        /** Only this status */
+        status?: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+        /** Only contacts with a name or first address that begins so; of frequent words, among the newest 5,000 */
+        q?: string;
+        /** Only contacts changed from this time on */
+        updatedSince?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Contact>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a contact. Takes `email` or `identities`. An address of another contact, in any letter case, is a 409 that names the contact. Permission: `contacts:write`. */
+    create(
+      body: {
+        /** Address of the contact: short for one identity */
+        email?: string;
+        /** All addresses; the first gets the mail */
+        identities?: Array<{
+          channel: 'email';
+          identifier: string;
+        }>;
+        /** Name of the contact */
+        name?: string | null;
+        /** Name to show for the contact */
+        displayName?: string | null;
+        /** URL of a picture */
+        avatar?: string | null;
+        /** Status */
+        status?: 'active' | 'archived';
+        /** Your own id of the contact, unique in the organization */
+        externalId?: string | null;
+        profile?: {
+          firstName?: string | null;
+          lastName?: string | null;
+          company?: string | null;
+          jobTitle?: string | null;
+          location?: {
+            country?: string | null;
+            state?: string | null;
+            city?: string | null;
+            timezone?: string | null;
+          } | null;
+          customFields?: {
+            [name: string]: string;
+          } | null;
+          source?: string | null;
+        } | null;
+        preferences?: {
+          preferredChannels?: Array<'email'> | null;
+          language?: string | null;
+          timezone?: string | null;
+          notifications?: {
+            email?: boolean | null;
+            quiet_hours?: {
+              start: string;
+              end: string;
+            } | null;
+          } | null;
+        } | null;
+        /** Tags of the contact */
+        tags?: Array<string>;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        };
+      },
+      options?: RequestOptions,
+    ): Promise<Contact>;
+    /** Show a contact. Permission: `contacts:read`. */
+    get(id: string, options?: RequestOptions): Promise<Contact>;
+    /** Change a contact. Each given field is replaced whole; `status` can be set to `active` and `archived`. Permission: `contacts:write`. */
+    update(
+      id: string,
+      body: {
+        /** Address of the contact: short for one identity */
+        email?: string;
+        /** All addresses; the first gets the mail */
+        identities?: Array<{
+          channel: 'email';
+          identifier: string;
+        }>;
+        /** Name of the contact */
+        name?: string | null;
+        /** Name to show for the contact */
+        displayName?: string | null;
+        /** URL of a picture */
+        avatar?: string | null;
+        /** Status */
+        status?: 'active' | 'archived';
+        /** Your own id of the contact, unique in the organization */
+        externalId?: string | null;
+        profile?: {
+          firstName?: string | null;
+          lastName?: string | null;
+          company?: string | null;
+          jobTitle?: string | null;
+          location?: {
+            country?: string | null;
+            state?: string | null;
+            city?: string | null;
+            timezone?: string | null;
+          } | null;
+          customFields?: {
+            [name: string]: string;
+          } | null;
+          source?: string | null;
+        } | null;
+        preferences?: {
+          preferredChannels?: Array<'email'> | null;
+          language?: string | null;
+          timezone?: string | null;
+          notifications?: {
+            email?: boolean | null;
+            quiet_hours?: {
+              start: string;
+              end: string;
+            } | null;
+          } | null;
+        } | null;
+        /** Tags of the contact */
+        tags?: Array<string>;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        };
+      },
+      options?: RequestOptions,
+    ): Promise<Contact>;
+    /** Add tags to a contact. Permission: `contacts:write`. */
+    addTags(
+      id: string,
+      body: {
+        /** Tags to add or to remove */
+        tags: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<Contact>;
+    /** Remove tags from a contact; missing ones are ignored. Permission: `contacts:write`. */
+    removeTags(
+      id: string,
+      body: {
+        /** Tags to add or to remove */
+        tags: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<Contact>;
+    /** Delete a contact for good. It is removed from the recipients of messages too, whose addresses stay. Its blocks stay. Permission: `contacts:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+  };
+  readonly conversations: {
+    /** List conversations, newest first. Permission: `conversations:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** Only this status */
+        status?: 'active' | 'waiting' | 'resolved' | 'archived';
+        /** Only conversations with this tag */
+        tag?: string;
+        /** Only the conversation with this id of your own */
+        externalId?: string;
+        /** Only conversations with this contact */
+        contactId?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Conversation>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a conversation. A new conversation is `active`. A send with its id as `conversationId` belongs to it, and so does an incoming answer to such a message. The external id of another conversation is a 409 that names it. Permission: `conversations:write`. */
+    create(
+      body: {
+        /** Title of the conversation */
+        title?: string | null;
+        /** Your own id of the conversation, unique in the organization */
+        externalId?: string | null;
+        /** Description of the conversation */
+        description?: string | null;
+        /** Conversation that it continues, which may be deleted later */
+        parentConversationId?: string | null;
+        /** Priority, 0 to 100 */
+        priority?: number;
+        /** Urgency */
+        urgency?: 'low' | 'normal' | 'high' | 'urgent';
+        /** Complexity */
+        complexity?: 'simple' | 'moderate' | 'complex' | null;
+        /** Tags of the conversation */
+        tags?: Array<string>;
+        /** Categories of the conversation */
+        categories?: Array<string>;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        };
+        context?: {
+          customerData?: {
+            [name: string]: string | number | boolean | null;
+          } | null;
+          previousConversations?: Array<string> | null;
+          sessionVariables?: unknown;
+          workflowState?: {
+            currentStep?: string | null;
+            completedSteps?: Array<string> | null;
+            pendingSteps?: Array<string> | null;
+            workflowData?: unknown;
+          } | null;
+        } | null;
+        /** Mark it as internal */
+        isInternal?: boolean;
+        /** Mark it as private */
+        isPrivate?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Show a conversation. Permission: `conversations:read`. */
+    get(id: string, options?: RequestOptions): Promise<Conversation>;
+    /** Change a conversation. Each given field is replaced whole. Permission: `conversations:write`. */
+    update(
+      id: string,
+      body: {
+        /** Title of the conversation */
+        title?: string | null;
+        /** Your own id of the conversation, unique in the organization */
+        externalId?: string | null;
+        /** Description of the conversation */
+        description?: string | null;
+        /** Conversation that it continues, which may be deleted later */
+        parentConversationId?: string | null;
+        /** Priority, 0 to 100 */
+        priority?: number;
+        /** Urgency */
+        urgency?: 'low' | 'normal' | 'high' | 'urgent';
+        /** Complexity */
+        complexity?: 'simple' | 'moderate' | 'complex' | null;
+        /** Tags of the conversation */
+        tags?: Array<string>;
+        /** Categories of the conversation */
+        categories?: Array<string>;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        };
+        context?: {
+          customerData?: {
+            [name: string]: string | number | boolean | null;
+          } | null;
+          previousConversations?: Array<string> | null;
+          sessionVariables?: unknown;
+          workflowState?: {
+            currentStep?: string | null;
+            completedSteps?: Array<string> | null;
+            pendingSteps?: Array<string> | null;
+            workflowData?: unknown;
+          } | null;
+        } | null;
+        /** Mark it as internal */
+        isInternal?: boolean;
+        /** Mark it as private */
+        isPrivate?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Add tags to a conversation. Permission: `conversations:write`. */
+    addTags(
+      id: string,
+      body: {
+        /** Tags to add or to remove */
+        tags: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Remove tags from a conversation; missing ones are ignored. Permission: `conversations:write`. */
+    removeTags(
+      id: string,
+      body: {
+        /** Tags to add or to remove */
+        tags: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Resolve an active or waiting conversation. The next incoming message makes it active again. Permission: `conversations:write`. */
+    resolve(
+      id: string,
+      body?: {
+        /** Reason for the new status */
+        statusReason?: string | null;
+        /** Kind of resolution (default: manual) */
+        resolutionType?: 'automated' | 'manual' | 'abandoned';
+        /** Notes on the resolution */
+        resolutionNotes?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Archive a conversation. Later messages are still counted in it, and leave it archived. Permission: `conversations:write`. */
+    archive(
+      id: string,
+      body?: {
+        /** Reason for the new status */
+        statusReason?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Reopen a resolved or archived conversation. Permission: `conversations:write`. */
+    reopen(
+      id: string,
+      body?: {
+        /** Reason for the new status */
+        statusReason?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Conversation>;
+    /** Delete a conversation for good; its messages stay. Permission: `conversations:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+  };
+  readonly contactGroups: {
+    /** List contact groups, newest first. Permission: `contacts:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ContactGroup>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a contact group. Permission: `contacts:write`. */
+    create(
+      body: {
+        /** Name of the group */
+        name: string;
+        description?: string | null;
+        /** Conditions that make a contact a member; without them, add members */
+        query?: ContactQuery;
+      },
+      options?: RequestOptions,
+    ): Promise<ContactGroup>;
+    /** Show a contact group. Permission: `contacts:read`. */
+    get(id: string, options?: RequestOptions): Promise<ContactGroup>;
+    /** Change a contact group. Permission: `contacts:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name of the group */
+        name?: string;
+        description?: string | null;
+        /** Conditions of a group by query */
+        query?: ContactQuery;
+      },
+      options?: RequestOptions,
+    ): Promise<ContactGroup>;
+    /** Delete a contact group; its members stay contacts. Permission: `contacts:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** List the contacts of a group, newest first. Permission: `contacts:read`. */
+    listMembers(
+      id: string,
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Contact>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Add contacts to a group. Takes up to 10,000; existing members stay. If one of them does not exist, none is added. A group by query takes none (409). Permission: `contacts:write`. */
+    addMembers(
+      id: string,
+      body: {
+        /** Ids of contacts, at most 10,000 */
+        contactIds: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<ContactGroup>;
+    /** Remove contacts from a group; others are ignored. Permission: `contacts:write`. */
+    removeMembers(
+      id: string,
+      body: {
+        /** Ids of contacts, at most 10,000 */
+        contactIds: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<ContactGroup>;
+  };
+  readonly campaigns: {
+    /** List campaigns, newest first. Permission: `campaigns:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Campaign>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a campaign. Nothing is sent before a run. The content is checked as that of a send; `warnings` has what a run would be refused for. Permission: `campaigns:write`. */
+    create(
+      body: {
+        /** Name, for people */
+        name: string;
+        channel?: 'email';
+        email: {
+          /** With Liquid, it is filled for each contact: `{{ contact.firstName }}` */
+          subject?: string;
+          /** With Liquid, it is filled for each contact: `{{ contact.firstName }}` */
+          html?: string;
+          /** Default for HTML: a text made from it. With Liquid, it is filled too */
+          text?: string;
+          templateId?: string;
+          templateSlug?: string;
+          /** Values that all recipients share */
+          templateData?: {
+            [name: string]: unknown;
+          };
+          replyTo?: Array<string>;
+          attachments?: Array<{
+            filename: string;
+            /** The file, base64 (RFC 4648 section 4) */
+            content: string;
+            /** Media type; default: by the file name */
+            contentType?: string;
+            contentId?: string;
+          }>;
+          unsubscribeGroupId?: string;
+          /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
+          tracking?: {
+            opens?: boolean;
+            clicks?: boolean;
+          };
+          /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
+          footer?: {
+            enabled: boolean;
+          };
+          inReplyToMessageId?: string;
+          priority?: 'high' | 'normal' | 'low';
+        };
+        from?: {
+          email: string;
+          name?: string;
+        } | null;
+        audience: {
+          /** Contacts with any of these tags, at most 100 */
+          includeTags?: Array<string>;
+          /** None of the contacts with any of these tags */
+          excludeTags?: Array<string>;
+          /** These contacts too, at most 10,000 */
+          contactIds?: Array<string>;
+          /** The members of these groups of contacts too, at most 100 */
+          groupIds?: Array<string>;
+        };
+        conversationId?: string | null;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        } | null;
+        /** Allow tags and groups without an unsubscribe group: mail that everybody must get */
+        transactional?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<Campaign>;
+    /** Show a campaign. Permission: `campaigns:read`. */
+    get(id: string, options?: RequestOptions): Promise<Campaign>;
+    /** Change a campaign. A run keeps the content and the audience that it began with. Permission: `campaigns:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name, for people */
+        name?: string;
+        /** Replaces the whole content */
+        email?: {
+          /** With Liquid, it is filled for each contact: `{{ contact.firstName }}` */
+          subject?: string;
+          /** With Liquid, it is filled for each contact: `{{ contact.firstName }}` */
+          html?: string;
+          /** Default for HTML: a text made from it. With Liquid, it is filled too */
+          text?: string;
+          templateId?: string;
+          templateSlug?: string;
+          /** Values that all recipients share */
+          templateData?: {
+            [name: string]: unknown;
+          };
+          replyTo?: Array<string>;
+          attachments?: Array<{
+            filename: string;
+            /** The file, base64 (RFC 4648 section 4) */
+            content: string;
+            /** Media type; default: by the file name */
+            contentType?: string;
+            contentId?: string;
+          }>;
+          unsubscribeGroupId?: string;
+          /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
+          tracking?: {
+            opens?: boolean;
+            clicks?: boolean;
+          };
+          /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
+          footer?: {
+            enabled: boolean;
+          };
+          inReplyToMessageId?: string;
+          priority?: 'high' | 'normal' | 'low';
+        };
+        from?: {
+          email: string;
+          name?: string;
+        } | null;
+        /** Replaces the whole audience */
+        audience?: {
+          /** Contacts with any of these tags, at most 100 */
+          includeTags?: Array<string>;
+          /** None of the contacts with any of these tags */
+          excludeTags?: Array<string>;
+          /** These contacts too, at most 10,000 */
+          contactIds?: Array<string>;
+          /** The members of these groups of contacts too, at most 100 */
+          groupIds?: Array<string>;
+        };
+        conversationId?: string | null;
+        metadata?: {
+          [name: string]: string | number | boolean | null;
+        } | null;
+        /** Allow tags and groups without an unsubscribe group: mail that everybody must get */
+        transactional?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<Campaign>;
+    /** Delete a campaign with its runs; messages stay. 409 while a run is scheduled, running, paused or held. Permission: `campaigns:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Copy a campaign without its runs. Permission: `campaigns:write`. */
+    duplicate(
+      id: string,
+      body?: {
+        /** Name of the copy (default: "NAME (copy)") */
+        name?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Campaign>;
+    /** Count the contacts of a campaign by fate, and the time of a run. At the pace of plan, daily quota and warming. Mail that others send meanwhile is not known. Permission: `campaigns:read`. */
+    estimate(
+      id: string,
+      query?: {
+        /** Time of the start, ISO 8601 with an offset (default: now) */
+        scheduledFor?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignEstimate>;
+    /** Show the mail of a campaign as a contact would get it. Without the links of its recipient. Stores nothing. Permission: `campaigns:read`. */
+    render(
+      id: string,
+      body: {
+        /** Contact whose values fill the mail; needs contacts:read */
+        contactId: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignPreview>;
+    /** Send the mail of a campaign to a few addresses. The subject begins with `[Test]`. The mails are ordinary messages: they draw on rate and quota, and are in no run. One result for each address, in order. Permission: `campaigns:run`. */
+    test(
+      id: string,
+      body: {
+        /** Address; one of a contact gets its values */
+        to: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<Array<BatchResult>>;
+    /** Send a campaign to its audience, now or later. The run is `scheduled` until its time, and then `running`. When it starts it takes snapshots of content and audience: later changes do not reach it. Each contact gets one message at most. A repeat with the same `idempotencyKey` returns the original run. Permission: `campaigns:run`. */
+    createRun(
+      id: string,
+      body?: {
+        /** Time of the start: not past, and within a year (default: now) */
+        scheduledFor?: unknown;
+        /** Repeating a request with the same key returns the original run */
+        idempotencyKey?: string | null;
+        /** Leave out contacts of earlier runs of the campaign */
+        onlyNew?: boolean;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignRun>;
+    /** List the runs of a campaign, newest first. Permission: `campaigns:read`. */
+    listRuns(
+      id: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<CampaignRunSummary>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Show a run with its counts and its snapshots. Permission: `campaigns:read`. */
+    getRun(id: string, runId: string, options?: RequestOptions): Promise<CampaignRun>;
+    /** Pause a running run. What is queued waits too (`waitReason: campaign-paused`). Permission: `campaigns:run`. */
+    pauseRun(
+      id: string,
+      runId: string,
+      body?: {
+        /** Reason, for the audit */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignRun>;
+    /** Let a paused or held run go on. A held run needs a `note`. One that had not started is `scheduled` again. Permission: `campaigns:run`. */
+    resumeRun(
+      id: string,
+      runId: string,
+      body?: {
+        /** Findings of the review, for the audit; a held run needs them */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignRun>;
+    /** End a run for good. What has not left is cancelled; what has left stays. Permission: `campaigns:run`. */
+    cancelRun(
+      id: string,
+      runId: string,
+      body?: {
+        /** Reason, for the audit */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignRun>;
+    /** Make a run to the contacts that failed in an ended run. Those for whom no message could be made, and those whose message failed; never bounced or complained ones, nor those of another retry of the run. It has the content of the campaign as it is now. Permission: `campaigns:run`. */
+    retryRun(
+      id: string,
+      runId: string,
+      body?: {
+        /** Repeating a request with the same key returns the original run */
+        idempotencyKey?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<CampaignRun>;
+    /** List the contacts that a run has judged, by contact id. Permission: `campaigns:read`. */
+    listRunRecipients(
+      id: string,
+      runId: string,
+      query?: {
+        /** Only contacts with this outcome */
+        outcome?: 'dispatched' | 'failed' | 'skipped';
+        /** Only contacts that failed or were skipped for this reason */
+        reason?: string;
+        /** Only contacts whose message has this status now */
+        status?:
+          | 'pending'
+          | 'scheduled'
+          | 'queued'
+          | 'processing'
+          | 'sent'
+          | 'delivered'
+          | 'read'
+          | 'failed'
+          | 'bounced'
+          | 'complained';
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<RunRecipient>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+  };
+  readonly extensions: {
+    /** List the extensions of the organization and the public ones, newest first. Permission: `extensions:read`. */
+    list(
+      query?: {
+        /** Only extensions created after this time */
+        after?: string;
+        /** Only extensions created before this time */
+        before?: string;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Extension>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Create an extension. A program that its maker runs elsewhere: no code of it runs in the daemon. It can be installed once it has a version. Permission: `extensions:write`. */
+    create(
+      body: {
+        /** Slug, unique in the organization */
+        name: string;
+        displayName?: string | null;
+        description?: string | null;
+        /** Way of its events: posts to a webhook, or the stream that a program reads */
+        runtime?: 'webhook' | 'hosted';
+      },
+      options?: RequestOptions,
+    ): Promise<Extension>;
+    /** Show an extension. Permission: `extensions:read`. */
+    get(id: string, options?: RequestOptions): Promise<Extension>;
+    /** Change the texts of an extension. Its name stays, and so do the grants of its versions. Permission: `extensions:write`. */
+    update(
+      id: string,
+      body: {
+        displayName?: string | null;
+        description?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Extension>;
+    /** Delete an extension with its versions. A 409 while it is installed in any organization. Permission: `extensions:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** List the versions of an extension, newest first. Permission: `extensions:read`. */
+    listVersions(
+      id: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ListedExtensionVersion>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Publish a version of an extension. It never changes afterwards. `permissions` and `events` are what it asks for, each by its name, without wildcards. Installations keep their version until a person upgrades them. Permission: `extensions:write`. */
+    publishVersion(
+      id: string,
+      body: {
+        /** Semantic version (SemVer 2.0.0), such as 1.4.0 */
+        version: string;
+        /** Permission that it asks for, such as mailboxes:read */
+        permissions: Array<string>;
+        /** Kind of event that it asks for, such as mailbox.message.received */
+        events: Array<string>;
+        /** Send mode that it can work with: none, approval or send */
+        sendModes: Array<'none' | 'approval' | 'send'>;
+        /** Default: the runtime of the extension */
+        runtime?: 'webhook' | 'hosted';
+        /** What is new in it */
+        changelog?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<ExtensionVersion>;
+    /** Show a version by its number or its id. Permission: `extensions:read`. */
+    getVersion(id: string, version: string, options?: RequestOptions): Promise<ExtensionVersion>;
+    /** Stop offering a version. Its installations keep it. Nobody installs it or upgrades to it any more. Permission: `extensions:write`. */
+    withdrawVersion(
+      id: string,
+      version: string,
+      options?: RequestOptions,
+    ): Promise<ExtensionVersion>;
+  };
+  readonly extensionInstallations: {
+    /** List the installations of extensions, newest first. Permission: `extensions:read`. */
+    list(
+      query?: {
+        /** Only installations with this status */
+        status?: 'active' | 'failing' | 'disabled';
+        /** Only those of this extension */
+        extensionId?: string;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ExtensionInstallation>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+    /** Install an extension with exactly the accepted grants. `acceptPermissions` must list the grants of the version, no more and no less. What the caller may not do itself it cannot grant. A scope binds the installation to the paths under its mailboxes. Only this answer has the key, and the secret of the webhook. Permission: `extensions:write`. */
+    create(
+      body: {
+        /** The extension to install */
+        extensionId: string;
+        /** Version, such as 1.4.0, or its id (default: the latest) */
+        version?: string | null;
+        sendMode?: 'none' | 'approval' | 'send' | null;
+        scope?: {
+          mailboxIds?: Array<string>;
+          namespaceId?: string | null;
+        } | null;
+        webhookUrl?: string | null;
+        /** Exactly the grants of the version: permission:mailboxes:read, event:… */
+        acceptPermissions: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<InstalledExtension>;
+    /** Show the calling installation. Each installation may read itself, without a permission. 404 for other keys. Permission: `extensions:read`. */
+    getOwn(options?: RequestOptions): Promise<ExtensionInstallation>;
+    /** Show an installation of an extension. Permission: `extensions:read`. */
+    get(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
+    /** Change send mode, scope or webhook of an installation. Its grants change by an upgrade alone. Permission: `extensions:write`. */
+    update(
+      id: string,
+      body: {
+        /** none: it never sends; approval: a person approves its mail; send: it sends at once */
+        sendMode?: 'none' | 'approval' | 'send';
+        scope?: {
+          mailboxIds?: Array<string>;
+          namespaceId?: string | null;
+        } | null;
+        /** URL that its events are posted to; only for the runtime webhook */
+        webhookUrl?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<ExtensionInstallation>;
+    /** Uninstall an extension. Its key and its webhook end for good, with what waits there, and its proposals expire. Permission: `extensions:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Disable an installation at once. Its key is refused and its streams end. Posts to its webhook wait, and nothing new is queued for it. Permission: `extensions:write`. */
+    disable(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
+    /** Enable an installation with all that it had. Also one whose webhook was disabled for its failures. Permission: `extensions:write`. */
+    enable(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
+    /** Replace the key of an installation, and the secret of its webhook. The old key ends at once. Both secrets sign for 24 hours. Permission: `extensions:write`. */
+    rotateExtensionCredentials(id: string, options?: RequestOptions): Promise<InstalledExtension>;
+    /** Change the version of an installation in place. Only a person may, and `acceptPermissions` must list exactly the grants that are new. An older version rolls back. Credentials, owner, scope, send mode and status stay. With `dryRun` nothing changes. Permission: `extensions:write`. */
+    upgrade(
+      id: string,
+      body?: {
+        /** Version, such as 1.4.0, or its id (default: the latest); an older one rolls back */
+        version?: string | null;
+        /** Exactly the grants that the version adds; left out: none */
+        acceptPermissions?: Array<string> | null;
+        /** Show the difference and change nothing */
+        dryRun?: boolean | null;
+        /** Refuse the upgrade unless this version is installed now */
+        expectedVersion?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<ExtensionUpgrade>;
+    /** List the upgrades and rollbacks of an installation, newest first. They are kept for good, also after the installation was deleted. Permission: `extensions:read`. */
+    listInstallationVersionChanges(
+      id: string,
+      query?: {
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<InstallationVersionChange>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+  };
+  readonly events: {
+    /** List the events of the organization. Lists the newest first, or the oldest first with `order`. `GET /v1/events/stream`, with the same filters, sends events as they happen, as server-sent events: `id` is the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` header continues behind that event; `since` begins in the past. A comment is sent every 15 seconds. A key bound to mailboxes gets the events of its own there, with `mailboxes:read`; `GET /v1/mailboxes/{id}/events/stream` sends those of one mailbox. Permission: `webhooks:read`. */
+    list(
+      query?: {
+        /** Only events of this kind */
+        type?:
+          | 'message.accepted'
+          | 'message.scheduled'
+          | 'message.deferred'
+          | 'message.sent'
+          | 'message.delivered'
+          | 'message.opened'
+          | 'message.clicked'
+          | 'message.bounced'
+          | 'message.complained'
+          | 'message.failed'
+          | 'message.cancelled'
+          | 'message.unsubscribed'
+          | 'mailbox.created'
+          | 'mailbox.updated'
+          | 'mailbox.paused'
+          | 'mailbox.resumed'
+          | 'mailbox.deleted'
+          | 'mailbox.message.received'
+          | 'mailbox.message.sent'
+          | 'mailbox.action.proposed'
+          | 'mailbox.action.approved'
+          | 'mailbox.action.rejected'
+          | 'domain.verified'
+          | 'domain.failing'
+          | 'domain.failed'
+          | 'domain.held'
+          | 'domain.resumed'
+          | 'sender.verified'
+          | 'workspace.warning'
+          | 'workspace.paused'
+          | 'workspace.resumed'
+          | 'contact.created'
+          | 'contact.updated'
+          | 'contact.deleted'
+          | 'contact.imported'
+          | 'contact.unsubscribed'
+          | 'conversation.created'
+          | 'conversation.updated'
+          | 'template.published'
+          | 'warming.held'
+          | 'warming.completed'
+          | 'campaign.run.started'
+          | 'campaign.run.completed'
+          | 'campaign.run.held'
+          | 'campaign.run.failed'
+          | 'extension.installation.created'
+          | 'extension.installation.upgraded'
+          | 'extension.installation.disabled'
+          | 'service.finding'
+          | 'webhook.disabled'
+          | 'webhook.test';
+        /** Only events of the message, or other resource, with this id */
+        subject?: string;
+        /** Only events from this time on */
+        since?: string;
+        /** Order of the list */
+        order?: 'newest' | 'oldest';
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Event>;
+      /** Null on the last page; a page before may be short, or empty */
+      nextCursor: string | null;
+    }>;
+    /** List the kinds of events, each with the schema of its data and a sample. Permission: `webhooks:read`. */
+    listKinds(options?: RequestOptions): Promise<{
+      items: Array<EventKind>;
+    }>;
+    /** Follows the events; goes on after a cut. */
+    stream(options?: StreamOptions): AsyncIterable<StreamedEvent>;
+  };
+  readonly webhooks: {
+    /** List webhooks, newest first. Without those of installations, which `GET /v1/webhooks/{id}` shows. Permission: `webhooks:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<Webhook>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a webhook. Posts are signed by the Standard Webhooks scheme, with `secret`, which is shown only this once. Private addresses are refused unless the configuration allows them. Permission: `webhooks:write`. */
+    create(
+      body: {
+        name?: string | null;
+        /** URL that receives the events: http:// or https:// */
+        url: string;
+        /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
+        events: Array<string>;
+        channels?: Array<'email'>;
+        headers?: {
+          [name: string]: string;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Webhook>;
+    /** Show a webhook. Permission: `webhooks:read`. */
+    get(id: string, options?: RequestOptions): Promise<Webhook>;
+    /** Change a webhook. A disabled webhook gets no events; enabled again, it starts without a backlog. Permission: `webhooks:write`. */
+    update(
+      id: string,
+      body: {
+        name?: string | null;
+        /** URL that receives the events: http:// or https:// */
+        url?: string;
+        /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
+        events?: Array<string>;
+        channels?: Array<'email'>;
+        headers?: {
+          [name: string]: string;
+        } | null;
+        /** A disabled webhook gets no events, and its waiting deliveries are cancelled */
+        status?: 'active' | 'disabled';
+      },
+      options?: RequestOptions,
+    ): Promise<Webhook>;
+    /** Delete a webhook. Deletes its waiting deliveries, its history and its statistics too. The one of an installation goes with that. Permission: `webhooks:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Replace the secret of a webhook. The new secret is in `secret`, only this once. Old and new both sign each post for 24 hours. Permission: `webhooks:write`. */
+    rotateSecret(id: string, options?: RequestOptions): Promise<Webhook>;
+    /** Post a test event to a webhook. Publishes a `webhook.test` event with your `data`, which is delivered and retried like any other. Permission: `webhooks:write`. */
+    test(
+      id: string,
+      body?: {
+        /** The `data` of the event; default: an empty object */
+        data?: {
+          [name: string]: unknown;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<WebhookTest>;
+    /** Count the deliveries of a webhook by day. Permission: `webhooks:read`. */
+    getStats(
+      id: string,
+      query?: {
+        /** Days, today included: 7, 30 (default) or 90 */
+        period?: 7 | 30 | 90;
+      },
+      options?: RequestOptions,
+    ): Promise<WebhookStats>;
+    /** List the deliveries of a webhook, newest first. Permission: `webhooks:read`. */
+    listDeliveries(
+      id: string,
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+        status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+        eventType?:
+          | 'message.accepted'
+          | 'message.scheduled'
+          | 'message.deferred'
+          | 'message.sent'
+          | 'message.delivered'
+          | 'message.opened'
+          | 'message.clicked'
+          | 'message.bounced'
+          | 'message.complained'
+          | 'message.failed'
+          | 'message.cancelled'
+          | 'message.unsubscribed'
+          | 'mailbox.created'
+          | 'mailbox.updated'
+          | 'mailbox.paused'
+          | 'mailbox.resumed'
+          | 'mailbox.deleted'
+          | 'mailbox.message.received'
+          | 'mailbox.message.sent'
+          | 'mailbox.action.proposed'
+          | 'mailbox.action.approved'
+          | 'mailbox.action.rejected'
+          | 'domain.verified'
+          | 'domain.failing'
+          | 'domain.failed'
+          | 'domain.held'
+          | 'domain.resumed'
+          | 'sender.verified'
+          | 'workspace.warning'
+          | 'workspace.paused'
+          | 'workspace.resumed'
+          | 'contact.created'
+          | 'contact.updated'
+          | 'contact.deleted'
+          | 'contact.imported'
+          | 'contact.unsubscribed'
+          | 'conversation.created'
+          | 'conversation.updated'
+          | 'template.published'
+          | 'warming.held'
+          | 'warming.completed'
+          | 'campaign.run.started'
+          | 'campaign.run.completed'
+          | 'campaign.run.held'
+          | 'campaign.run.failed'
+          | 'extension.installation.created'
+          | 'extension.installation.upgraded'
+          | 'extension.installation.disabled'
+          | 'service.finding'
+          | 'webhook.disabled'
+          | 'webhook.test';
+        /** Only deliveries created from this time on */
+        since?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<WebhookDelivery>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Show a delivery of a webhook with its attempts. Permission: `webhooks:read`. */
+    getDelivery(
+      id: string,
+      deliveryId: string,
+      options?: RequestOptions,
+    ): Promise<WebhookDeliveryWithAttempts>;
+    /** Retry a delivery of a webhook now. Waits for the answer. The automatic attempts stay as planned. Permission: `webhooks:write`. */
+    redeliver(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookRedelivery>;
+    /** Post logged events again. Creates new deliveries of past events, under their old `webhook-id`, behind new events. The oldest 10,000 at most, less the pending ones; one replay at a time. Permission: `webhooks:write`. */
+    replay(
+      id: string,
+      body?: {
+        /** Only events whose delivery to this endpoint has this status */
+        status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+        /** Only events from this time on */
+        since?: string;
+        /** Only events before this time; default: now */
+        until?: string;
+        /** Only these kinds; default: those of the endpoint */
+        events?: Array<string>;
+      },
+      options?: RequestOptions,
+    ): Promise<WebhookReplay>;
+  };
+  readonly apiKeys: {
+    /** List API keys, newest first. Permission: `keys:read`. */
+    list(
+      query?: {
+        /** Page number, from 1 */
+        page?: number;
+        /** Items per page, at most 100 */
+        limit?: number;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<ApiKey>;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create an API key. The plaintext is in `key`, only this once. A key cannot create a key with more rights than its own. Permission: `keys:write`. */
+    create(
+      body: {
+        name?: string | null;
+        description?: string | null;
+        /** Role (default, without permissions: developer) */
+        role?: 'owner' | 'admin' | 'developer' | 'sender' | 'viewer';
+        /** Resource to actions, such as {"messages": ["send", "read"]}; "*" is any */
+        permissions?: {
+          [name: string]: Array<string>;
+        };
+        /** Holder of the key; some operations need a person */
+        owner?: 'person' | 'service';
+        /** A test key reaches only simulator addresses and local mailboxes */
+        mode?: 'live' | 'test';
+        /** Time at which the key expires, ISO 8601 */
+        expiresAt?: string | null;
+        constraints?: {
+          /** From addresses allowed for its mail, besides those in `domains` */
+          senders?: Array<string>;
+          /** Domains allowed in the From of its mail; subdomains are separate */
+          domains?: Array<string>;
+          /** IP addresses and CIDR ranges from which it may be used */
+          ipRanges?: Array<string>;
+          /** Mailboxes under which it reaches paths, and no others */
+          mailboxIds?: Array<string>;
+          /** Namespace of the mailboxes under which it reaches paths, and no others */
+          namespaceId?: string;
+        } | null;
+        /** Mail from its mailboxes goes at once, or once a person approves it */
+        sendMode?: 'send' | 'approval';
+      },
+      options?: RequestOptions,
+    ): Promise<ApiKey>;
+    /** Show an API key. Permission: `keys:read`. */
+    get(id: string, options?: RequestOptions): Promise<ApiKey>;
+    /** Change the name, description or constraints of an API key. A key can change only the constraints of a key that it could create, with the old and the new constraints. They hold in every daemon within a second. Permission: `keys:write`. */
+    update(
+      id: string,
+      body: {
+        name?: string | null;
+        description?: string | null;
+        /** Replaces the constraints of the key; null removes them */
+        constraints?: {
+          /** From addresses allowed for its mail, besides those in `domains` */
+          senders?: Array<string>;
+          /** Domains allowed in the From of its mail; subdomains are separate */
+          domains?: Array<string>;
+          /** IP addresses and CIDR ranges from which it may be used */
+          ipRanges?: Array<string>;
+          /** Mailboxes under which it reaches paths, and no others */
+          mailboxIds?: Array<string>;
+          /** Namespace of the mailboxes under which it reaches paths, and no others */
+          namespaceId?: string;
+        } | null;
+      },
+      options?: RequestOptions,
+    ): Promise<ApiKey>;
+    /** Revoke an API key. Every daemon refuses the key within a second. Revoking it again succeeds. Permission: `keys:delete`. */
+    revoke(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      success: boolean;
+      message: string;
+    }>;
+    /** Replace an API key. Creates a new key with the same owner, name, permissions and constraints; its plaintext is in `key`. The old key is deactivated; with `graceSeconds` it expires after that time. A revoked, expired or already replaced key is refused. Permission: `keys:write`. */
+    rotate(
+      id: string,
+      body?: {
+        /** Seconds for which the old key stays valid beside the new one (default: 0) */
+        graceSeconds?: number;
+      },
+      options?: RequestOptions,
+    ): Promise<ApiKey>;
+  };
+  readonly organizations: {
+    /** Show the organization of the key. Permission: `organization:read`. */
+    getCurrent(options?: RequestOptions): Promise<Organization>;
+    /** Reapply for the email onboarding review. An owner or admin can reapply after a rejection: the review is pending again, with the next generation. `expectedGeneration` is the `onboarding.generation` that was read; a 409 means that the generation has changed, or that the organization is not rejected. Permission: `organization:write`. */
+    reapplyForOnboardingReview(
+      body: {
+        /** Generation of the onboarding; another one is a conflict */
+        expectedGeneration: number;
+        /** Note for the reviewer */
+        note?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<Organization>;
+    /** Show the emails sent in a month and their cost. Permission: `organization:read`. */
+    getUsage(
+      query?: {
+        /** Month (UTC) as `YYYY-MM` (default: `current`) */
+        period?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<Usage>;
+  };
+  readonly audit: {
+    /** List the changes to an organization, newest first. Lists changes to the organization, its keys, webhooks, domains, senders, blocks and mailboxes, by keys, by the operator and by the service itself. Permission: `organization:read`. */
+    list(
+      query?: {
+        /** Only this kind of change */
+        action?:
+          | 'action.approved'
+          | 'action.rejected'
+          | 'block.created'
+          | 'block.deleted'
+          | 'block.imported'
+          | 'brand.created'
+          | 'brand.deleted'
+          | 'brand.updated'
+          | 'campaign-run.cancelled'
+          | 'campaign-run.completed'
+          | 'campaign-run.created'
+          | 'campaign-run.deleted'
+          | 'campaign-run.failed'
+          | 'campaign-run.held'
+          | 'campaign-run.paused'
+          | 'campaign-run.resumed'
+          | 'campaign-run.started'
+          | 'campaign-run.updated'
+          | 'campaign.created'
+          | 'campaign.deleted'
+          | 'campaign.updated'
+          | 'contact-group.created'
+          | 'contact-group.deleted'
+          | 'contact-group.updated'
+          | 'contact.created'
+          | 'contact.deleted'
+          | 'contact.imported'
+          | 'contact.updated'
+          | 'conversation.archived'
+          | 'conversation.created'
+          | 'conversation.deleted'
+          | 'conversation.reopened'
+          | 'conversation.resolved'
+          | 'conversation.updated'
+          | 'domain.added'
+          | 'domain.catch-all-disabled'
+          | 'domain.catch-all-enabled'
+          | 'domain.deleted'
+          | 'domain.dkim-imported'
+          | 'domain.dkim-rotated'
+          | 'domain.resumed'
+          | 'domain.verified-by-force'
+          | 'draft.created'
+          | 'draft.deleted'
+          | 'draft.updated'
+          | 'extension-installation.created'
+          | 'extension-installation.deleted'
+          | 'extension-installation.disabled'
+          | 'extension-installation.enabled'
+          | 'extension-installation.rotated'
+          | 'extension-installation.updated'
+          | 'extension-installation.upgraded'
+          | 'extension-version.created'
+          | 'extension-version.deleted'
+          | 'extension-version.updated'
+          | 'extension-version.withdrawn'
+          | 'extension.created'
+          | 'extension.deleted'
+          | 'extension.published'
+          | 'extension.updated'
+          | 'key.created'
+          | 'key.revoked'
+          | 'key.rotated'
+          | 'key.updated'
+          | 'mailbox.created'
+          | 'mailbox.deleted'
+          | 'mailbox.paused'
+          | 'mailbox.resumed'
+          | 'mailbox.updated'
+          | 'message.cancelled'
+          | 'message.deleted'
+          | 'namespace.created'
+          | 'note.created'
+          | 'note.deleted'
+          | 'note.updated'
+          | 'organization.created'
+          | 'organization.onboarding-approved'
+          | 'organization.onboarding-reapplied'
+          | 'organization.onboarding-rejected'
+          | 'organization.paused'
+          | 'organization.resumed'
+          | 'organization.updated'
+          | 'queue.dropped'
+          | 'queue.flushed'
+          | 'queue.held'
+          | 'queue.released'
+          | 'queue.retried'
+          | 'sender.created'
+          | 'sender.deleted'
+          | 'sender.proof-mailed'
+          | 'sender.updated'
+          | 'sender.verified'
+          | 'template-family.created'
+          | 'template-family.deleted'
+          | 'template-family.updated'
+          | 'template.archived'
+          | 'template.bundled'
+          | 'template.created'
+          | 'template.deleted'
+          | 'template.discarded'
+          | 'template.published'
+          | 'template.pushed'
+          | 'template.restored'
+          | 'template.saved'
+          | 'template.staged'
+          | 'template.updated'
+          | 'thread.deleted'
+          | 'thread.updated'
+          | 'tracking.disabled'
+          | 'tracking.enabled'
+          | 'unsubscribe-group.confirmed'
+          | 'unsubscribe-group.created'
+          | 'unsubscribe-group.deleted'
+          | 'unsubscribe-group.updated'
+          | 'warming.cancelled'
+          | 'warming.completed'
+          | 'warming.held'
+          | 'warming.paused'
+          | 'warming.resumed'
+          | 'warming.started'
+          | 'webhook.created'
+          | 'webhook.deleted'
+          | 'webhook.disabled'
+          | 'webhook.secret-rotated'
+          | 'webhook.updated';
+        /** Only changes to the resource with this id */
+        resource?: string;
+        /** Only changes from this time on */
+        since?: string;
+        /** Items per page, at most 100 */
+        limit?: number;
+        /** `nextCursor` of the page before, with the same filters */
+        cursor?: string;
+      },
+      options?: RequestOptions,
+    ): List<{
+      items: Array<AuditEntry>;
+      /** Null on the last page */
+      nextCursor: string | null;
+    }>;
+  };
+  readonly analytics: {
+    /** Show the results of the messages of a time range. `sent` counts the messages accepted in the range. Rates are over attempted mail, each recipient by itself: a waiting message does not count. Permission: `analytics:read`. */
+    getChannelStats(
+      query?: {
+        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+        startDate?: string | null;
+        /** The last day (included whole), or an instant. Default: now */
+        endDate?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<ChannelStats>;
+    /** Show the mail of a range by day or hour. Permission: `analytics:read`. */
+    getTimeseries(
+      query?: {
+        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+        startDate?: string | null;
+        /** The last day (included whole), or an instant. Default: now */
+        endDate?: string | null;
+        /** At most 366 days, or 31 days by the hour */
+        interval?: 'day' | 'hour';
+      },
+      options?: RequestOptions,
+    ): Promise<Timeseries>;
+  };
+}

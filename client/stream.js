@@ -1,0 +1,109 @@
+// Server-sent events (HTML Living Standard, 9.2): a parser for chunks of any size, and a stream that goes on after a cut.
+import { pause, SvcError } from './http.js';
+
+const longestEvent = 1_000_000;
+const firstPauseMs = 500;
+
+/** Splits text into events, however it is cut into pieces. */
+export class EventParser {
+  #text = '';
+  #data = [];
+  #id = null;
+
+  /** Takes a piece of the stream; returns the events that it completes, as `{ id, data }`. */
+  push(piece) {
+    this.#text += piece;
+    const events = [];
+    for (;;) {
+      // A CR at the end may be half of a CRLF.
+      const end = this.#text.search(/\r\n|\n|\r(?!$)/);
+      if (end < 0) break;
+      const line = this.#text.slice(0, end);
+      this.#text = this.#text.slice(end + (this.#text.startsWith('\r\n', end) ? 2 : 1));
+      const event = this.#line(line);
+      if (event) events.push(event);
+    }
+    if (this.#text.length > longestEvent) throw new RangeError('a line of the stream is too long');
+    return events;
+  }
+
+  #line(line) {
+    if (line === '') {
+      const event = this.#data.length > 0 ? { id: this.#id, data: this.#data.join('\n') } : null;
+      this.#data = [];
+      return event;
+    }
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') this.#data.push(value);
+    if (field === 'id' && !value.includes('\0')) this.#id = value;
+    return null;
+  }
+}
+
+/**
+ * Yields the events of a path. After a cut it goes on after the last one, so that none is lost or given twice. Ends by the
+ * signal of the options.
+ * @throws SvcError for a refusal, such as 401
+ */
+export async function* follow(
+  http,
+  { path, query },
+  { lastEventId = null, signal, ...options } = {},
+) {
+  let last = lastEventId;
+  const longest = options.maxDelayMs ?? http.options.maxDelayMs;
+  let waitMs = Math.min(firstPauseMs, longest);
+  while (!signal?.aborted) {
+    try {
+      const headers = {
+        accept: 'text/event-stream',
+        ...(last !== null && { 'last-event-id': last }),
+      };
+      const request = { method: 'GET', path, query, headers, isSafe: true };
+      const answer = await http.ask(request, { ...options, signal });
+      const type = answer.headers.get('content-type') ?? '';
+      if (!type.startsWith('text/event-stream')) {
+        const message = `The server answered ${type}, not a stream of events`;
+        throw new SvcError({ _tag: 'UnexpectedAnswerError', message }, { status: answer.status });
+      }
+      for await (const event of eventsOf(answer, signal)) {
+        waitMs = Math.min(firstPauseMs, longest);
+        if (event.id !== null) last = event.id;
+        yield JSON.parse(event.data);
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (!isCut(error)) throw error;
+    }
+    if (signal?.aborted) return;
+    await pause(waitMs, signal);
+    waitMs = Math.min(longest, waitMs * 2);
+  }
+}
+
+/** Tells a cut connection from a refusal and from a fault of the caller's own loop. */
+function isCut(error) {
+  return error instanceof SvcError && ['ConnectionError', 'TimeoutError'].includes(error._tag);
+}
+
+async function* eventsOf(answer, signal) {
+  const parser = new EventParser();
+  const decoder = new TextDecoder();
+  const reader = answer.body.getReader();
+  const stop = () => void reader.cancel().catch(() => {});
+  signal?.addEventListener('abort', stop);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause) => {
+        throw new SvcError({ _tag: 'ConnectionError', message: 'The stream was cut' }, { cause });
+      });
+      if (done) return;
+      yield* parser.push(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    stop();
+  }
+}

@@ -1,0 +1,114 @@
+// The typed client: equal to the routes, its suite for plain Node, and docs/client.md against a daemon.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Svc } from '../../client/index.js';
+import { routes } from '../../daemon/http/routes.ts';
+import { operationNames } from '../../src/core/api/operation-name.ts';
+import { readMarkdown } from '../docs/markdown.ts';
+import { repository } from '../support/cli.ts';
+import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { formatted, written } from './write.ts';
+
+const run = promisify(execFile);
+
+describe('the files of the client', () => {
+  it.each(Object.keys(written))('%s is what the routes make: npm run client', (name) => {
+    expect(readFileSync(join(repository, 'client', name), 'utf8')).toBe(formatted(name));
+  });
+
+  it('give each operation its method', () => {
+    const svc = new Svc({ url: 'http://127.0.0.1:1', key: 'k' }) as unknown as Record<
+      string,
+      Record<string, unknown>
+    >;
+    for (const [route, { resource, verb }] of operationNames(routes)) {
+      expect(typeof svc[resource]?.[verb], route.name).toBe('function');
+    }
+  });
+
+  it('import nothing but each other', () => {
+    for (const name of ['index.js', 'http.js', 'stream.js', 'webhooks.js', 'operations.js']) {
+      const text = readFileSync(join(repository, 'client', name), 'utf8');
+      const imported = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(
+        ([, one = '']) => one,
+      );
+      expect(
+        imported.filter((one) => !one.startsWith('./') && one !== 'node:crypto'),
+        name,
+      ).toEqual([]);
+    }
+  });
+});
+
+it('passes its own suite, which also runs on Node 18', async () => {
+  const program = join(repository, 'test/client/plain.test.mjs');
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', program]);
+  expect(stdout).toMatch(/# pass 1[5-9]/);
+  expect(stdout).toContain('# fail 0');
+}, 60_000);
+
+describe('docs/client.md', () => {
+  const blocks = readMarkdown('docs/client.md').fences.filter(({ language }) => language === 'ts');
+  const imports = /^import .*;\n/gm;
+  const whole = [
+    ...new Set(blocks.flatMap(({ text }) => `${text}\n`.match(imports) ?? [])),
+    ...blocks.map(({ text }) => `${text}\n`.replaceAll(imports, '')),
+  ].join('\n');
+  let home: DaemonHome;
+  let daemon: DaemonProcess;
+  let directory: string;
+  beforeAll(async () => {
+    home = daemonHome();
+    daemon = await home.start();
+    // Within the package, so that svc/client leads to it.
+    directory = mkdtempSync(join(repository, '.client-docs-'));
+    writeFileSync(join(directory, 'docs.ts'), whole);
+  }, 60_000);
+  afterAll(async () => {
+    rmSync(directory, { recursive: true });
+    await home.close();
+  });
+
+  it('has code that the types accept, and a mistake that they refuse', async () => {
+    const wrong = `${whole}\nawait svc.messages.send({ channel: 'fax' });\n`;
+    writeFileSync(join(directory, 'wrong.ts'), wrong);
+    const compiler = join(repository, 'node_modules/typescript-7/bin/tsc');
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+    ];
+    const check = (file: string) =>
+      run(
+        process.execPath,
+        [compiler, ...options, '--lib', 'es2022,dom,dom.asynciterable', join(directory, file)],
+        {
+          cwd: repository,
+        },
+      ).then(
+        ({ stdout }) => stdout,
+        ({ stdout }: { stdout: string }) => stdout,
+      );
+    expect(await check('docs.ts')).toBe('');
+    expect(await check('wrong.ts')).toContain('"fax"');
+  }, 60_000);
+
+  it('runs against a daemon', async () => {
+    const env = { ...process.env, MAIL_URL: daemon.httpUrl, MAIL_KEY: home.apiKey };
+    writeFileSync(join(directory, 'docs.mjs'), stripTypeScriptTypes(whole));
+    const { stdout } = await run(process.execPath, [join(directory, 'docs.mjs')], { env });
+    expect(stdout).toMatch(/pending|processing|delivered/);
+    expect(stdout).toContain('no such message');
+    expect(stdout).toMatch(/msg_\w+/);
+  }, 60_000);
+});
