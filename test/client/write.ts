@@ -1,4 +1,4 @@
-// `npm run client`: writes client/operations.js and client/index.d.ts from the routes. test/client holds them equal.
+// `npm run client`: writes client/operations.js and the types beside it from the routes. test/client holds them equal.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -147,7 +147,7 @@ function outputOf(operation: Operation): string[] | undefined {
 }
 
 /** Writes the table of operations. */
-export function operationsFile(): string {
+function operationsFile(): string {
   const rows = described().map(({ route, resource, verb, queries, bodyType, pagesBy, answer }) => {
     const takesKey = Boolean(route.headers);
     const row = {
@@ -211,7 +211,7 @@ function queryType(queries: Described['queries']): string {
 }
 
 /** Writes the types. */
-export function typesFile(): string {
+function typesFile(): string {
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) =>
       `${comment(schema.description)}export type ${referredName(name)} = ${typeOf(schema)};`,
