@@ -109,7 +109,12 @@ async function start(app: App, scenario: Scenario): Promise<() => Promise<void>>
   const lanes = new Lanes(app.clock, app.random, providers);
   const pipeline = createPipeline(app, {
     worker: app.newId('worker'),
-    choice: { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null },
+    choice: {
+      lanes,
+      shares: new Shares(app.clock),
+      laneOf: () => null,
+      soleLane: null,
+    },
     attempt: rehearsedAttempts(app, scenario),
   });
   await pipeline.start();

@@ -100,7 +100,8 @@ export async function sandboxDoubt({ config, store }: App): Promise<string | nul
 /** Returns a recipient for the first message that never leaves this machine, in any configuration. */
 function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
   const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
-  return choose(sandboxMailbox, true).kind === 'local'
+  return choose(sandboxMailbox, true, { organizationId: '', email: sandboxMailbox }).kind ===
+    'local'
     ? { email: sandboxMailbox, whose: 'your own mailbox' }
     : { email: 'delivered@simulator.test', whose: 'the simulator, which stays on this machine' };
 }

@@ -18,7 +18,7 @@ export async function timeClaims(
 ): Promise<{ claimMs: number }> {
   const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 }, openCarrierHere);
   const { lanes, laneOf } = attempter.choice;
-  const lane = laneOf('user@example.com');
+  const lane = laneOf('user@example.com', { organizationId: 'org_0', email: 'a@example.org' });
   for (let i = 0; lane !== null && i < takenBefore; i++) {
     lanes.begun(lane, `warm ${i}`);
     lanes.ended(lane, `warm ${i}`, 'taken');

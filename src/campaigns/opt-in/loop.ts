@@ -144,7 +144,7 @@ async function mailRows(app: App, trx: Db, due: DueRows): Promise<Mailed> {
     const email = emails.get(row.contact_id) ?? null;
     if (email === null || blocked.has(foldAddress(email))) {
       await updateConfirmation(trx, { ...row, due_at: null });
-    } else if (isLost(app, sender, email)) {
+    } else if (isLost(app, organizationId, sender, email)) {
       unreached.push(row);
     } else if (!takeMail(app, foldAddress(email), now)) {
       flooded.push(row);
@@ -181,8 +181,9 @@ async function mailRows(app: App, trx: Db, due: DueRows): Promise<Mailed> {
 }
 
 /** Tells whether the recipient could not open the link. */
-function isLost(app: App, { domainId }: ResolvedSender, email: string): boolean {
-  return !hasPublicBase(app, domainId) && firstOutward(app, [email]) !== undefined;
+function isLost(app: App, organizationId: string, sender: ResolvedSender, email: string): boolean {
+  const from = { organizationId, email: sender.email };
+  return !hasPublicBase(app, sender.domainId) && firstOutward(app, [email], from) !== undefined;
 }
 
 async function requestFor(

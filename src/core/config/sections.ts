@@ -16,6 +16,7 @@ import {
   publicUrl,
   recipientPattern,
   remotePort,
+  senderPattern,
   wholeNumber,
 } from './values.ts';
 
@@ -124,25 +125,37 @@ const relayAccess = {
     .describe('Password for AUTH; better given as SVC_DELIVERY_RELAY_PASSWORD'),
 };
 
-const route = z.discriminatedUnion(
-  'via',
-  [
-    z.strictObject({ match: domainPattern, via: z.literal('capture') }),
-    z.strictObject({
-      match: domainPattern,
-      via: z.literal('direct'),
-      requireTls: onOff.default(false),
-    }),
-    z.strictObject({
-      match: domainPattern,
-      via: z.literal('relay'),
-      /** Host of the smarthost; null for the smarthost of `delivery.relay` with all of its settings. */
-      host: host.nullable().default(null),
-      ...relayAccess,
-    }),
-  ],
-  'a map with match, and via: one of capture, direct, relay',
-);
+const routePattern = {
+  /** Null for all recipients; only a route with `from` may leave it out. */
+  match: domainPattern.nullable().default(null),
+  from: senderPattern.nullable().default(null),
+};
+
+const route = z
+  .discriminatedUnion(
+    'via',
+    [
+      z.strictObject({ ...routePattern, via: z.literal('capture') }),
+      z.strictObject({
+        ...routePattern,
+        via: z.literal('direct'),
+        requireTls: onOff.default(false),
+      }),
+      z.strictObject({
+        ...routePattern,
+        via: z.literal('relay'),
+        /** Host of the smarthost; null for the smarthost of `delivery.relay` with all of its settings. */
+        host: host.nullable().default(null),
+        ...relayAccess,
+      }),
+    ],
+    'a map with match, and via: one of capture, direct, relay',
+  )
+  .superRefine(({ match, from }, context) => {
+    if (match !== null || from !== null) return;
+    const message = 'a domain (example.com), *.example.com or *, or the sender in from';
+    context.addIssue({ code: 'custom', path: ['match'], message, input: undefined });
+  });
 
 export const delivery = z.strictObject(
   {
@@ -210,7 +223,7 @@ export const delivery = z.strictObject(
     routes: listOf(route, 'routes')
       .default([])
       .describe(
-        'By recipient domain, first match wins: [{match: "*.example.com", via: relay, host: …}]',
+        'By recipient (match) and sender (from), first match wins: [{match: "*.example.com", via: relay, host: …}]',
       ),
     allow: listOf(recipientPattern, 'addresses or domains')
       .default([])

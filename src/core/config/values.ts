@@ -136,6 +136,19 @@ export const recipientPattern = z
   }, recipientExpected)
   .overwrite((text) => text.toLowerCase());
 
+const senderExpected =
+  'a domain (example.com), *.example.com, an address (a@example.com) or the id of an organization (org_…)';
+
+/** Senders of a route, in lower case. */
+export const senderPattern = z
+  .string(senderExpected)
+  .refine(
+    (text) =>
+      /^org_[0-9a-hjkmnp-tv-z]{16,24}$/.test(text) || recipientPattern.safeParse(text).success,
+    senderExpected,
+  )
+  .overwrite((text) => text.toLowerCase());
+
 /** Accepts a list of at most 100 entries; the error names them `entries`. */
 export function listOf<Entry extends z.ZodType>(entry: Entry, entries: string, shortest = 0) {
   const expected = `a list of ${shortest} to ${longestList} ${entries}`;

@@ -1,7 +1,7 @@
 // Recipients whose mail leaves the machine in the present configuration. A relay on loopback (a catcher of
 // test mail) counts as this machine.
 import type { App } from '../../core/app.ts';
-import { createRouter, type Route } from '../../mail/smtp/route.ts';
+import { createRouter, type Route, type RouteSender } from '../../mail/smtp/route.ts';
 import { isLoopbackHost } from '../../platform/net/network-address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
@@ -13,9 +13,13 @@ function isOutward(route: Route): boolean {
   return route.kind === 'direct' || (route.kind === 'relay' && !isLoopbackHost(route.host));
 }
 
-/** Returns the first of these addresses whose mail leaves the machine, if any. */
-export function firstOutward(app: App, addresses: readonly string[]): string | undefined {
+/** Returns the first of these addresses to which mail of this sender leaves the machine, if any. */
+export function firstOutward(
+  app: App,
+  addresses: readonly string[],
+  sender: RouteSender,
+): string | undefined {
   const choose = routerOf(app);
   // A local mailbox changes the choice among captured mail only, and that stays here in any case.
-  return addresses.find((address) => isOutward(choose(address, true)));
+  return addresses.find((address) => isOutward(choose(address, true, sender)));
 }

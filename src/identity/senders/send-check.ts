@@ -45,7 +45,9 @@ export const localSenderCheck: SendCheck<'both', Sent & { addresses: readonly st
     const refusals = new Map<Sent, ForbiddenError>();
     for (const send of sends) {
       if (!send.sender?.isLocal) continue;
-      const recipient = firstOutward(app, send.addresses);
+      const { organizationId, sender } = send;
+      const from = { organizationId, email: sender.email };
+      const recipient = firstOutward(app, send.addresses, from);
       if (recipient === undefined) continue;
       const own = await findProvenDomain(trx, send.organizationId);
       refusals.set(send, localOnly(send.sender.email, recipient, own?.domain));

@@ -59,6 +59,8 @@ export type NetworkRoute = RelayRoute | DirectRoute | LocalRoute;
 
 export type Route = NetworkRoute | CaptureRoute | { kind: 'simulator'; outcome: SimulatedOutcome };
 
+const organizationPrefix = 'org_';
+
 type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
 
 /** The part of `config.delivery` that decides the route. */
@@ -70,14 +72,30 @@ export interface RouteConfig {
   allow: readonly string[];
 }
 
-/** `match` is a domain, `*.domain` (its subdomains) or `*`, in lower case. */
+/**
+ * `match` is a recipient domain, `*.domain` (its subdomains) or `*`, in lower case. `from` limits the rule to senders: such
+ * a domain, an address, or the id of an organization.
+ */
+interface RulePattern {
+  /** Null for all recipients. */
+  match?: string | null;
+  from?: string | null;
+}
+
 type RouteRule =
-  | { match: string; via: 'capture' }
-  | { match: string; via: 'direct'; requireTls?: boolean }
-  | ({ match: string; via: 'relay' } & RelayAccess);
+  | (RulePattern & { via: 'capture' })
+  | (RulePattern & { via: 'direct'; requireTls?: boolean })
+  | (RulePattern & { via: 'relay' } & RelayAccess);
+
+/** The sender of a message, as routes see it. */
+export interface RouteSender {
+  organizationId: string;
+  /** Address of From. */
+  email: string;
+}
 
 /** `isLocal`: the address belongs to a mailbox of this installation. */
-export type ChooseRoute = (email: string, isLocal: boolean) => Route;
+export type ChooseRoute = (email: string, isLocal: boolean, sender: RouteSender) => Route;
 
 /** The part of a route that does not depend on the recipient. */
 type Via =
@@ -92,6 +110,18 @@ function matchesDomain(pattern: string, domain: string): boolean {
 
 function matchesRecipient(pattern: string, email: string, domain: string): boolean {
   return pattern.includes('@') ? pattern === email : matchesDomain(pattern, domain);
+}
+
+function matchesSender(pattern: string | null, { organizationId, email }: RouteSender): boolean {
+  if (pattern === null) return true;
+  if (pattern.startsWith(organizationPrefix)) return pattern === organizationId;
+  const folded = email.toLowerCase();
+  return matchesRecipient(pattern, folded, domainOf(folded));
+}
+
+/** Tells whether the choice depends on the address of From, beyond its domain. */
+export function dependsOnAddress({ routes }: Pick<RouteConfig, 'routes'>): boolean {
+  return routes.some(({ from }) => from?.includes('@'));
 }
 
 function relayRoute(access: RelayAccess, key: string): RelayRoute {
@@ -131,7 +161,8 @@ export function createRouter(
 ): ChooseRoute {
   const defaultWay = modeVia(config);
   const rules = config.routes.map((rule, index) => ({
-    match: rule.match,
+    match: rule.match ?? '*',
+    from: rule.from ?? null,
     way: viaOf(rule, index, config.relay),
   }));
   const localRoute: LocalRoute = {
@@ -144,12 +175,14 @@ export function createRouter(
     config.allow.length === 0 ||
     config.allow.some((pattern) => matchesRecipient(pattern, email, domain));
 
-  return (email, isLocal) => {
+  return (email, isLocal, sender) => {
     const outcome = simulatedOutcome(email);
     if (outcome) return { kind: 'simulator', outcome };
     const folded = email.toLowerCase();
     const domain = domainOf(folded);
-    const rule = rules.find(({ match }) => matchesDomain(match, domain));
+    const rule = rules.find(
+      ({ match, from }) => matchesDomain(match, domain) && matchesSender(from, sender),
+    );
     const way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : notAllowed;
     if (way.via !== 'capture' && domain === hostedDomain) return localRoute;
     if (way.via === 'relay') return way.route;

@@ -125,6 +125,16 @@ export const findMessageRows = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
+/** Returns the addresses of From of these messages, by id. */
+export const findFromAddresses = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('messages')
+      .select(['id', 'from_email'])
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map(({ id, from_email }) => [id, from_email])),
+);
+
 /** Returns the subjects of these messages and the runs that made them, by id. */
 export async function findSubjects(
   db: Db,

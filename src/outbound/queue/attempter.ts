@@ -10,6 +10,7 @@ import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
 import {
   type ChooseRoute,
   createRouter,
+  dependsOnAddress,
   type NetworkRoute,
   type Route,
   type RouteConfig,
@@ -77,8 +78,8 @@ export function createAttempter(
   const providers = readProviders();
   const lanes = new Lanes(app.clock, app.random, providers);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
-  const laneOf = (email: string): string | null => {
-    const route = chooseRoute(email, true);
+  const laneOf: LaneChoice['laneOf'] = (email, sender) => {
+    const route = chooseRoute(email, true, sender);
     if (route.kind === 'direct') return lanes.ofDomain(route.domain);
     return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
   };
@@ -87,7 +88,10 @@ export function createAttempter(
   const soleLane = soleLaneOf(delivery, lanes, laneOf);
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
-    choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
+    choice: {
+      ...{ lanes, shares: new Shares(app.clock), laneOf, soleLane },
+      needsAddress: dependsOnAddress(delivery),
+    },
     reload() {
       providers.replace(readProviders().rules);
       lanes.changeRules();
@@ -284,8 +288,9 @@ async function endingsOf(
  */
 function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
-  for (const { delivery, outcome } of settlements) {
-    const lane = laneOf(delivery.email);
+  for (const { delivery, outcome, fromEmail } of settlements) {
+    const sender = { organizationId: delivery.organization_id, email: fromEmail };
+    const lane = laneOf(delivery.email, sender);
     if (lane === null) continue;
     const signal = signalOf(outcome);
     if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
@@ -308,7 +313,8 @@ function soleLaneOf(
   laneOf: LaneChoice['laneOf'],
 ): LaneChoice['soleLane'] {
   if (mode !== 'relay' || routes.length > 0 || allow.length > 0) return null;
-  const lane = laneOf('anybody@example.com');
+  const anybody = { organizationId: '', email: 'anybody@example.com' };
+  const lane = laneOf(anybody.email, anybody);
   return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
 }
 
@@ -355,15 +361,17 @@ async function groupByDestination(
   claimed: ClaimedMessage,
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
-  const { deliveries, recipients } = claimed;
+  const { message, deliveries, recipients } = claimed;
+  const sender = { organizationId: message.organization_id, email: message.from_email };
   const isAlone = travelsAlone(claimed, deliveries[0]);
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
-    let route = chooseRoute(delivery.email, false);
+    let route = chooseRoute(delivery.email, false, sender);
     // Only captured mail can be for one of our mailboxes, so other routes skip this look-up.
     if (route.kind === 'capture') {
-      route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
+      const isLocal = await isLocalAddress(app.store.db, delivery.email);
+      route = chooseRoute(delivery.email, isLocal, sender);
     }
     const isOwn = isAlone || route.kind === 'simulator' || blind.has(delivery.recipient_id);
     const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;

@@ -5,6 +5,7 @@
 import type { App } from '../../core/app.ts';
 import { recordTimeline } from '../../history/events/record.ts';
 import { type Deferral, openDeferral } from '../../identity/warming/deferral.ts';
+import type { RouteSender } from '../../mail/smtp/route.ts';
 import type { Db } from '../../platform/store/db.ts';
 import {
   claimDeliveries,
@@ -20,6 +21,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { type ContentRow, findSmallContents } from '../messages/content-queries.ts';
 import { findMessageValues } from '../messages/merge-queries.ts';
 import {
+  findFromAddresses,
   findMessageRows,
   findRecipients,
   lockMessages,
@@ -72,7 +74,9 @@ export interface ClaimOptions {
 export interface LaneChoice {
   lanes: Lanes;
   shares: Shares;
-  laneOf(email: string): string | null;
+  laneOf(email: string, sender: RouteSender): string | null;
+  /** Whether lanes depend on the address of From, beyond its domain. */
+  needsAddress?: boolean;
   /** The lane if all mail takes the same one: a claim then stays within its room and postpones nothing. */
   soleLane: { quickRoom(): number } | null;
 }
@@ -141,9 +145,15 @@ async function claimInTransaction(
   const stops = candidates.length === 0 ? null : await readStops(trx, candidates);
   const ended = stops === null ? [] : await endSome(app, trx, stops, candidates);
   const deferral = candidates.length === 0 ? null : await openDeferral(app, trx, candidates);
+  const from = choice.needsAddress
+    ? await findFromAddresses(
+        trx,
+        candidates.map((row) => row.message_id),
+      )
+    : null;
   for (const row of candidates) {
     if (ended.includes(row)) postponed++;
-    else if (await goesNow(trx, choice, { stops, deferral }, row, now)) {
+    else if (await goesNow(trx, choice, { stops, deferral, from }, row, now)) {
       deferral?.take(row);
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
@@ -237,6 +247,14 @@ async function giveTurns(
   return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }
 
+/** Facts that decide on the candidates of a claim. */
+interface Judges {
+  stops: Stops | null;
+  deferral: Deferral | null;
+  /** Addresses of From by message, if lanes depend on them. */
+  from: ReadonlyMap<string, string> | null;
+}
+
 /**
  * Tells whether a delivery may be attempted now, by the stops, the warming of its domain, the lane and the
  * share. At its age limit a delivery ignores all but the stops for its last attempt.
@@ -244,7 +262,7 @@ async function giveTurns(
 async function goesNow(
   trx: Db,
   { lanes, shares, laneOf }: LaneChoice,
-  { stops, deferral }: { stops: Stops | null; deferral: Deferral | null },
+  { stops, deferral, from }: Judges,
   row: DeliveryRow,
   now: number,
 ): Promise<boolean> {
@@ -258,7 +276,9 @@ async function goesNow(
     await postpone(trx, deferredByWarming(row));
     return false;
   }
-  const lane = laneOf(row.email);
+  // Any address of the domain stands for all, unless a route names one.
+  const email = from?.get(row.message_id) ?? `@${row.sender_domain}`;
+  const lane = laneOf(row.email, { organizationId, email });
   if (lane === null) return true;
   const admitted = lanes.admit(lane, organizationId);
   const admission = admitted.goes ? shares.admit(organizationId, row.sender_domain) : admitted;

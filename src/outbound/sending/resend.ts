@@ -57,7 +57,7 @@ export async function resendMessage(
  */
 export async function releaseMessage(app: App, caller: Caller, id: string): Promise<Message> {
   const { row, deliveries } = await getSent(app, caller, id);
-  const leaving = await leavingOf(app, id, deliveries);
+  const leaving = await leavingOf(app, row, deliveries);
   const wanted = new Set(leaving.map(({ recipient_id }) => recipient_id));
   const recipients = (await findRecipients(app.store.db, [id])).filter((one) => wanted.has(one.id));
   // A crash before the mark below repeats the release under the same key, and gets the same message.
@@ -99,7 +99,7 @@ function lastAttemptOf({ attempts }: DeliveryRow): Attempt | undefined {
 /** Returns the captured deliveries that may leave now. @throws ConflictError without any. */
 async function leavingOf(
   app: App,
-  id: string,
+  { id, organization_id: organizationId, from_email: email }: MessageRow,
   deliveries: readonly DeliveryRow[],
 ): Promise<DeliveryRow[]> {
   const { delivery, mailboxes, smtp } = app.config;
@@ -109,7 +109,8 @@ async function leavingOf(
   for (const row of deliveries) {
     const attempt = lastAttemptOf(row);
     if (attempt?.capturedBy === undefined) continue;
-    const route = chooseRoute(row.email, await isLocalAddress(app.store.db, row.email));
+    const isLocal = await isLocalAddress(app.store.db, row.email);
+    const route = chooseRoute(row.email, isLocal, { organizationId, email });
     if (attempt.releasedAs !== undefined) problem = `was released as ${attempt.releasedAs}`;
     else if (route.kind !== 'capture') leaving.push(row);
     else problem = `would be captured again: ${route.by} keeps mail to ${row.email} here`;

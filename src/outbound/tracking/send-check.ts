@@ -9,6 +9,7 @@ import type { Tracking } from './content.ts';
 import { refreshActiveHosts } from './custom/active-hosts.ts';
 
 interface Linked {
+  organizationId: string;
   addresses: readonly string[];
   unsubscribeGroupId: string | null;
   tracking: Tracking;
@@ -24,6 +25,10 @@ export const unreachableLinks = () =>
       'https://mail.example.com',
   );
 
+function senderOf({ organizationId, sender }: Linked) {
+  return { organizationId, email: sender?.email ?? '' };
+}
+
 function needsLink({ unsubscribeGroupId, tracking }: Linked): boolean {
   return unsubscribeGroupId !== null || tracking.opens || tracking.clicks;
 }
@@ -35,7 +40,7 @@ export const publicLinkCheck: SendCheck<'accepting', Linked> = {
     const isLost = (send: Linked) =>
       needsLink(send) &&
       !hasPublicBase(app, send.sender?.domainId ?? null) &&
-      firstOutward(app, send.addresses) !== undefined;
+      firstOutward(app, send.addresses, senderOf(send)) !== undefined;
     // Loads the tracking hosts before a refusal, as a command does not keep them in memory: a link
     // on such a host needs no public URL of the service.
     if (sends.some(isLost)) await refreshActiveHosts(app);

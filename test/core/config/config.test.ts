@@ -137,7 +137,7 @@ describe('a mistake in the file', () => {
     ]);
     expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
       'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
-        'expected one of match, via, requireTls, host, port, secure, username, password',
+        'expected one of match, from, via, requireTls, host, port, secure, username, password',
     ]);
   });
 
@@ -322,7 +322,7 @@ describe('a secret', () => {
       SVC_DELIVERY_ROUTES_FILE: join(cwd, 'secrets/routes'),
     });
     expect(others.config.database.url).toBe('postgres://u:p@db/svc');
-    expect(others.config.delivery.routes).toEqual([{ match: '*', via: 'capture' }]);
+    expect(others.config.delivery.routes).toEqual([{ match: '*', from: null, via: 'capture' }]);
   });
 
   it.each<[string, string, (file: string) => void]>([
@@ -386,6 +386,7 @@ describe('the environment', () => {
     expect(config.delivery.retry.scheduleMinutes).toEqual([0.01, 2]);
     expect(config.delivery.routes).toEqual([
       {
+        from: null,
         match: '*.example.com',
         via: 'relay',
         host: 'r.test',

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createRouter, type RouteConfig, routeKey } from '../../../src/mail/smtp/route.ts';
+import {
+  createRouter,
+  dependsOnAddress,
+  type RouteConfig,
+  routeKey,
+} from '../../../src/mail/smtp/route.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 const relay = {
@@ -22,8 +27,10 @@ const plain: RouteConfig = {
 const localRoute = { kind: 'local', ...listener };
 const relayRoute = { kind: 'relay', ...relay };
 
-function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false) {
-  return createRouter({ ...plain, ...config }, listener, 'sandbox.test')(email, isLocal);
+const ada = { organizationId: 'org_0', email: 'ada@shop.example' };
+
+function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false, sender = ada) {
+  return createRouter({ ...plain, ...config }, listener, 'sandbox.test')(email, isLocal, sender);
 }
 
 describe('the route of a recipient', () => {
@@ -116,13 +123,39 @@ describe('the route of a recipient', () => {
     expect(routeOf({ mode: 'direct', allow }, 'inbox@sandbox.test', true)).toEqual(localRoute);
   });
 
+  it('follows the sender too: domain, subdomains, address, organization; the first match wins', () => {
+    const by = (host: string) => ({ via: 'relay' as const, ...relay, host });
+    const routes = [
+      { match: '*', from: 'billing@shop.example', ...by('billing') },
+      { match: 'gmail.example', from: 'shop.example', ...by('gmail') },
+      { match: '*', from: 'shop.example', ...by('shop') },
+      { match: '*', from: '*.shop.example', ...by('news') },
+      { match: '*', from: 'org_06dq2k0qz8h3v5m1', ...by('organization') },
+    ];
+    const hostFor = (email: string, to = 'bob@example.com', organizationId = 'org_1') => {
+      const route = routeOf({ routes }, to, false, { organizationId, email });
+      return route.kind === 'relay' ? route.host : route.kind;
+    };
+    expect(hostFor('billing@shop.example')).toBe('billing');
+    expect(hostFor('Billing@Shop.Example')).toBe('billing');
+    expect(hostFor('ada@shop.example', 'bob@gmail.example')).toBe('gmail');
+    expect(hostFor('ada@shop.example')).toBe('shop');
+    expect(hostFor('ada@news.shop.example')).toBe('news');
+    expect(hostFor('ada@myshop.example')).toBe('capture');
+    expect(hostFor('ada@other.example', 'bob@example.com', 'org_06dq2k0qz8h3v5m1')).toBe(
+      'organization',
+    );
+    expect(dependsOnAddress({ routes })).toBe(true);
+    expect(dependsOnAddress({ routes: routes.slice(1) })).toBe(false);
+  });
+
   it.each([
     ['0.0.0.0', '127.0.0.1'],
     ['::', '::1'],
     ['127.0.0.2', '127.0.0.2'],
   ])('for a listener bound to %s leads to %s', (host, expected) => {
     const choose = createRouter(plain, { host, port: 2525 }, 'sandbox.test');
-    expect(choose('inbox@sandbox.test', true)).toEqual({
+    expect(choose('inbox@sandbox.test', true, ada)).toEqual({
       kind: 'local',
       host: expected,
       port: 2525,

@@ -62,7 +62,7 @@ export interface QueueSnapshot {
 
 /** Starts to report the lanes of a daemon. Returns a function that stops it and removes its report. */
 export function startLaneReport(app: App, worker: string, lanes: Lanes): () => Promise<void> {
-  const measure = paceOf();
+  const measure = paceOf(app.clock.elapsed());
   /** Set while the store shows lanes in use: an empty report has to follow. */
   let isShown = false;
   let writtenAt = Number.NEGATIVE_INFINITY;
@@ -99,13 +99,16 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
   };
 }
 
-/** Returns a function that turns successive states into reports: lanes in use, the busiest first. */
-function paceOf(): (states: readonly LaneState[], now: number) => ReportedLane[] {
+/**
+ * Returns a function that turns successive states into reports: lanes in use, the busiest first. `startedAt` is the time
+ * from which the first one counts.
+ */
+function paceOf(startedAt: number): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
   let paces = new Map<string, number[]>();
-  let measuredAt: number | null = null;
+  let measuredAt = startedAt;
   return (states, now) => {
-    const elapsedSeconds = measuredAt === null ? 0 : (now - measuredAt) / 1_000;
+    const elapsedSeconds = (now - measuredAt) / 1_000;
     const reported: ReportedLane[] = [];
     const inUse = new Map<string, number[]>();
     for (const { taken, waiting, ...state } of states) {
