@@ -71,7 +71,7 @@ export default class BlocksImport extends BaseCommand {
   static override summary = "Block the addresses of another service's export";
 
   static override description =
-    'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the ' +
+    'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES, Resend and Postal, the ' +
     'same as JSON Lines, the JSON of SES, the output of "svc blocks export", and plain ' +
     'lists of addresses, each with or without a reason after it. The header tells the ' +
     'format. On a terminal it shows a preview and asks. Importing a file again changes ' +
@@ -108,7 +108,7 @@ export default class BlocksImport extends BaseCommand {
         'Format (default: found by the header): svc, sendgrid-bounces, ' +
         'sendgrid-invalid-emails, sendgrid-spam-reports, sendgrid-unsubscribes, ' +
         'postmark-suppressions, postmark-bounces, mailgun-bounces, mailgun-complaints, ' +
-        'mailgun-unsubscribes, ses, resend-suppressions, resend-contacts or plain',
+        'mailgun-unsubscribes, ses, resend-suppressions, resend-contacts, postal-suppressions or plain',
     }),
     reason: Flags.string({
       description: 'Reason for lines of a plain list without one (default: manual)',

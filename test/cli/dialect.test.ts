@@ -47,6 +47,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   daemon: 'starts the service',
   'dev:clock': 'moves the clock of the daemon, which has no route of the API',
   'dev:reset': 'empties the store',
+  'import:templates': 'reads a file and translates it',
   mcp: 'serves an agent until it goes',
   rehearse: 'plays the days ahead on a copy of the store',
   'daemon:unit': 'prints a file for the system',

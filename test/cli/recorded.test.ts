@@ -170,6 +170,10 @@ const changes: Readonly<Record<string, Change>> = {
   'senders delete': { args: (idOf) => [idOf('senders create'), '--yes'] },
   'blocks add': { args: () => ['gone@example.org'] },
   'blocks delete': { args: () => ['gone@example.org', '--yes'] },
+  'import templates': {
+    args: () => ['--from', 'postmark', '-'],
+    input: '{"Name": "Imported", "Subject": "Hi", "HtmlBody": "<p>Hi</p>"}',
+  },
   'blocks import': {
     args: () => ['-', '--format', 'plain'],
     input: 'address\nlost@example.org\n',

@@ -206,6 +206,14 @@ export const importFormats: readonly ImportFormat[] = [
         : { skip: 'has not unsubscribed' },
   },
   {
+    name: 'postal-suppressions',
+    title: 'Postal suppressions',
+    columns: ['type', 'address', 'keep_until'],
+    // Postal suppresses a recipient after hard or repeated failures.
+    judge: (field) =>
+      field('type') === 'recipient' ? { reason: 'bounce' } : { skip: 'is no recipient' },
+  },
+  {
     name: 'mailgun-complaints',
     title: 'Mailgun complaints',
     columns: ['address', 'created_at'],

@@ -1,0 +1,91 @@
+// `svc import templates`. Reading and translating: src/content/templates/foreign/.
+import { Args, Flags } from '@oclif/core';
+import type {
+  ImportedTemplate,
+  TemplateImport,
+} from '../../src/content/templates/foreign/import.ts';
+import type { ForeignService } from '../../src/content/templates/foreign/services.ts';
+import { BaseCommand } from '../base/command.ts';
+import { ExpectationError, UsageError } from '../base/failure.ts';
+import { readFile } from '../base/files.ts';
+import { print } from '../base/output.ts';
+import { startProgress } from '../base/progress.ts';
+import { withCaller } from '../base/session.ts';
+
+const services = ['resend', 'postmark', 'sendgrid', 'mailgun', 'ses', 'listmonk'];
+const mostBytes = 32 * 1024 * 1024;
+
+function refusalLines({ slug, reason, untranslated }: ImportedTemplate): string[] {
+  const parts = untranslated.map(
+    ({ field, line, text, why }) => `  ${field}, line ${line}: ${text} (${why})`,
+  );
+  return [`${slug}: ${reason}`, ...parts];
+}
+
+async function importText({ dryRun, templates, ...counts }: TemplateImport): Promise<string> {
+  const { plainText, table } = await import('../base/format.ts');
+  const refused = templates.filter(({ result }) => result === 'refused');
+  const would = dryRun ? 'would be ' : '';
+  const totals = `${counts.created} ${would}created, ${counts.existing} exist already, ${counts.refused} refused`;
+  return [
+    table(templates, ['slug', 'name', 'result']),
+    totals,
+    ...(refused.length > 0 ? [plainText(refused.flatMap(refusalLines).join('\n'))] : []),
+    ...(dryRun ? ['Preview: nothing was changed.'] : []),
+  ].join('\n\n');
+}
+
+export default class ImportTemplates extends BaseCommand {
+  static override summary = 'Create drafts from the templates of another service';
+
+  static override description =
+    'Reads the JSON that the API of the service answers, and translates its placeholders to Liquid. A template with a ' +
+    'part that has no equal here is refused, with the lines. A slug that exists stays as it is. Publish each draft with ' +
+    '"svc templates publish". Ends with exit code 8 if a template was refused.';
+
+  static override examples = [
+    {
+      description: 'Preview the drafts',
+      command: 'svc import templates --from sendgrid templates.json --dry-run',
+    },
+    { description: 'Create them', command: 'svc import templates --from postmark templates.json' },
+  ];
+
+  static override args = {
+    file: Args.string({ description: 'File to read, or - for standard input', required: true }),
+  };
+
+  static override flags = {
+    from: Flags.string({
+      description: 'Service that the file comes from',
+      options: services,
+      required: true,
+    }),
+    'dry-run': Flags.boolean({ description: 'Show the drafts without creating them' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ImportTemplates);
+    const progress = await startProgress(flags, 'read');
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of readFile(args.file, progress)) {
+      size += chunk.length;
+      if (size > mostBytes) throw new UsageError(`${args.file}: has more than ${mostBytes} bytes`);
+      chunks.push(chunk);
+    }
+    progress.stop();
+    const { importTemplates } = await import('../../src/content/templates/foreign/import.ts');
+    const report = await withCaller(flags, (app, caller) =>
+      importTemplates(app, caller, {
+        service: flags.from as ForeignService,
+        text: Buffer.concat(chunks).toString('utf8'),
+        dryRun: flags['dry-run'],
+      }),
+    );
+    await print(flags, report, () => importText(report));
+    if (report.refused > 0) {
+      throw new ExpectationError(`${report.refused} of ${report.templates.length} were refused`);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// The exports of templates, as the documentation of each service shows them.
+//
+//   service   | answer of                                   | documentation
+//   ----------+---------------------------------------------+--------------------------------------------
+//   sendgrid  | GET /v3/templates/{id}                      | docs.sendgrid.com, Transactional Templates
+//   postmark  | GET /templates/{idOrAlias}                  | postmarkapp.com/developer, Templates API
+//   mailgun   | GET /v3/{domain}/templates/{name}?active=yes| documentation.mailgun.com, Templates
+//   ses       | aws sesv2 get-email-template                | docs.aws.amazon.com, GetEmailTemplate
+//   resend    | GET /templates/{id}                         | resend.com/docs, Templates
+//   listmonk  | GET /api/templates                          | listmonk.app/docs, Templates
+//
+// A file has one answer, a list of them, or a list below `data`, `templates`, `Templates`, `result` or `items`.
+import { ValidationError } from '../../../platform/errors.ts';
+
+export const foreignServices = [
+  'resend',
+  'postmark',
+  'sendgrid',
+  'mailgun',
+  'ses',
+  'listmonk',
+] as const;
+
+export type ForeignService = (typeof foreignServices)[number];
+
+/** A template as it was exported. */
+export interface ForeignTemplate {
+  name: string;
+  subject: string | null;
+  html: string | null;
+  text: string | null;
+}
+
+type Fields = Record<string, unknown>;
+
+const mostTemplates = 1_000;
+const lists = ['data', 'templates', 'Templates', 'result', 'items'];
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Returns the active version of a template of SendGrid, or its first one. */
+function versionOf({ versions }: Fields): Fields {
+  const all = Array.isArray(versions) ? versions.filter(isFields) : [];
+  return all.find(({ active }) => active === 1 || active === true) ?? all[0] ?? {};
+}
+
+const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignTemplate>>> = {
+  sendgrid(one) {
+    const { subject, html_content, plain_content } = versionOf(one);
+    return {
+      name: textOf(one.name) ?? '',
+      subject: textOf(subject),
+      html: textOf(html_content),
+      text: textOf(plain_content),
+    };
+  },
+  postmark: ({ Alias, Name, Subject, HtmlBody, TextBody }) => ({
+    name: textOf(Alias) ?? textOf(Name) ?? '',
+    ...{ subject: textOf(Subject), html: textOf(HtmlBody), text: textOf(TextBody) },
+  }),
+  mailgun(one) {
+    const template = isFields(one.template) ? one.template : one;
+    const version = isFields(template.version) ? template.version : {};
+    const headers = isFields(version.headers) ? version.headers : {};
+    return {
+      name: textOf(template.name) ?? '',
+      subject: textOf(headers.Subject),
+      html: textOf(version.template),
+      text: null,
+    };
+  },
+  ses({ TemplateName, TemplateContent, Template }) {
+    const content = isFields(TemplateContent)
+      ? TemplateContent
+      : isFields(Template)
+        ? Template
+        : {};
+    const name = textOf(TemplateName) ?? textOf(content.TemplateName) ?? '';
+    const subject = textOf(content.Subject) ?? textOf(content.SubjectPart);
+    const html = textOf(content.Html) ?? textOf(content.HtmlPart);
+    return { name, subject, html, text: textOf(content.Text) ?? textOf(content.TextPart) };
+  },
+  resend: ({ alias, name, subject, html, text }) => ({
+    name: textOf(alias) ?? textOf(name) ?? '',
+    ...{ subject: textOf(subject), html: textOf(html), text: textOf(text) },
+  }),
+  listmonk: ({ name, subject, body }) => ({
+    ...{ name: textOf(name) ?? '', subject: textOf(subject), html: textOf(body), text: null },
+  }),
+};
+
+/** Reads the templates of an export. @throws ValidationError for another file */
+export function readForeign(service: ForeignService, text: string): ForeignTemplate[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw ValidationError.of('file', `is no JSON: ${(error as Error).message}`);
+  }
+  const all = itemsIn(parsed);
+  if (all.length > mostTemplates) {
+    throw ValidationError.of(
+      'file',
+      `has ${all.length} templates: at most ${mostTemplates} are imported at once`,
+    );
+  }
+  return all.map((one, index) => {
+    const found = isFields(one) ? readers[service](one) : {};
+    const { name = '', subject = null, html = null, text: plain = null } = found;
+    if (name === '' || (html === null && plain === null)) {
+      throw ValidationError.of(
+        'file',
+        `entry ${index + 1} is no template of ${service}: it lacks a name or a content`,
+      );
+    }
+    return { name, subject, html, text: plain };
+  });
+}
+
+function itemsIn(parsed: unknown): unknown[] {
+  if (Array.isArray(parsed)) return parsed;
+  if (!isFields(parsed)) return [parsed];
+  const list = lists.map((name) => parsed[name]).find(Array.isArray);
+  if (list) return list;
+  return isFields(parsed.data) ? [parsed.data] : [parsed];
+}

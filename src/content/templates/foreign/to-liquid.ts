@@ -1,0 +1,264 @@
+// Templates of other services in Liquid. Only what means the same there is translated; anything else is refused with its
+// line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio: Postmark. Go templates: listmonk.
+//
+//   theirs                          | ours
+//   --------------------------------+----------------------------------------------------
+//   {{ name }}, {{ a.b }}           | {{ name }}, {{ a.b }}
+//   {{{ name }}}, {{& name }}       | {{ name | raw }}
+//   {{#if a}} … {{else}} … {{/if}}  | {% if a %} … {% else %} … {% endif %}
+//   {{#unless a}}, {{^a}}           | {% unless a %}
+//   {{#each list}} … {{this.x}}     | {% for item in list %} … {{ item.x }}
+//   {{#a}} … {{x}} (Mustachio)      | {% if a %} … {{ a.x }}
+//   {{insert a "default=b"}}        | {{ a | default: "b" }}
+//   {{! comment }}                  | nothing
+import type { ForeignService } from './services.ts';
+
+/** Part of a source that has no equal in Liquid. */
+export interface Untranslated {
+  line: number;
+  /** As written, at most 80 characters. */
+  text: string;
+  why: string;
+}
+
+export interface Translated {
+  liquid: string;
+  untranslated: Untranslated[];
+}
+
+type Syntax = 'handlebars' | 'mustachio' | 'go';
+
+const syntaxOf: Readonly<Record<ForeignService, Syntax>> = {
+  sendgrid: 'handlebars',
+  mailgun: 'handlebars',
+  ses: 'handlebars',
+  resend: 'handlebars',
+  postmark: 'mustachio',
+  listmonk: 'go',
+};
+
+/** A block that is open, and the context of the names in it. */
+interface Block {
+  opened: string;
+  end: string;
+  /** Prefix of names: '' outside, `item.` in a loop. */
+  prefix: string;
+  /** Name of the present item; null outside of loops. */
+  item: string | null;
+}
+
+const path = '[A-Za-z_][\\w-]*(?:\\.[A-Za-z_][\\w-]*)*';
+const isPath = new RegExp(`^${path}$`);
+const longestShown = 80;
+/** Nesting of blocks. */
+const deepest = 20;
+
+class Translation {
+  readonly untranslated: Untranslated[] = [];
+  readonly #blocks: Block[] = [];
+  #line = 1;
+
+  /** Translates one tag: the text between its braces, and whether it has three of them. */
+  tag(source: string, inner: string, isRaw: boolean, syntax: Syntax): string {
+    const text = inner.trim();
+    if (text.startsWith('!')) return '';
+    if (syntax === 'go') return this.#go(source, text);
+    if (text.startsWith('#')) return this.#open(source, text.slice(1).trim(), syntax);
+    if (text.startsWith('^') && text.length > 1)
+      return this.#inverted(source, text.slice(1).trim());
+    if (text.startsWith('/')) return this.#close(source);
+    if (text === 'else' || text === '^') return '{% else %}';
+    return this.#value(source, text, isRaw);
+  }
+
+  count(text: string): void {
+    for (const one of text) if (one === '\n') this.#line += 1;
+  }
+
+  end(): void {
+    for (const { opened } of this.#blocks) this.#refuse(opened, 'the block is not closed');
+  }
+
+  #refuse(source: string, why: string): string {
+    this.untranslated.push({ line: this.#line, text: source.slice(0, longestShown), why });
+    return '';
+  }
+
+  #push(block: Block): void {
+    if (this.#blocks.length >= deepest)
+      this.#refuse(block.opened, `blocks are nested deeper than ${deepest}`);
+    this.#blocks.push(block);
+  }
+
+  #context(): Pick<Block, 'prefix' | 'item'> {
+    return this.#blocks.at(-1) ?? { prefix: '', item: null };
+  }
+
+  /** Returns a name in its context; null for one without an equal. */
+  #name(text: string): string | null {
+    const { prefix, item } = this.#context();
+    if (text === 'this' || text === '.')
+      return item ?? (prefix === '' ? null : prefix.slice(0, -1));
+    if (text === '@index') return item === null ? null : 'forloop.index0';
+    if (text === '@first') return item === null ? null : 'forloop.first';
+    if (text === '@last') return item === null ? null : 'forloop.last';
+    if (text.startsWith('../')) return this.#outer(text);
+    const bare = text.replace(/^(?:this[./]|\.(?=[A-Za-z_]))/, '').replaceAll('/', '.');
+    return isPath.test(bare) ? prefix + bare : null;
+  }
+
+  #outer(text: string): string | null {
+    const ups = text.split('../').length - 1;
+    const bare = text.replaceAll('../', '');
+    const around = this.#blocks.filter(
+      ({ prefix }, index) => prefix !== (this.#blocks[index - 1]?.prefix ?? ''),
+    );
+    const prefix = around.at(-1 - ups)?.prefix ?? '';
+    return ups <= around.length && isPath.test(bare) ? prefix + bare : null;
+  }
+
+  #open(source: string, text: string, syntax: Syntax): string {
+    const [word = '', ...rest] = text.split(/\s+/);
+    const { prefix, item } = this.#context();
+    if (word === 'each') return this.#each(source, rest.join(' '));
+    if (word === 'if' || word === 'unless') {
+      const name = this.#name(rest.join(' '));
+      if (name === null) return this.#broken(source, word);
+      this.#push({ opened: source, end: `{% end${word} %}`, prefix, item });
+      return `{% ${word} ${name} %}`;
+    }
+    const name = syntax === 'mustachio' && rest.length === 0 ? this.#name(word) : null;
+    if (name === null) return this.#broken(source, word);
+    this.#push({ opened: source, end: '{% endif %}', prefix: `${name}.`, item: null });
+    return `{% if ${name} %}`;
+  }
+
+  #broken(source: string, word: string): string {
+    this.#push({ opened: source, end: '', ...this.#context() });
+    return this.#refuse(source, `${word || 'this block'} has no equal in Liquid`);
+  }
+
+  #each(source: string, list: string): string {
+    const name = this.#name(list);
+    if (name === null) return this.#broken(source, 'each');
+    const depth = this.#blocks.filter(({ item }) => item !== null).length;
+    const item = depth === 0 ? 'item' : `item${depth + 1}`;
+    this.#push({ opened: source, end: '{% endfor %}', prefix: `${item}.`, item });
+    return `{% for ${item} in ${name} %}`;
+  }
+
+  #inverted(source: string, text: string): string {
+    const name = this.#name(text);
+    if (name === null) return this.#broken(source, '^');
+    this.#push({ opened: source, end: '{% endunless %}', ...this.#context() });
+    return `{% unless ${name} %}`;
+  }
+
+  #close(source: string): string {
+    const block = this.#blocks.pop();
+    return block ? block.end : this.#refuse(source, 'no block is open');
+  }
+
+  #value(source: string, text: string, isRaw: boolean): string {
+    const inserted = /^insert\s+(\S+)\s+"default=([^"]*)"$/.exec(text);
+    if (inserted) {
+      const name = this.#name(inserted[1] ?? '');
+      if (name !== null) return `{{ ${name} | default: ${JSON.stringify(inserted[2])} }}`;
+    }
+    const isUnescaped = isRaw || text.startsWith('&');
+    const bare = text.replace(/^&\s*/, '');
+    const own = ownNames[bare];
+    if (own) return `{{ ${own} }}`;
+    const name = this.#name(bare);
+    if (name === null) return this.#refuse(source, 'this expression has no equal in Liquid');
+    return isUnescaped ? `{{ ${name} | raw }}` : `{{ ${name} }}`;
+  }
+
+  #go(source: string, text: string): string {
+    const trimmed = text.replace(/^-\s+|\s+-$/g, '').trim();
+    if (trimmed.startsWith('/*')) return '';
+    if (/^TrackView\b/.test(trimmed)) return '';
+    if (trimmed === 'else') return '{% else %}';
+    if (trimmed === 'end') return this.#close(source);
+    const condition = /^if\s+(not\s+)?(\S+)$/.exec(trimmed);
+    if (condition) {
+      const name = goName(condition[2] ?? '');
+      const word = condition[1] ? 'unless' : 'if';
+      if (name === null) return this.#broken(source, 'if');
+      this.#push({ opened: source, end: `{% end${word} %}`, ...this.#context() });
+      return `{% ${word} ${name} %}`;
+    }
+    if (/^(?:range|with|if|block|define)\b/.test(trimmed))
+      return this.#broken(source, trimmed.split(/\s/)[0] ?? '');
+    const name = goName(trimmed);
+    return name === null
+      ? this.#refuse(source, 'this expression has no equal in Liquid')
+      : `{{ ${name} }}`;
+  }
+}
+
+/** Names that other services give to the link that unsubscribes. */
+const ownNames: Readonly<Record<string, string>> = {
+  unsubscribe: 'unsubscribe_url',
+  'pm:unsubscribe': 'unsubscribe_url',
+  pm_unsubscribe_url: 'unsubscribe_url',
+  RESEND_UNSUBSCRIBE_URL: 'unsubscribe_url',
+  amazonSESUnsubscribeUrl: 'unsubscribe_url',
+  unsubscribe_url: 'unsubscribe_url',
+};
+
+const goNames: Readonly<Record<string, string>> = {
+  '.Subscriber.Email': 'contact.email',
+  '.Subscriber.Name': 'contact.name',
+  '.Subscriber.FirstName': 'contact.firstName',
+  '.Subscriber.LastName': 'contact.lastName',
+  '.Campaign.Subject': 'subject',
+  UnsubscribeURL: 'unsubscribe_url',
+  'UnsubscribeURL .': 'unsubscribe_url',
+};
+
+function goName(text: string): string | null {
+  const known = goNames[text];
+  if (known) return known;
+  const attribute = /^\.Subscriber\.Attribs\.([A-Za-z_]\w*)$/.exec(text)?.[1];
+  if (attribute) return `contact.customFields.${attribute}`;
+  const data = /^\.Tx\.Data\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)$/.exec(text)?.[1];
+  return data ?? null;
+}
+
+const tags =
+  /\{\{\{([\s\S]*?)\}\}\}|\{\{!--([\s\S]*?)--\}\}|\{\{([\s\S]*?)\}\}|<%asm_group_unsubscribe_(?:raw_)?url%>|<%[^%]*%>|\[\[?%?[a-z_]+%?\]?\]|\{%|%recipient[.\w]*%|%unsubscribe_url%/g;
+
+/** Translates a source of a service. */
+export function toLiquid(service: ForeignService, source: string): Translated {
+  const translation = new Translation();
+  const parts: string[] = [];
+  let at = 0;
+  for (const found of source.matchAll(tags)) {
+    const [whole, raw, comment, inner] = found;
+    const before = source.slice(at, found.index);
+    parts.push(before);
+    translation.count(before);
+    at = found.index + whole.length;
+    if (comment === undefined) parts.push(translated(translation, service, { whole, raw, inner }));
+    translation.count(whole);
+  }
+  parts.push(source.slice(at));
+  translation.end();
+  return { liquid: parts.join(''), untranslated: translation.untranslated };
+}
+
+interface Tag {
+  whole: string;
+  raw: string | undefined;
+  inner: string | undefined;
+}
+
+function translated(translation: Translation, service: ForeignService, tag: Tag): string {
+  const { whole, raw, inner } = tag;
+  if (raw !== undefined) return translation.tag(whole, raw, true, syntaxOf[service]);
+  if (inner !== undefined) return translation.tag(whole, inner, false, syntaxOf[service]);
+  if (whole === '{%') return '{{ "{%" }}';
+  if (/unsubscribe/.test(whole)) return '{{ unsubscribe_url }}';
+  return whole;
+}
