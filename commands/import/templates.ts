@@ -57,8 +57,8 @@ export default class ImportTemplates extends BaseCommand {
 
   static override flags = {
     from: Flags.string({
-      description: 'Service that the file comes from',
-      options: services,
+      description: `Service that the file comes from: ${services.join(', ')}`,
+      helpValue: 'SERVICE',
       required: true,
     }),
     'dry-run': Flags.boolean({ description: 'Show the drafts without creating them' }),
@@ -66,6 +66,9 @@ export default class ImportTemplates extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ImportTemplates);
+    if (!services.includes(flags.from)) {
+      throw new UsageError(`--from ${flags.from}: expected one of ${services.join(', ')}`);
+    }
     const progress = await startProgress(flags, 'read');
     const chunks: Buffer[] = [];
     let size = 0;

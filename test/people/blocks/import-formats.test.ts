@@ -135,6 +135,12 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
     ['3 bob@example.com has not unsubscribed'],
   ],
   [
+    'postal-suppressions.csv',
+    'postal-suppressions',
+    [`ada@example.com bounce ${today}`, `bob@example.com bounce ${today}`],
+    [],
+  ],
+  [
     'plain.txt',
     'plain',
     [`ada@example.com manual ${today}`, `bob@example.com complaint ${today}`],

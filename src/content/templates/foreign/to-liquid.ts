@@ -16,7 +16,7 @@ import type { ForeignService } from './services.ts';
 /** Part of a source that has no equal in Liquid. */
 export interface Untranslated {
   line: number;
-  /** As written, at most 80 characters. */
+  /** Its text, at most 80 characters. */
   text: string;
   why: string;
 }
