@@ -109,6 +109,10 @@ const retention = z.strictObject(
       .nullable()
       .default(null)
       .describe('Age at which messages are deleted with their content; null: never'),
+    contentDays: wholeNumber(1, 36_500)
+      .nullable()
+      .default(null)
+      .describe('Age at which messages lose their content and stay; null: as long as the message'),
     auditDays: wholeNumber(1, 36_500)
       .nullable()
       .default(null)

@@ -11,6 +11,7 @@ import {
   hasDrafts,
 } from './queries.ts';
 import { firstSubject, restateThread } from './restate.ts';
+import { removeDocuments } from './search-queries.ts';
 import { takeIn } from './take-in.ts';
 
 export const threadHooks: ThreadHooks = {
@@ -40,5 +41,15 @@ export const threadHooks: ThreadHooks = {
       await restateThread(trx, threadId, app.clock.now(), { subject });
     }
     return { mailboxId, threadId, isThreadGone, eventId };
+  },
+  async forgetText(app, trx, messageId) {
+    const [placed] = await findThreadMessages(trx, [messageId]);
+    if (!placed) return;
+    const thread = await findThread(trx, placed.thread_id);
+    if (!thread) return;
+    await lockMailboxes(trx, [thread.mailbox_id]);
+    await removeDocuments(trx, [messageId]);
+    const subject = await firstSubject(trx, thread.id);
+    await restateThread(trx, thread.id, app.clock.now(), { subject });
   },
 };

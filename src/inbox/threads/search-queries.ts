@@ -61,6 +61,12 @@ export async function takeWaiting(db: Db, ids: readonly string[]): Promise<Waiti
   return removeWaiting(db, ids);
 }
 
+/** Takes messages out of the index, and off the list of waiting ones. */
+export async function removeDocuments(db: Db, messageIds: readonly string[]): Promise<void> {
+  await takeWaiting(db, messageIds);
+  await documents.remove(db, messageIds);
+}
+
 /**
  * Rewrites a part of the index without the words of deleted documents. Returns true when none are left.
  * SQLite only.

@@ -29,6 +29,10 @@ export const findMergedContent = own.first((db, contentId: string) =>
   db.selectFrom('merged_contents').select('compiled').where('content_id', '=', contentId),
 );
 
+export const deleteMessageValues = own.run((db, messageId: string) =>
+  db.deleteFrom('message_values').where('message_id', '=', messageId),
+);
+
 /** Reads the values of messages, by message. Messages without values are missing. */
 export const findMessageValues = own.all(
   (db, messageIds: readonly string[]) =>

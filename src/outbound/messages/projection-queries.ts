@@ -257,6 +257,15 @@ export const findBriefs = own.all(
   (rows) => new Map(rows.map(({ message_id, ...brief }) => [message_id, brief])),
 );
 
+/** Empties the texts of a parsed mail, and ends its parse. */
+export const emptyProjection = own.run((db, messageId: string, now: number) =>
+  db
+    .updateTable('email_projections')
+    .set({ preview: null, new_content: null, quoted_content: null, text: null, html: null })
+    .set({ attachments: null, list_headers: null, due_at: null, parsed_at: now })
+    .where('message_id', '=', messageId),
+);
+
 /** Returns the ids of the messages that `findFound` would find. */
 export const findParsed = own.all(
   (db, ids: readonly string[]) =>

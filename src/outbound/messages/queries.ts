@@ -84,6 +84,32 @@ export const findMessageRow = own.first((db, id: string) =>
 /** Statuses without another attempt. */
 const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
 
+/** Tells whether a message in this status gets no further attempt. */
+export function isEnded(status: MessageStatus): boolean {
+  return ended.some((one) => one === status);
+}
+
+/** Returns the first `limit` ended messages between `after` and `before`, with their contents. */
+export function findEndedContents(
+  db: Db,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<Pick<MessageRow, 'id' | 'content_id' | 'raw_blob_id'>[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('messages')
+    .select(['id', 'content_id', 'raw_blob_id'])
+    .where('id', '>', after)
+    .where('id', '<', before)
+    .where('status', 'in', ended)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Takes content and raw mail from a message; the caller deletes their rows. */
+export const dropContent = own.run((db, id: string) =>
+  db.updateTable('messages').set({ content_id: null, raw_blob_id: null }).where('id', '=', id),
+);
+
 /** Returns the first `limit` ids of ended messages between `after` and `before`. */
 export async function findEndedBetween(
   db: Db,

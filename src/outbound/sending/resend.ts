@@ -16,6 +16,7 @@ import {
   setAttempts,
 } from '../deliveries/queries.ts';
 import { findBlob } from '../messages/content-queries.ts';
+import { requireContent } from '../messages/content-removal.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { readContent } from '../messages/merge.ts';
 import { getMessageRow } from '../messages/messages.ts';
@@ -79,6 +80,7 @@ async function getSent(app: App, { organizationId, permissions }: Caller, id: st
   if (row.direction === 'inbound') {
     throw new ConflictError('message', `${id} was received: only sent mail can be sent again`);
   }
+  requireContent(row);
   return { row, deliveries: await findDeliveries(app.store.db, [id]) };
 }
 

@@ -6,6 +6,7 @@ import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
 import { findBlob, findContents } from '../messages/content-queries.ts';
+import { requireContent } from '../messages/content-removal.ts';
 import { deliveryTo } from '../messages/delivery-to.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { readContent } from '../messages/merge.ts';
@@ -97,6 +98,7 @@ async function receivedFile(app: App, row: MessageRow, index: number) {
 }
 
 async function rawMime(app: App, row: MessageRow, deliveryId: string | null): Promise<RawMail> {
+  requireContent(row);
   if (row.direction === 'outbound') return sentCopy(app, row, deliveryId);
   return { body: await receivedMail(app, row) };
 }

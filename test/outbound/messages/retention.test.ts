@@ -2,8 +2,12 @@
 // pauses between batches and ends with the daemon.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listMessages } from '../../../src/outbound/messages/messages.ts';
+import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+import { getMessage, listMessages } from '../../../src/outbound/messages/messages.ts';
 import { createRetention } from '../../../src/outbound/messages/retention.ts';
+import { resendMessage } from '../../../src/outbound/sending/resend.ts';
+import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
+import { ConflictError } from '../../../src/platform/errors.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
@@ -103,5 +107,84 @@ describe.each(stores)('retention on %s', (store) => {
     expect(await left()).toBe(6);
     retention.stop();
     expect(await done).toBe(50);
+  });
+});
+
+describe.each(stores)('retention of contents on %s', (store) => {
+  const later2 = async (made: TestApp) => later(made, 2);
+
+  async function withMail() {
+    test = await testApp({ store, config: { retention: { contentDays: 1 } } });
+    const { app, caller } = test;
+    const attachments = [{ filename: 'a.txt', content: 'eA==' }];
+    const sent = await send(app, caller, 'delivered@simulator.test', {
+      email: {
+        subject: 'Kept subject',
+        text: 'secretword',
+        html: '<p>secretword</p>',
+        attachments,
+      },
+    });
+    await receiveMail(app, shortMail('in'));
+    const pipeline = await startPipeline(app);
+    await pipeline.idle();
+    await pipeline.close();
+    const { items } = await listMessages(app, caller, { page: 1, limit: 100 });
+    const received = items.find(({ direction }) => direction === 'inbound');
+    if (!received) throw new Error('no received mail');
+    await getEmailProjection(app, caller, received.id, emailQuery);
+    return { made: test, sent, received };
+  }
+
+  const emailQuery = { includeStorageUrls: false, urlExpiresIn: 60 } as never;
+
+  it('removes texts, files and raw mail of older messages, and leaves the rest of them', async () => {
+    const { made, sent, received } = await withMail();
+    const before = await rowCounts(made.app);
+    expect(before.contents + before.blobs).toBeGreaterThan(1);
+    const old = await later2(made);
+    const young = await send(old.app, old.caller, 'ada@example.com', {
+      email: { text: 'secretword' },
+    });
+    expect(await run(old)).toBe(2);
+    const after = await rowCounts(old.app);
+    expect(after).toMatchObject({ messages: 3, contents: 1, blobs: 0 });
+    expect(after.events).toBe(before.events + 1);
+    for (const { id } of [sent, received]) {
+      const email = await getEmailProjection(old.app, old.caller, id, emailQuery);
+      expect(email).toMatchObject({ html: null, text: null, newContent: null, attachments: [] });
+      await expect(readRawMail(old.app, old.caller, id)).rejects.toThrow('retention.contentDays');
+    }
+    const kept = await getMessage(old.app, old.caller, sent.id);
+    expect(kept).toMatchObject({ subject: 'Kept subject', status: 'delivered' });
+    expect(kept.deliveries).toHaveLength(1);
+    await expect(resendMessage(old.app, old.caller, sent.id, null)).rejects.toThrow(ConflictError);
+    expect((await readRawMail(old.app, old.caller, young.id)).body.length).toBeGreaterThan(100);
+    expect(await run(old)).toBe(0);
+  });
+
+  it('keeps the content of what has not ended, and all of it without contentDays', async () => {
+    test = await testApp({ store, config: { retention: { contentDays: 1 } } });
+    await send(test.app, test.caller, 'ada@example.com');
+    expect(await run(await later2(test))).toBe(0);
+    await test.close();
+    const old = await withOld(store, null);
+    expect(await run(old)).toBe(0);
+    expect((await rowCounts(old.app)).contents).toBeGreaterThan(0);
+  });
+
+  it('passes over many messages without content, a bounded number at a time', async () => {
+    test = await testApp({ store, config: { retention: { contentDays: 1 } } });
+    const { app, caller } = test;
+    for (let number = 0; number < 30; number++) {
+      await send(app, caller, 'delivered@simulator.test', { email: { text: `${number}` } });
+    }
+    const pipeline = await startPipeline(app);
+    await pipeline.idle();
+    await pipeline.close();
+    const old = await later2(test);
+    expect(await run(old)).toBe(30);
+    expect(await run(old)).toBe(0);
+    expect((await rowCounts(old.app)).contents).toBe(0);
   });
 });
