@@ -93,7 +93,7 @@ export interface ThreadHooks {
    * answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
-  /** Takes the words of a message out of the search, and its preview off its thread. */
+  /** Takes the words of a message's text out of the search, and its preview off its thread. */
   forgetText(app: App, trx: Db, messageId: string): Promise<void>;
 }
 

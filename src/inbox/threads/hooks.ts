@@ -1,6 +1,8 @@
 // The hooks of threads for lower folders (`ThreadHooks` in app.ts), which do not import threads.
 import type { ThreadHooks } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import { findMessageRow } from '../../outbound/messages/queries.ts';
+import { wordsOfDocument } from '../../platform/store/full-text/document.ts';
 import { deleteAnswering } from './draft-queries.ts';
 import {
   deleteThread,
@@ -11,7 +13,7 @@ import {
   hasDrafts,
 } from './queries.ts';
 import { firstSubject, restateThread } from './restate.ts';
-import { removeDocuments } from './search-queries.ts';
+import { insertDocuments, removeDocuments } from './search-queries.ts';
 import { takeIn } from './take-in.ts';
 
 export const threadHooks: ThreadHooks = {
@@ -49,6 +51,11 @@ export const threadHooks: ThreadHooks = {
     if (!thread) return;
     await lockMailboxes(trx, [thread.mailbox_id]);
     await removeDocuments(trx, [messageId]);
+    const message = await findMessageRow(trx, messageId);
+    const from = [message?.from_email, message?.from_name].filter((one) => one != null);
+    const document = { subject: message?.subject ?? '', from, text: '', hasAttachment: false };
+    const words = wordsOfDocument(document);
+    await insertDocuments(trx, [{ mailboxId: thread.mailbox_id, messageId, words }]);
     const subject = await firstSubject(trx, thread.id);
     await restateThread(trx, thread.id, app.clock.now(), { subject });
   },

@@ -2,6 +2,10 @@
 // pauses between batches and ends with the daemon.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { listMailboxes } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { createProjector } from '../../../src/inbox/receiving/projector.ts';
+import { listThreads } from '../../../src/inbox/threads/threads.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
 import { getMessage, listMessages } from '../../../src/outbound/messages/messages.ts';
 import { createRetention } from '../../../src/outbound/messages/retention.ts';
@@ -125,21 +129,27 @@ describe.each(stores)('retention of contents on %s', (store) => {
         attachments,
       },
     });
-    await receiveMail(app, shortMail('in'));
+    await receiveMail(app, ['From: ada@example.com', 'Subject: greeting', '', 'hiddenword']);
     const pipeline = await startPipeline(app);
     await pipeline.idle();
     await pipeline.close();
     const { items } = await listMessages(app, caller, { page: 1, limit: 100 });
     const received = items.find(({ direction }) => direction === 'inbound');
     if (!received) throw new Error('no received mail');
-    await getEmailProjection(app, caller, received.id, emailQuery);
-    return { made: test, sent, received };
+    await createProjector(app).projectDue();
+    const [mailbox] = (await listMailboxes(app, caller, { page: 1, limit: 1 })).items;
+    const search = async (of: App, q: string) =>
+      (await listThreads(of, caller, mailbox?.id ?? '', { q, limit: 10 })).items.map(
+        ({ preview }) => preview,
+      );
+    return { made: test, sent, received, search };
   }
 
   const emailQuery = { includeStorageUrls: false, urlExpiresIn: 60 } as never;
 
   it('removes texts, files and raw mail of older messages, and leaves the rest of them', async () => {
-    const { made, sent, received } = await withMail();
+    const { made, sent, received, search } = await withMail();
+    expect(await search(made.app, 'hiddenword')).toEqual(['hiddenword']);
     const before = await rowCounts(made.app);
     expect(before.contents + before.blobs).toBeGreaterThan(1);
     const old = await later2(made);
@@ -160,6 +170,8 @@ describe.each(stores)('retention of contents on %s', (store) => {
     expect(kept.deliveries).toHaveLength(1);
     await expect(resendMessage(old.app, old.caller, sent.id, null)).rejects.toThrow(ConflictError);
     expect((await readRawMail(old.app, old.caller, young.id)).body.length).toBeGreaterThan(100);
+    expect(await search(old.app, 'hiddenword')).toEqual([]);
+    expect(await search(old.app, 'greeting')).toEqual([null]);
     expect(await run(old)).toBe(0);
   });
 
