@@ -1,6 +1,6 @@
 // The recipes of docs/submission.md: short, and followed as printed against a real daemon if their client is
 // installed. The others count as skipped.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { repository } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { isInstalled } from './is-installed.ts';
 import { readMarkdown } from './markdown.ts';
 
 const document = readMarkdown('docs/submission.md');
@@ -18,15 +19,6 @@ function recipe(name: string): string {
   const fence = document.fences.find(({ line }) => line > from);
   if (from < 0 || !fence) throw new Error(`there is no recipe for ${name}`);
   return fence.text;
-}
-
-function isInstalled(command: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 let home: DaemonHome;

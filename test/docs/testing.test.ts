@@ -1,12 +1,13 @@
 // The suites of docs/testing.md, run as printed against a daemon with a virtual clock. Those without their program
 // count as skipped.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { isInstalled } from './is-installed.ts';
 import { readMarkdown } from './markdown.ts';
 
 const { fences } = readMarkdown('docs/testing.md');
@@ -15,15 +16,6 @@ function fence(language: string, words: string): string {
   const found = fences.find((one) => one.language === language && one.text.includes(words));
   if (!found) throw new Error(`there is no ${language} block with ${words}`);
   return found.text;
-}
-
-function isInstalled(command: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 let home: DaemonHome;
