@@ -2,6 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
+import type { ReplyResult } from '../../src/inbox/replies/schema.ts';
+import type { Thread } from '../../src/inbox/threads/schema.ts';
 import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
@@ -48,6 +51,7 @@ describe.each(stores)('a virtual clock on %s', (store) => {
       ...relayTo(sink),
       SVC_DELIVERY_RETRY_SCHEDULE_MINUTES: '[4320]',
       SVC_DELIVERY_RETRY_MAX_AGE_HOURS: '200',
+      SVC_RETENTION_MESSAGES_DAYS: '20',
       SVC_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES: 'true',
       ...(schema && { SVC_DATABASE_URL: schema.url }),
     };
@@ -128,6 +132,69 @@ describe.each(stores)('a virtual clock on %s', (store) => {
     await move({ advance: '1s' });
     expect(sink.received).toBe(before + 1);
     expect(await timeline(id)).toContain(`sent ${scheduledAt}`);
+  });
+
+  it('wakes a snoozed thread, ends a proposal and deletes old messages, each at its time', async () => {
+    const { body: clock } = await daemon.request<{ now: string }>('GET', '/dev/clock');
+    // Jobs run at whole minutes.
+    const started = Math.ceil(Date.parse(clock.now) / 3_600_000) * 3_600_000;
+    const past = (ms: number) => ({ to: new Date(started + ms).toISOString() });
+    await move(past(0));
+    const { body: mailboxes } = await daemon.request<{ items: { id: string }[] }>(
+      'GET',
+      '/v1/mailboxes',
+    );
+    const mailbox = `/v1/mailboxes/${mailboxes.items[0]?.id}`;
+    const { id: messageId } = await send();
+    const { body: sent } = await daemon.request<ReplyResult>('POST', `${mailbox}/messages`, {
+      body: { to: ['ada@example.com'], subject: 'Snoozed', text: 'Good night' },
+    });
+    const thread = `${mailbox}/threads/${sent.threadId}`;
+    const snoozedUntil = past(dayMs).to;
+    expect((await daemon.request('PATCH', thread, { body: { snoozedUntil } })).status).toBe(200);
+    const { body: agent } = await daemon.request<{ key: string }>('POST', '/v1/api-keys', {
+      body: {
+        name: 'Agent',
+        sendMode: 'approval',
+        permissions: { mailboxes: ['read', 'write', 'send'] },
+        constraints: { mailboxIds: [mailboxes.items[0]?.id] },
+      },
+    });
+    const { body: proposed } = await daemon.request<ReplyResult>('POST', `${mailbox}/messages`, {
+      apiKey: agent.key,
+      body: { to: ['ada@example.com'], subject: 'Proposed', text: 'May I?' },
+    });
+    const states = async () => {
+      const { body: one } = await daemon.request<Thread>('GET', thread);
+      const { body: action } = await daemon.request<MailboxAction>(
+        'GET',
+        `${mailbox}/actions/${proposed.actionId}`,
+      );
+      const { status: message } = await daemon.request('GET', `/v1/messages/${messageId}`);
+      return {
+        snoozedUntil: one.snoozedUntil,
+        state: action.state,
+        expiresAt: action.expiresAt,
+        message,
+      };
+    };
+    const expiresAt = past(7 * dayMs).to;
+    const waiting = { snoozedUntil, state: 'proposed', expiresAt, message: 200 };
+    await move(past(dayMs - 1));
+    expect(await states()).toEqual(waiting);
+    await move(past(dayMs));
+    const awake = { ...waiting, snoozedUntil: null };
+    expect(await states()).toEqual(awake);
+    await move(past(7 * dayMs - 1));
+    expect(await states()).toEqual(awake);
+    await move(past(7 * dayMs));
+    const expired = { ...awake, state: 'expired' };
+    expect(await states()).toEqual(expired);
+    await move(past(20 * dayMs - 1));
+    expect(await states()).toEqual(expired);
+    // Old messages are deleted once each hour.
+    await move(past(20 * dayMs + 3_600_000));
+    expect((await daemon.request('GET', `/v1/messages/${messageId}`)).status).toBe(404);
   });
 
   it('refuses times that cannot be, each by its field', async () => {

@@ -37,7 +37,7 @@ export interface DaemonProcess {
   /** The lines of the log, parsed. */
   log(): Record<string, unknown>[];
   request<Body>(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     options?: DaemonRequest,
   ): Promise<DaemonAnswer<Body>>;
