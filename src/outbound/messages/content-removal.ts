@@ -7,7 +7,8 @@ import { overwriting } from '../../platform/store/overwriting.ts';
 import { deleteBlob, deleteUnusedContent } from './content-queries.ts';
 import { deleteMessageValues } from './merge-queries.ts';
 import { emptyProjection } from './projection-queries.ts';
-import { dropContent, findMessageRow, isEnded, lockMessages, type MessageRow } from './queries.ts';
+import { findMessageRow, lockMessages, type MessageRow } from './queries.ts';
+import { dropContent, isEnded } from './retention-queries.ts';
 
 /** Removes the content of a message. Returns false for one without content, or that has not ended. */
 export function removeContent(app: App, trx: Db, id: string): Promise<boolean> {

@@ -1,5 +1,5 @@
-// All SQL on `messages` and `recipients` except lists (list-queries.ts). Contents and blobs are in
-// content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions.
+// All SQL on `messages` and `recipients` except lists (list-queries.ts) and retention (retention-queries.ts). Contents
+// and blobs are in content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions.
 // Each statement that inserts or deletes messages, or changes their status, also records that for
 // the message counts.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
@@ -59,7 +59,7 @@ export class RecipientRow {
   position!: number;
 }
 
-interface MessageTables {
+export interface MessageTables {
   messages: MessageRow;
   recipients: RecipientRow;
 }
@@ -80,52 +80,6 @@ export const insertRecipients = own.bulkInsert('recipients', RecipientRow);
 export const findMessageRow = own.first((db, id: string) =>
   db.selectFrom('messages').selectAll().where('id', '=', id),
 );
-
-/** Statuses without another attempt. */
-const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
-
-/** Tells whether a message in this status gets no further attempt. */
-export function isEnded(status: MessageStatus): boolean {
-  return ended.some((one) => one === status);
-}
-
-/** Returns the first `limit` ended messages between `after` and `before`, with their contents. */
-export function findEndedContents(
-  db: Db,
-  { after, before, limit }: { after: string; before: string; limit: number },
-): Promise<Pick<MessageRow, 'id' | 'content_id' | 'raw_blob_id'>[]> {
-  return tables<MessageTables>(db)
-    .selectFrom('messages')
-    .select(['id', 'content_id', 'raw_blob_id'])
-    .where('id', '>', after)
-    .where('id', '<', before)
-    .where('status', 'in', ended)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-}
-
-/** Takes content and raw mail from a message; the caller deletes their rows. */
-export const dropContent = own.run((db, id: string) =>
-  db.updateTable('messages').set({ content_id: null, raw_blob_id: null }).where('id', '=', id),
-);
-
-/** Returns the first `limit` ids of ended messages between `after` and `before`. */
-export async function findEndedBetween(
-  db: Db,
-  { after, before, limit }: { after: string; before: string; limit: number },
-): Promise<string[]> {
-  const rows = await tables<MessageTables>(db)
-    .selectFrom('messages')
-    .select('id')
-    .where('id', '>', after)
-    .where('id', '<', before)
-    .where('status', 'in', ended)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
 
 const shareRows = own.run((db, ids: readonly string[]) =>
   db

@@ -8,7 +8,7 @@ import { firstIdAt } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { hasContent, removeContent } from './content-removal.ts';
 import { removeMessage } from './messages.ts';
-import { findEndedBetween, findEndedContents } from './queries.ts';
+import { findEnded } from './retention-queries.ts';
 import type { Surroundings } from './search.ts';
 
 const dayMs = 86_400_000;
@@ -45,8 +45,8 @@ interface Pass {
 
 const wholeMessages: Pass = {
   async find(db, range) {
-    const ids = await findEndedBetween(db, { ...range, limit: mostPerGo });
-    return { ids, last: ids.at(-1) ?? null };
+    const rows = await findEnded(db, { ...range, limit: mostPerGo });
+    return { ids: rows.map(({ id }) => id), last: rows.at(-1)?.id ?? null };
   },
   remove: removeMessage,
   words: 'old messages were deleted',
@@ -55,7 +55,7 @@ const wholeMessages: Pass = {
 const contents: Pass = {
   // Most old messages have lost their content already: each look passes over a bounded number of them.
   async find(db, range) {
-    const rows = await findEndedContents(db, { ...range, limit: mostPerLook });
+    const rows = await findEnded(db, { ...range, limit: mostPerLook });
     return { ids: rows.filter(hasContent).map(({ id }) => id), last: rows.at(-1)?.id ?? null };
   },
   remove: removeContent,
