@@ -6,7 +6,7 @@ import { sweepAnswers } from '../../src/content/templates/workspace/retention.ts
 import type { App } from '../../src/core/app.ts';
 import { sweepAudit } from '../../src/history/audit/retention.ts';
 import { sweepEvents } from '../../src/history/events/retention.ts';
-import { nextCheckAt } from '../../src/identity/domains/queries.ts';
+import { nextCheckAt } from '../../src/identity/domains/check-queries.ts';
 import { checkDueDomains } from '../../src/identity/domains/verification.ts';
 import { sweepHealth } from '../../src/identity/reputation/health.ts';
 import { sweepProofMails } from '../../src/identity/senders/proof.ts';

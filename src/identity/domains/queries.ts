@@ -1,4 +1,4 @@
-// All SQL on `domains` and `domain_keys`. Reads and writes rows, decides nothing.
+// All SQL on `domains` and `domain_keys` except due checks (check-queries.ts). Reads and writes rows, decides nothing.
 import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -43,7 +43,7 @@ export interface DomainKeyRow {
   retired_at: number | null;
 }
 
-interface DomainTables {
+export interface DomainTables {
   domains: DomainRow;
   domain_keys: DomainKeyRow;
 }
@@ -346,56 +346,4 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
     .select(['id', 'private_key'])
     .limit(1)
     .executeTakeFirst();
-}
-
-/** Returns the time of the next check of a domain; null without one. Ms since 1970. */
-export async function nextCheckAt(db: Db): Promise<number | null> {
-  const row = await tables<DomainTables>(db)
-    .selectFrom('domains')
-    .select('next_check_at')
-    .where('next_check_at', 'is not', null)
-    .orderBy('next_check_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.next_check_at ?? null;
-}
-
-/** Returns domains due for a check, one of each organization in turn, the longest overdue first. */
-export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
-  const due = tables<DomainTables>(db)
-    .selectFrom('domains')
-    // No more columns: after an outage all domains are due, and are sorted here.
-    .select(({ fn }) => [
-      'id',
-      fn
-        .agg<number>('row_number')
-        .over((over) => over.partitionBy('organization_id').orderBy('next_check_at').orderBy('id'))
-        .as('turn'),
-    ])
-    .where('next_check_at', '<=', now)
-    .as('due');
-  return tables<DomainTables>(db)
-    .selectFrom('domains')
-    .innerJoin(due, 'due.id', 'domains.id')
-    .selectAll('domains')
-    .orderBy('due.turn')
-    .orderBy('domains.next_check_at')
-    .orderBy('domains.id')
-    .limit(limit)
-    .execute();
-}
-
-/** Postpones a due check. Returns false if another process was first. */
-export async function deferCheck(
-  db: Db,
-  { id, next_check_at }: DomainRow,
-  until: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tables<DomainTables>(db)
-    .updateTable('domains')
-    .set({ next_check_at: until })
-    .where('id', '=', id)
-    .where('next_check_at', '=', next_check_at)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
 }

@@ -19,6 +19,7 @@ import { byService, record, told } from '../../history/events/record.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
+import { deferCheck, selectDueDomains } from './check-queries.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
 import { lookUpTurns } from './check-turns.ts';
 import { provingKeys } from './dns-records.ts';
@@ -265,14 +266,14 @@ const mostChecksAtOnce = 10;
  */
 export async function checkDueDomains(app: App): Promise<number> {
   const now = app.clock.now();
-  const due = await queries.selectDueDomains(app.store.db, now, mostChecksAtOnce);
+  const due = await selectDueDomains(app.store.db, now, mostChecksAtOnce);
   if (due.length === 0) return 0;
   // Sorted: every daemon locks domains in this order.
   due.sort((a, b) => (a.id < b.id ? -1 : 1));
   const taken = await app.store.write(async (trx) => {
     const mine: queries.DomainRow[] = [];
     for (const domain of due) {
-      if (await queries.deferCheck(trx, domain, now + claimMs)) mine.push(domain);
+      if (await deferCheck(trx, domain, now + claimMs)) mine.push(domain);
     }
     return mine;
   });
