@@ -50,7 +50,8 @@ declare module 'fastify' {
   }
 }
 
-const longestKey = 256;
+/** Characters of an API key; a longer one is not looked up. */
+export const longestKey = 256;
 const knownPermissions: ReadonlySet<string> = new Set(everyPermission());
 
 /** Returns the path in the router's form: `/v1/messages/:id`. */

@@ -4,7 +4,7 @@ import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import { ForbiddenError, UnauthorizedError } from '../../src/platform/errors.ts';
 import { sendTo } from '../mcp/send.ts';
 import type { Connection } from '../mcp/server.ts';
-import { type Dispatcher, keyIn } from './dispatch.ts';
+import { type Dispatcher, keyIn, longestKey } from './dispatch.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 
 export const mcpPath = '/mcp';
@@ -40,7 +40,8 @@ export function mountMcp(
       throw new ForbiddenError('Pages of other origins may not use /mcp');
     }
     const key = keyIn(request.headers);
-    const caller = typeof key === 'string' && key.length <= 256 ? await authenticate(key) : null;
+    const caller =
+      typeof key === 'string' && key.length <= longestKey ? await authenticate(key) : null;
     if (!caller || typeof key !== 'string') {
       reply.header('www-authenticate', 'Bearer realm="svc"');
       const error = new UnauthorizedError('Send a valid API key: Authorization: Bearer KEY');

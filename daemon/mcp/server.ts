@@ -195,7 +195,7 @@ async function answerOf(
   const page = tool.pagesBy !== null && place.page !== null && { [tool.pagesBy]: place.page };
   const { cursor: _own, ...others } = args;
   const given = tool.pagesBy === null ? args : { ...others, ...page };
-  const answer = await connection.send(requestOf({ ...tool, pagesBy: null }, given));
+  const answer = await connection.send(requestOf(tool, given));
   const isJson = answer.type.startsWith('application/json');
   if (answer.status >= 400)
     return refused(isJson ? parsed(answer) : { message: answer.body.toString() });

@@ -52,7 +52,7 @@ export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean 
 }
 
 /** @throws TypeError naming an unknown or missing field */
-export function requestOf({ route, fields, pagesBy }: Tool, given: object): ToolRequest {
+export function requestOf({ route, fields }: Tool, given: object): ToolRequest {
   const args = new Map(Object.entries(given));
   const take = (names: readonly string[]) =>
     names.flatMap((name) => {
@@ -70,7 +70,6 @@ export function requestOf({ route, fields, pagesBy }: Tool, given: object): Tool
   );
   const body = fields.body === 'whole' ? args.get('body') : bodyOf(fields.body, take);
   args.delete('body');
-  if (pagesBy !== null) args.delete('cursor');
   const [unknown] = args.keys();
   if (unknown !== undefined) throw new TypeError(`${unknown}: unknown field of this tool`);
   const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
