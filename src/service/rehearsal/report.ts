@@ -83,6 +83,7 @@ export async function readLedger(
   days: readonly RehearsedDay[],
 ): Promise<LedgerEntry[]> {
   const dayOf = new Map(days.map((day) => [day.date, day]));
+  const ends = days.map((day) => ({ day, end: Math.min(to, nextDay(Date.parse(day.date))) }));
   const entries: { at: number; id: string; entry: LedgerEntry }[] = [];
   for (let after = ''; ; ) {
     const rows = await selectLedger(db, { from, after, limit: rowsAtOnce });
@@ -93,7 +94,7 @@ export async function readLedger(
     for (const row of rows) {
       const { at, entry } = entryOf(row, messages.get(row.message_id)?.subject ?? '', to);
       entries.push({ at: at ?? Number.POSITIVE_INFINITY, id: row.id, entry });
-      count(row, days, dayOf, { from, to });
+      count(row, { from, dayOf, ends });
     }
     after = rows.at(-1)?.id ?? after;
     if (rows.length < rowsAtOnce) break;
@@ -119,9 +120,16 @@ function entryOf(
 
 function count(
   row: LedgerRow,
-  days: readonly RehearsedDay[],
-  dayOf: ReadonlyMap<string, RehearsedDay>,
-  { from, to }: { from: number; to: number },
+  {
+    from,
+    dayOf,
+    ends,
+  }: {
+    from: number;
+    dayOf: ReadonlyMap<string, RehearsedDay>;
+    /** The days, each with its end or that of the rehearsal. */
+    ends: readonly { day: RehearsedDay; end: number }[];
+  },
 ): void {
   const endedAt = row.terminal_at ?? row.sent_at;
   const accepted = row.created_at >= from ? dayOf.get(dateOf(row.created_at)) : undefined;
@@ -129,8 +137,7 @@ function count(
   const ended = endedAt !== null && endedAt >= from ? dayOf.get(dateOf(endedAt)) : undefined;
   if (ended && row.status === 'bounced') ended.bounced += 1;
   else if (ended && row.status !== 'failed') ended.delivered += 1;
-  for (const day of days) {
-    const end = Math.min(to, Date.parse(`${day.date}T00:00:00Z`) + dayMs);
+  for (const { day, end } of ends) {
     if (row.created_at < end && (endedAt === null || endedAt >= end)) day.waiting += 1;
   }
 }
