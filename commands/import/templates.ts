@@ -4,7 +4,7 @@ import type {
   ImportedTemplate,
   TemplateImport,
 } from '../../src/content/templates/foreign/import.ts';
-import type { ForeignService } from '../../src/content/templates/foreign/services.ts';
+import { foreignServices } from '../../src/content/templates/foreign/services.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { readFile } from '../base/files.ts';
@@ -12,7 +12,6 @@ import { print } from '../base/output.ts';
 import { startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
 
-const services = ['resend', 'postmark', 'sendgrid', 'mailgun', 'ses', 'listmonk'];
 const mostBytes = 32 * 1024 * 1024;
 
 function refusalLines({ slug, reason, untranslated }: ImportedTemplate): string[] {
@@ -57,7 +56,7 @@ export default class ImportTemplates extends BaseCommand {
 
   static override flags = {
     from: Flags.string({
-      description: `Service that the file comes from: ${services.join(', ')}`,
+      description: `Service that the file comes from: ${foreignServices.join(', ')}`,
       helpValue: 'SERVICE',
       required: true,
     }),
@@ -66,8 +65,9 @@ export default class ImportTemplates extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ImportTemplates);
-    if (!services.includes(flags.from)) {
-      throw new UsageError(`--from ${flags.from}: expected one of ${services.join(', ')}`);
+    const service = foreignServices.find((one) => one === flags.from);
+    if (service === undefined) {
+      throw new UsageError(`--from ${flags.from}: expected one of ${foreignServices.join(', ')}`);
     }
     const progress = await startProgress(flags, 'read');
     const chunks: Buffer[] = [];
@@ -81,7 +81,7 @@ export default class ImportTemplates extends BaseCommand {
     const { importTemplates } = await import('../../src/content/templates/foreign/import.ts');
     const report = await withCaller(flags, (app, caller) =>
       importTemplates(app, caller, {
-        service: flags.from as ForeignService,
+        service,
         text: Buffer.concat(chunks).toString('utf8'),
         dryRun: flags['dry-run'],
       }),
