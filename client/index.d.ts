@@ -230,6 +230,17 @@ export type DeliveryAttempt = {
   };
   /** Beginning of the tracking and unsubscribe links of this attempt */
   linkBase?: string;
+  /** SHA-256 of the message that the server accepted, in hex */
+  digest?: string;
+  /** Return path of the message that the server accepted, its token as `*` */
+  returnPath?: string;
+  /** Certificates of the server that accepted it, its own first */
+  certificates?: Array<{
+    subject: string;
+    sha256: string;
+  }>;
+  /** Rule that proved the name of the server that accepted it */
+  policy?: 'dane' | 'mta-sts';
 };
 export type MessageOrigin = {
   /** `service`: mail that the service wrote itself */
@@ -468,6 +479,56 @@ export type MessageEvent = {
   timestamp: string;
   metadata: {
     [name: string]: unknown;
+  };
+};
+export type Receipt = {
+  version: 1;
+  message: {
+    id: string;
+    organizationId: string;
+    /** SHA-256 of the mail; null if none was sent or copies differ */
+    digest: string | null;
+  };
+  envelope: {
+    /** Null if no server took the mail */
+    returnPath: string | null;
+    recipients: Array<string>;
+  };
+  /** The latest attempts of each recipient, with the answers of servers */
+  attempts: Array<{
+    deliveryId: string;
+    recipient: string;
+    attempt: DeliveryAttempt;
+  }>;
+  events: Array<{
+    id: string;
+    type: string;
+    recipientId: string | null;
+    status: string;
+    timestamp: string;
+    facts: {
+      [name: string]: unknown;
+    } | null;
+  }>;
+  /** A proof for each event */
+  path: Array<{
+    eventId: string;
+    /** Number of events before it in the sealed log */
+    index: number;
+    /** From the leaf of the event to the root */
+    hashes: Array<string>;
+  }>;
+  head: {
+    /** Number of sealed events */
+    size: number;
+    /** Root of the Merkle tree over the sealed events */
+    root: string;
+    at: string;
+    /** Ed25519 signature of the head */
+    signature: string;
+    keyId: string;
+    /** The raw public key; compare its keyId */
+    publicKey: string;
   };
 };
 /** An address that receives mail */
@@ -2214,6 +2275,11 @@ export type Organization = {
     opens: boolean;
     clicks: boolean;
   };
+  /** Ages in days at which messages, and their content, are deleted; the shorter of this and the configuration counts. Null: the configuration alone */
+  retention: {
+    messagesDays: number | null;
+    contentDays: number | null;
+  };
   createdAt: string;
 };
 /** A change with its time and its actor */
@@ -3085,6 +3151,8 @@ export class Svc {
     listEvents(id: string, options?: RequestOptions): Promise<Array<MessageEvent>>;
     /** Get the delivery status of each recipient. Permission: `messages:read`. */
     listDeliveries(id: string, options?: RequestOptions): Promise<Array<Delivery>>;
+    /** Get a proof of delivery that can be checked without this service. The events of the message up to now, the answers of servers and the digest of the mail, with the path to a signed head. The keys are at `/.well-known/svc-receipts.json`. Permission: `messages:read`. */
+    getReceipt(id: string, options?: RequestOptions): Promise<Receipt>;
     /** Reply to a message in its thread. Goes to its Reply-To, or else its sender; for a message of our own, to its recipients. The service sets recipients, subject and threading headers. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
     reply(
       id: string,

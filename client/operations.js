@@ -134,6 +134,17 @@ export const operations = [
     answer: 'json',
   },
   {
+    resource: 'messages',
+    verb: 'getReceipt',
+    method: 'GET',
+    path: '/v1/messages/{id}/receipt',
+    body: null,
+    query: false,
+    takesKey: false,
+    pagesBy: null,
+    answer: 'json',
+  },
+  {
     resource: 'mailboxes',
     verb: 'list',
     method: 'GET',

@@ -1,18 +1,22 @@
 // `svc backup`. src/platform/store/restore.ts makes the copy.
 import { createReadStream, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { setPriority } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Args, Flags } from '@oclif/core';
-import { NoStoreError, ValidationError } from '../src/platform/errors.ts';
+import { NoStoreError } from '../src/platform/errors.ts';
 import { systemClock } from '../src/platform/runtime/clock.ts';
+import type { BackupSource } from '../src/platform/store/restore.ts';
 import { BaseCommand } from './base/command.ts';
-import { UsageError } from './base/failure.ts';
+import { asUnmet, UsageError } from './base/failure.ts';
 import { print, writeWarning } from './base/output.ts';
 import { startProgress } from './base/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { withConfiguration } from './base/store-place.ts';
 
 const standardOutput = '-';
+/** Lower than the daemon, whose mail is more urgent than a copy. */
+const priority = 10;
 
 export default class Backup extends BaseCommand {
   static override summary = 'Copy the store to a file while the service runs';
@@ -21,13 +25,13 @@ export default class Backup extends BaseCommand {
     'The copy is consistent and complete, except for the secret key of the installation ' +
     '(secret.key in the data directory), which encrypts its DKIM keys. Keep that file ' +
     'too, in another place than the backup. Or include it by --with-secret, and guard ' +
-    'the backup as you guard the key. On PostgreSQL use pg_dump.';
+    'the backup as you guard the key. On PostgreSQL the file has the same form: one of SQLite.';
 
   static override examples = [
     { description: 'Make a new file each night', command: 'svc backup /backup/svc-$(date +%F).db' },
     {
-      description: 'Replace the same file each time',
-      command: 'svc backup /backup/svc.db --overwrite',
+      description: 'Replace the same file, once the new one is checked',
+      command: 'svc backup /backup/svc.db --overwrite --verify',
     },
     {
       description: 'Send all that a new machine needs to another host, encrypted',
@@ -42,6 +46,9 @@ export default class Backup extends BaseCommand {
   static override flags = {
     overwrite: Flags.boolean({ description: 'Replace the file if it exists' }),
     'with-secret': Flags.boolean({ description: 'Include secret.key in the same file' }),
+    verify: Flags.boolean({
+      description: 'Read the whole backup again, as "svc backup verify" does',
+    }),
   };
 
   async run(): Promise<void> {
@@ -53,50 +60,59 @@ export default class Backup extends BaseCommand {
           'file or a pipe',
       );
     }
+    if (toOutput && flags.verify) {
+      throw new UsageError('backup -: --verify reads a file again; name one instead of -');
+    }
+    setPriority(priority);
     const loaded = await readStoreConfig(flags);
-    const { database, dataDir } = loaded.config;
-    const { storeLocation } = await import('../src/platform/store/open.ts');
+    const { database, dataDir, secret: settings } = loaded.config;
+    const { describeLocation, storeLocation } = await import('../src/platform/store/open.ts');
     const { saveBackup } = await import('../src/platform/store/restore.ts');
     const { noteBackup } = await import('../src/platform/store/last-backup.ts');
-    const { readSecret, secretFile } = await import('../src/platform/runtime/secrets.ts');
+    const { readSecret, secretFile } = await import('../src/platform/runtime/key-ring.ts');
     const location = storeLocation(database.url, dataDir);
-    if (location.kind === 'postgres') {
-      throw new ValidationError('The store is on PostgreSQL: back it up with pg_dump');
-    }
-    const secret = flags['with-secret'] ? readSecret(dataDir) : undefined;
+    const secret = flags['with-secret'] ? readSecret(dataDir, settings) : undefined;
     const hasSecret = secret !== undefined;
     if (flags['with-secret'] && !hasSecret) {
       throw new NoStoreError(
-        `There is no secret to include: ${secretFile(dataDir)} does not exist. Leave out ` +
+        `There is no secret to include: ${secretFile(dataDir, settings)} does not exist. Leave out ` +
           '--with-secret',
         'secret',
       );
     }
+    const source: BackupSource =
+      location.kind === 'sqlite'
+        ? location
+        : { ...location, database, clock: systemClock, rests: true };
     // SQLite copies only into a file, so a backup to standard output is first written beside the
-    // store.
-    const target = toOutput ? `${location.file}.backup-${process.pid}` : resolve(args.file);
+    // data.
+    const target = toOutput ? join(dataDir, `backup-${process.pid}.db`) : resolve(args.file);
     const progress = await startProgress(flags, 'copied');
-    const { overwrite } = flags;
-    const options = { overwrite, secret, onProgress: progress.update };
+    const { overwrite, verify } = flags;
+    const options = { overwrite, secret, verify, digests: true, onProgress: progress.update };
     try {
-      const bytes = await saveBackup(location.file, target, options).finally(progress.stop);
+      const bytes = await saveBackup(source, target, options).finally(progress.stop);
       noteBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
       const reminder = hasSecret
         ? ''
-        : `The backup lacks ${secretFile(dataDir)}: keep a copy of that file in another ` +
+        : `The backup lacks ${secretFile(dataDir, settings)}: keep a copy of that file in another ` +
           'place, or use --with-secret';
       if (toOutput) {
         await pipeline(createReadStream(target), process.stdout, { end: false });
         if (!hasSecret) writeWarning(reminder);
         return;
       }
-      const message = `Backed up ${location.file} to ${target}`;
-      await print(flags, { success: true, message, file: target, bytes, hasSecret }, () => {
-        const done = `${message} (${bytes} bytes).`;
-        return hasSecret ? done : `${done}\n${reminder}.`;
-      });
+      const message = `Backed up ${describeLocation(location)} to ${target}`;
+      await print(
+        flags,
+        { success: true, message, file: target, bytes, hasSecret, verified: verify },
+        () => {
+          const done = `${message} (${bytes} bytes).${verify ? ' It can be restored.' : ''}`;
+          return hasSecret ? done : `${done}\n${reminder}.`;
+        },
+      );
     } catch (error) {
-      throw asUnreachable(withConfiguration(error, loaded));
+      throw asUnreachable(withConfiguration(asUnmet(error), loaded));
     } finally {
       if (toOutput) rmSync(target, { force: true });
     }

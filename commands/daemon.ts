@@ -10,7 +10,7 @@ import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { UsageError } from './base/failure.ts';
 import { writeLine } from './base/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
-import { firstStopSignal, onHangUp } from './base/signals.ts';
+import { firstStopSignal, onDrain, onHangUp } from './base/signals.ts';
 import { timeAhead } from './base/since.ts';
 
 /** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
@@ -49,6 +49,7 @@ export default class Daemon extends BaseCommand {
     'stops it in order within shutdownGraceSeconds; a second signal stops it at once. ' +
     'Accepted mail is never lost. SIGHUP reloads log, plans, delivery.allow, ' +
     'delivery.providersFile and TLS files, and logs the changed keys that need a restart. ' +
+    '"svc daemon drain" takes it out of service first. ' +
     'With --clock virtual, for tests, time stands still until "svc dev clock" moves it.';
 
   static override examples = [
@@ -86,6 +87,7 @@ export default class Daemon extends BaseCommand {
     const { flags } = await this.parse(Daemon);
     const stopSignal = firstStopSignal();
     const hangUp = onHangUp();
+    const drained = onDrain();
     const { config, warnings } = await readConfig(flags);
     const [{ openService }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
       import('../src/service/service.ts'),
@@ -114,6 +116,10 @@ export default class Daemon extends BaseCommand {
       let reloading = Promise.resolve();
       hangUp.call(() => {
         reloading = reloading.then(() => this.#reload(flags, daemon, log));
+      });
+      drained.call(() => {
+        log.info('draining: no more mail is carried here, and /readyz says 503');
+        void daemon.drain().then(() => log.info('drained'));
       });
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');

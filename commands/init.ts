@@ -21,7 +21,8 @@ const modes = ['direct', 'relay', 'capture'] as const;
 interface Made {
   created: boolean;
   store: string;
-  secret: string;
+  /** Null if the root key comes from the configuration. */
+  secret: string | null;
   file: string | null;
   apiKey: string | null;
 }
@@ -155,10 +156,10 @@ async function createStore(flags: CommonFlags): Promise<Made> {
       import('../src/service/service.ts'),
       import('../src/platform/runtime/log.ts'),
       import('../src/service/first-start.ts'),
-      import('../src/platform/runtime/secrets.ts'),
+      import('../src/platform/runtime/key-ring.ts'),
       import('../src/platform/store/open.ts'),
     ]);
-  const { database, dataDir } = config;
+  const { database, dataDir, secret: settings } = config;
   const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
   const log = await createLogger({ level: 'silent', pretty: false });
   const fail = (error: unknown) => {
@@ -166,14 +167,15 @@ async function createStore(flags: CommonFlags): Promise<Made> {
   };
   const app = await openService(config, log).catch(fail);
   const first = await firstStart(app).finally(() => app.close());
-  const secret = secretFile(dataDir);
+  const secret = settings.key === null ? secretFile(dataDir, settings) : null;
   return { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
 }
 
 function madeText({ created, store, secret, apiKey }: Made, next = 'svc daemon'): string {
   if (!created) return `${store} exists already.`;
-  return `Created the store ${store}
-and its secret ${secret}: keep a copy of that file elsewhere.
+  const keep =
+    secret === null ? '' : `\nand its secret ${secret}: keep a copy of that file elsewhere`;
+  return `Created the store ${store}${keep}.
 
 Your first API key, an owner's. It is shown only this once:
 

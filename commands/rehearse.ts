@@ -1,5 +1,5 @@
 // `svc rehearse`. The days are played by daemon/rehearsal.ts, on a copy in a directory of its own.
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Flags } from '@oclif/core';
@@ -93,17 +93,16 @@ function noRoom(error: unknown): UnreachableError {
   );
 }
 
-/** Copies store and secret. @throws NoStoreError without a store */
+/** Copies the store. @throws NoStoreError without a store */
 async function copyStore(
   { config }: LoadedConfig,
   directory: string,
   flags: CommonFlags,
 ): Promise<void> {
   const { isStoreThere, storeLocation } = await import('../src/platform/store/open.ts');
-  const { secretFile } = await import('../src/platform/runtime/secrets.ts');
   const { dataDir, database } = config;
   const location = storeLocation(database.url, dataDir);
-  if (!(await isStoreThere(database.url, dataDir))) {
+  if (!(await isStoreThere(database, dataDir))) {
     throw new NoStoreError('There is no store to copy');
   }
   const progress = await startProgress(flags, 'copied');
@@ -111,17 +110,15 @@ async function copyStore(
   try {
     if (location.kind === 'sqlite') {
       const { saveBackup } = await import('../src/platform/store/restore.ts');
-      await saveBackup(location.file, join(directory, 'svc.db'), { overwrite: false, onProgress });
+      await saveBackup(location, join(directory, 'svc.db'), { overwrite: false, onProgress });
     } else {
-      const { copyPostgres } = await import('../src/platform/store/postgres-copy.ts');
+      const { copyPostgres } = await import('../src/platform/store/copying/from-postgres.ts');
       const { systemClock: clock } = await import('../src/platform/runtime/clock.ts');
-      await copyPostgres(database.url, directory, { clock, onProgress });
+      await copyPostgres(database, join(directory, 'svc.db'), { clock, rests: true, onProgress });
     }
   } finally {
     progress.stop();
   }
-  copyFileSync(secretFile(dataDir), secretFile(directory));
-  chmodSync(secretFile(directory), 0o600);
 }
 
 interface PlayFlags extends CommonFlags {
@@ -151,9 +148,12 @@ async function play(
     throw new UsageError(`--at ${at}: time never goes back, and it is ${isoTime(now)}`);
   }
   const clock = new StandingClock(now);
+  const { secretFile } = await import('../src/platform/runtime/key-ring.ts');
   const copy = {
     ...config,
     dataDir,
+    // The copy is read with the root keys of the store.
+    secret: { ...config.secret, file: secretFile(config.dataDir, config.secret) },
     database: { ...config.database, url: 'sqlite:svc.db' },
     delivery: { ...config.delivery, mode: 'capture' as const, routes: [], allow: [] },
   };

@@ -1,10 +1,11 @@
 // `svc restore`. src/platform/store/restore.ts checks the backup and keeps the replaced store.
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
-import { ValidationError } from '../src/platform/errors.ts';
+import type { Restored } from '../src/platform/store/restore.ts';
 import { confirmed } from './base/ask.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
 import { print, writeWarning } from './base/output.ts';
+import { startProgress } from './base/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 
 export default class Restore extends BaseCommand {
@@ -12,7 +13,7 @@ export default class Restore extends BaseCommand {
 
   static override description =
     'Checks the backup first, and keeps the replaced store beside the new one under ' +
-    'another name. Owner and mode of the file stay. A secret.key in the backup is ' +
+    'another name. On PostgreSQL the database must be empty; an interrupted restore goes on if it is repeated. Owner and mode of the file stay. A secret.key in the backup is ' +
     'restored too. Stop the daemon before. The next daemon delivers the messages that ' +
     'were waiting at the time of the backup, even if they have been delivered since: ' +
     'delete those that must not be sent twice. Campaign runs that were scheduled or running ' +
@@ -34,31 +35,59 @@ export default class Restore extends BaseCommand {
     const { config } = await readStoreConfig(flags);
     const { systemClock } = await import('../src/platform/runtime/clock.ts');
     const { systemRandom } = await import('../src/platform/runtime/random.ts');
-    const { secretFile } = await import('../src/platform/runtime/secrets.ts');
-    const { storeLocation } = await import('../src/platform/store/open.ts');
+    const { secretFile } = await import('../src/platform/runtime/key-ring.ts');
+    const { describeLocation, storeLocation } = await import('../src/platform/store/open.ts');
     const { restoreBackup } = await import('../src/platform/store/restore.ts');
     const location = storeLocation(config.database.url, config.dataDir);
-    if (location.kind === 'postgres') {
-      throw new ValidationError('The store is on PostgreSQL: restore it with pg_restore');
-    }
-    await confirmed(`Replace the store ${location.file} by ${args.file}?`, flags.yes);
-    const { dataDir } = config;
+    const place = describeLocation(location);
+    const isFile = location.kind === 'sqlite';
+    const question = isFile
+      ? `Replace the store ${place} by`
+      : `Fill the empty database ${place} from`;
+    await confirmed(`${question} ${args.file}?`, flags.yes);
+    const { dataDir, database, secret: settings } = config;
     const { pauseOfRestored } = await import('../src/people/runs/walk-queries.ts');
+    const backup = resolve(args.file);
     const target = {
-      file: location.file,
       dataDir,
+      secretFile: settings.key === null ? secretFile(dataDir, settings) : null,
       clock: systemClock,
       random: systemRandom(),
       changes: [pauseOfRestored],
     };
-    const { keptAs, secret } = restore(() => restoreBackup(resolve(args.file), target));
-    const message = `Restored ${location.file} from ${resolve(args.file)}`;
-    await print(flags, { success: true, message, file: location.file, keptAs, secret }, () =>
-      keptAs === null ? `${message}.` : `${message}.\nThe replaced store: ${keptAs}`,
-    );
+    const message = `Restored ${place} from ${backup}`;
+    let secret: Restored['secret'];
+    if (isFile) {
+      const { file } = location;
+      const done = restore(() => restoreBackup(backup, { ...target, file }));
+      secret = done.secret;
+      const { keptAs } = done;
+      await print(flags, { success: true, message, file, keptAs, secret }, () =>
+        keptAs === null ? `${message}.` : `${message}.\nThe replaced store: ${keptAs}`,
+      );
+    } else {
+      const { restoreToPostgres } = await import(
+        '../src/platform/store/copying/restore-to-postgres.ts'
+      );
+      const progress = await startProgress(flags, 'restored');
+      const onProgress = progress.update;
+      const done = await restoreToPostgres(backup, { ...target, database, onProgress })
+        .catch((error: unknown) => {
+          throw asUnreachable(error);
+        })
+        .finally(progress.stop);
+      secret = done.secret;
+      const rows = done.tables.reduce((sum, table) => sum + table.rows, 0);
+      const { tables } = done;
+      await print(
+        flags,
+        { success: true, message, database: place, secret, tables },
+        () => `${message}: ${rows} rows in ${tables.length} tables, compared with the backup.`,
+      );
+    }
     if (secret === 'missing') {
       writeWarning(
-        `${secretFile(dataDir)} is missing, and the backup holds none: copy it there ` +
+        `${secretFile(dataDir, settings)} is missing, and the backup holds none: copy it there ` +
           'from the machine that made the backup, or nothing can use this store',
       );
     }

@@ -13,7 +13,7 @@ const pauseMs = 200;
 
 async function statusText(status: ServiceStatus): Promise<string> {
   const { plainText } = await import('./base/format.ts');
-  const { daemon, mode, store, queue, domains, endpoints, findings, lastBackup } = status;
+  const { daemon, mode, store, queue, domains, endpoints, jobs, findings, lastBackup } = status;
   const domainCounts = Object.entries(domains).map(([name, count]) => `${count} ${name}`);
   const lines: [string, string][] = [
     ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
@@ -22,10 +22,26 @@ async function statusText(status: ServiceStatus): Promise<string> {
     ['queue', countsLine(queue.counts, queue.countedUpTo)],
     ['domains', domainCounts.join(', ') || 'none yet: svc domains add'],
     ['webhooks', `${endpoints.active} active, ${endpoints.failing} failing`],
+    ['jobs', jobsLine(jobs)],
+    ...failedJobs(jobs),
     ['backup', lastBackup ? `${lastBackup.at} to ${lastBackup.file}` : 'none yet: svc backup'],
     ...findings.map(({ name, status, found }): [string, string] => [status, `${name}: ${found}`]),
   ];
   return lines.map(([name, text]) => `${name.padEnd(9)} ${plainText(text)}`).join('\n');
+}
+
+function jobsLine(jobs: ServiceStatus['jobs']): string {
+  const running = jobs.filter(({ isRunning }) => isRunning).map(({ name }) => name);
+  const next = jobs.toSorted((a, b) => (a.nextAt < b.nextAt ? -1 : 1))[0];
+  if (!next) return 'none yet: svc daemon';
+  const now = running.length > 0 ? `, running: ${running.join(', ')}` : '';
+  return `${jobs.length} scheduled${now}, next ${next.name} at ${next.nextAt}`;
+}
+
+function failedJobs(jobs: ServiceStatus['jobs']): [string, string][] {
+  return jobs
+    .filter(({ lastError }) => lastError !== null)
+    .map(({ name, lastError }) => ['', `${name} failed: ${lastError}`]);
 }
 
 export default class Status extends BaseCommand {

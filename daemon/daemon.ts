@@ -9,17 +9,18 @@ import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
 import type { App } from '../src/core/app.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
+import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
+import { createSealer } from '../src/history/seals/sealer.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
-import { createRetention } from '../src/outbound/messages/retention.ts';
-import { createSearchFiller } from '../src/outbound/messages/search.ts';
+import { createSearchFiller, type Surroundings } from '../src/outbound/messages/search.ts';
 import { createAttempter } from '../src/outbound/queue/attempter.ts';
 import { openCarrierHere } from '../src/outbound/queue/carrier/carrier.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
 import { startLaneReport } from '../src/outbound/queue/lanes/lane-report.ts';
-import { createPipeline, type Pipeline } from '../src/outbound/queue/loop.ts';
+import { createPipeline } from '../src/outbound/queue/loop.ts';
 import { startQueueGauges } from '../src/outbound/queue/queue-gauges.ts';
 import { createReportReader } from '../src/outbound/reports/reports.ts';
 import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
@@ -27,6 +28,7 @@ import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts'
 import { urlAt } from '../src/platform/net/network-address.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { newToken } from '../src/platform/runtime/tokens.ts';
+import { DatabaseClock } from '../src/platform/store/database-clock.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
@@ -37,6 +39,7 @@ import {
 } from '../src/service/first-start.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
+import { type DrainableQueue, drainable } from './drainable-queue.ts';
 import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
@@ -73,6 +76,11 @@ export interface Daemon {
   trackingPorts: TrackingPorts;
   /** Takes the reloadable keys of a usable configuration, and the content of the files that it names. */
   reload(next: Config): ReloadedKeys;
+  /**
+   * Carries no more mail, and hands claimed mail back. Requests and listeners go on until `close`, but `/readyz` says
+   * 503 from now on, so that a proxy leaves. Resolves once no mail is under way.
+   */
+  drain(): Promise<void>;
   /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
   close(): Promise<void>;
 }
@@ -83,8 +91,8 @@ export interface TrackingPorts {
   dns: number | null;
 }
 
-/** Registers a function that stops a started part. */
-type OnStop = (stop: (graceMs: number) => unknown) => void;
+/** Registers a function that stops a started part. With `isEarly` it begins before all others. */
+type OnStop = (stop: (graceMs: number) => unknown, isEarly?: boolean) => void;
 
 /** Registers a function that reads files of a part again, once the configuration has the new values. */
 type OnReload = (reload: () => void) => void;
@@ -99,21 +107,31 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   const onReload: OnReload = (reload) => void reloads.push(reload);
   try {
     lockStore(app, onStop);
+    if (app.clock instanceof DatabaseClock) onStop(app.clock.follow(app.store.db));
+    onStop(
+      watchRootKeys(app, (error) => app.log.error({ err: error }, 'root keys cannot be read')),
+    );
     addProcessMetrics(app.metrics);
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);
     if (doubt !== null) app.log.warn(doubt);
+    // Its heartbeats are the lease of the queue on its part of the limits of providers.
+    const admission = await startAdmission(app, onStop);
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
     startReports(app, onStop);
     startConfirmations(app, onStop);
     await startProjector(app, onStop);
     await startWebhooks(app, onStop);
-    startLesserWork(app, pipeline, onStop);
+    const surroundings = { isPressing: pressingOf(app), isWorking: () => pipeline.load() > 0 };
+    startLesserWork(app, surroundings, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
-    onStop(startJobs(app, serviceJobs(app, authenticator)));
-    const admission = await startAdmission(app, onStop);
+    const sealer = createSealer(app, pressingOf(app));
+    sealer.start();
+    onStop(() => sealer.stop());
+    const jobs = await startJobs(app, serviceJobs(app, { authenticator, sealer, surroundings }));
+    onStop((graceMs) => jobs.stop(graceMs));
     await startCampaigns(app, onStop);
     const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
     const { virtualClock } = options;
@@ -147,7 +165,8 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       }
       return keys;
     };
-    return { httpUrl, smtpPort, submissionPort, trackingPorts, reload, close };
+    const drain = () => pipeline.drain(app.config.shutdownGraceSeconds * 1000);
+    return { httpUrl, smtpPort, submissionPort, trackingPorts, reload, drain, close };
   } catch (error) {
     await close();
     throw error;
@@ -156,15 +175,26 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
 
 /**
  * Stops all parts within one grace period, one after the other: time used by one part is missing
- * for the next.
+ * for the next. The queue begins early: a slow request leaves no less time to mail under way.
  */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
-  const stops: Parameters<OnStop>[0][] = [];
+  const stops: { stop: Parameters<OnStop>[0]; isEarly: boolean }[] = [];
   return {
-    onStop: (stop) => void stops.push(stop),
+    onStop: (stop, isEarly = false) => void stops.push({ stop, isEarly }),
     async close() {
-      const endAt = clock.elapsed() + config.shutdownGraceSeconds * 1000;
-      for (const stop of stops.splice(0).reverse()) {
+      const graceMs = config.shutdownGraceSeconds * 1000;
+      const endAt = clock.elapsed() + graceMs;
+      const ordered = stops
+        .splice(0)
+        .reverse()
+        .map(({ stop, isEarly }) => {
+          if (!isEarly) return stop;
+          const begun = Promise.resolve(graceMs).then(stop);
+          // Its turn reports the fault.
+          begun.catch(() => {});
+          return () => begun;
+        });
+      for (const stop of ordered) {
         try {
           await stop(Math.max(0, endAt - clock.elapsed()));
         } catch (error) {
@@ -210,7 +240,7 @@ async function startQueue(
   smtpPort: number,
   onStop: OnStop,
   onReload: OnReload,
-): Promise<Pipeline> {
+): Promise<DrainableQueue> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
   // The thread of the carrier has the system's clock.
   const openCarrier = app.clock.join ? openCarrierHere : createCarrierThread;
@@ -218,12 +248,14 @@ async function startQueue(
   onStop(() => attempter.close());
   onReload(() => attempter.reload());
   const worker = app.newId('worker');
+  // It gives the attempter its part of the limits, before the first claim and until the last one has ended.
+  onStop(startLaneReport(app, worker, attempter));
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
-  onStop((graceMs) => pipeline.stop(graceMs));
-  onStop(startLaneReport(app, worker, attempter.choice.lanes));
+  const draining = drainable(pipeline);
+  onStop((graceMs) => draining.drain(graceMs), true);
   onStop(startQueueGauges(app));
-  return pipeline;
+  return draining;
 }
 
 function startReports(app: App, onStop: OnStop): void {
@@ -268,11 +300,7 @@ async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
 }
 
 /** Starts background work that yields to all other work. */
-function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
-  const surroundings = {
-    isPressing: pressingOf(app),
-    isWorking: () => pipeline.load() > 0,
-  };
+function startLesserWork(app: App, surroundings: Surroundings, onStop: OnStop): void {
   const indexer = createThreadIndexer(app, surroundings);
   indexer.start();
   onStop(() => indexer.stop());
@@ -282,10 +310,6 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const filler = createSearchFiller(app, surroundings);
   filler.start();
   onStop(() => filler.stop());
-  const retention = createRetention(app, surroundings);
-  const run = () => retention.run();
-  onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
-  onStop(() => retention.stop());
   const isBusy = () => surroundings.isWorking() || surroundings.isPressing();
   onStop(releaseMemoryAtRest({ clock: app.clock, isBusy }));
 }
@@ -325,7 +349,7 @@ async function startHttp(
   parts: {
     authenticator: Authenticator;
     admission: Admission;
-    pipeline: Pipeline;
+    pipeline: DrainableQueue;
     virtualClock: VirtualClock | undefined;
   },
   onStop: OnStop,
@@ -340,7 +364,8 @@ async function startHttp(
     authenticate: (plaintext) => authenticator.authenticate(plaintext),
     sessions: authenticator,
     ...limitsBy(admission),
-    isQueueRunning: () => pipeline.isRunning(),
+    isQueueRunning: pipeline.isRunning,
+    isDraining: pipeline.isDraining,
     loopDelay,
     ...(virtualClock && { virtualClock: { clock: virtualClock.clock, token: clockToken } }),
   });

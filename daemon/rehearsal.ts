@@ -122,9 +122,9 @@ async function start(app: App, scenario: Scenario): Promise<() => Promise<void>>
   await campaigns.start();
   const confirmations = createConfirmationLoop(app);
   confirmations.start();
-  const stopJobs = startJobs(app, dueJobs(app));
+  const jobs = await startJobs(app, dueJobs(app));
   return async () => {
-    stopJobs();
+    await jobs.stop(0);
     await confirmations.stop();
     await campaigns.stop();
     await pipeline.stop(0);

@@ -2,17 +2,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
-import { ValidationError } from '../../src/platform/errors.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
+import { asUnmet, UsageError } from '../base/failure.ts';
 import { print } from '../base/output.ts';
 
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Check that a backup can be restored; change nothing';
 
   static override description =
-    'Reads the whole backup: its integrity, that it is a store of svc, and that no newer ' +
-    'version of svc made it. Ends with exit code 8 if one of these fails.';
+    'Reads the whole backup: its integrity, that it is a store of svc, that no newer ' +
+    'version of svc made it, and that each table has its digest of the day when it was made. Ends with exit code 8 if one of these fails.';
 
   static override examples = [
     { description: 'Check the backup of each night', command: 'svc backup verify /backup/svc.db' },
@@ -27,11 +26,13 @@ export default class BackupVerify extends BaseCommand {
     const { verifyBackup } = await import('../../src/platform/store/restore.ts');
     const file = resolve(args.file);
     if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
-    const { migration, secret } = sound(() => verifyBackup(file));
-    const hasSecret = secret !== null;
-    await print(flags, { valid: true, file, migration, hasSecret }, () =>
+    const { migration, hasSecret, tables } = sound(() => verifyBackup(file));
+    await print(flags, { valid: true, file, migration, hasSecret, tables }, () =>
       [
         `${file} can be restored. Its schema: ${migration}.`,
+        tables
+          ? `Its ${tables.length} tables have the content of the day when it was made.`
+          : 'An earlier version made it: without digests of its tables.',
         hasSecret
           ? 'It includes secret.key.'
           : 'It has no secret.key: restoring needs that file beside it.',
@@ -44,7 +45,6 @@ function sound<T>(look: () => T): T {
   try {
     return look();
   } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    throw new ExpectationError(error.message, { cause: error });
+    throw asUnmet(error);
   }
 }

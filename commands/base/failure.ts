@@ -22,6 +22,12 @@ export class DeclinedError extends Error {}
 /** The person stopped the command at the terminal. Exit code 130. */
 export class InterruptedError extends Error {}
 
+/** Returns the error of a check of a file as an unmet condition; any other as it is. */
+export function asUnmet(error: unknown): unknown {
+  if (!(error instanceof ValidationError)) return error;
+  return new ExpectationError(error.message, { cause: error });
+}
+
 export const interruptedCode = 130;
 
 const codeOfStatus = new Map([
@@ -35,6 +41,7 @@ const codeOfStatus = new Map([
   [415, 2],
   [422, 2],
   [429, 6],
+  [502, 7],
 ]);
 
 /**
@@ -47,7 +54,7 @@ function isOclifUsage(error: unknown): error is Error {
 
 /** Returns true if the store, or another file that the command writes, cannot be used now: a full disk. */
 function isStoreTroubled(error: unknown): boolean {
-  if (error instanceof CapacityError) return error.reason === 'capacity-store';
+  if (error instanceof CapacityError) return /^capacity-stor(?:e|age)$/.test(error.reason);
   return ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(codeOf(error));
 }
 

@@ -14,6 +14,8 @@ export const organizationCard = [
   'onboarding.generation',
   'tracking.opens',
   'tracking.clicks',
+  'retention.messagesDays',
+  'retention.contentDays',
   'createdAt',
 ];
 

@@ -36,22 +36,39 @@ const samePressMs = 250;
 
 /**
  * Calls a function on SIGHUP, which never ends the process after this call. A signal that arrives before
- * `reload` is given calls it as soon as it is.
+ * the function is given calls it as soon as it is.
  */
-export function onHangUp(): { call(reload: () => void): void } {
-  let reload: (() => void) | null = null;
+export function onHangUp(): LaterCall {
+  return onSignal('SIGHUP');
+}
+
+/** Calls a function on the signal of `svc daemon drain`, as `onHangUp` does. */
+export function onDrain(): LaterCall {
+  return onSignal(drainSignal);
+}
+
+/** The function that a signal calls, given after the signal may have come. */
+interface LaterCall {
+  call(given: () => void): void;
+}
+
+function onSignal(signal: NodeJS.Signals): LaterCall {
+  let then: (() => void) | null = null;
   let isAwaited = false;
-  process.on('SIGHUP', () => {
-    if (reload) reload();
+  process.on(signal, () => {
+    if (then) then();
     else isAwaited = true;
   });
   return {
     call(given) {
-      reload = given;
+      then = given;
       if (isAwaited) given();
     },
   };
 }
+
+/** The signal by which `svc daemon drain` reaches a daemon. */
+export const drainSignal = 'SIGUSR2';
 
 /** Resolves with the first SIGTERM or SIGINT; the next one ends the process at once. */
 export function firstStopSignal(): Promise<NodeJS.Signals> {

@@ -15,7 +15,7 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
     '../../src/platform/store/open.ts'
   );
   const place = describeLocation(storeLocation(database.url, dataDir));
-  const state = await isStoreThere(database.url, dataDir).then(
+  const state = await isStoreThere(database, dataDir).then(
     (isThere) => (isThere ? '' : ' (does not exist yet)'),
     () => ' (cannot be reached)',
   );

@@ -108,7 +108,8 @@ export default class BlocksImport extends BaseCommand {
         'Format (default: found by the header): svc, sendgrid-bounces, ' +
         'sendgrid-invalid-emails, sendgrid-spam-reports, sendgrid-unsubscribes, ' +
         'postmark-suppressions, postmark-bounces, mailgun-bounces, mailgun-complaints, ' +
-        'mailgun-unsubscribes, ses, resend-suppressions, resend-contacts, postal-suppressions or plain',
+        'mailgun-unsubscribes, ses, resend-suppressions, resend-contacts, postal-suppressions, ' +
+        'listmonk-bounces or plain',
     }),
     reason: Flags.string({
       description: 'Reason for lines of a plain list without one (default: manual)',

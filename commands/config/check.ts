@@ -21,7 +21,7 @@ async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Prom
     ]);
   if (!doesMailLeave(config.delivery)) return [];
   try {
-    const migrations = await readMigrationStatus(config.database.url, config.dataDir);
+    const migrations = await readMigrationStatus(config.database, config.dataDir);
     if (migrations.some(({ appliedAt }) => appliedAt === null)) return [];
     const doubt = await withApp(flags, sandboxDoubt);
     return doubt === null ? [] : [doubt];

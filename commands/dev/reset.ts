@@ -1,4 +1,5 @@
 // `svc dev reset`.
+import { rm } from 'node:fs/promises';
 import { confirmed } from '../base/ask.ts';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { print } from '../base/output.ts';
@@ -33,15 +34,17 @@ export default class DevReset extends BaseCommand {
       );
     }
     const place = await storeInWords(loaded);
-    if (!(await isStoreThere(database.url, dataDir))) {
+    if (!(await isStoreThere(database, dataDir))) {
       throw withConfiguration(new NoStoreError(`There is no store to empty: ${place}`), loaded);
     }
     await confirmed(`Delete everything in the store ${place}?`, flags.yes);
     const { emptyStore } = await import('../../src/platform/store/empty-store.ts');
     const { removeClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
     const { systemClock } = await import('../../src/platform/runtime/clock.ts');
+    const { blobFolder } = await import('../../src/core/blobs/blobs.ts');
     try {
-      await emptyStore(database.url, dataDir, systemClock);
+      await emptyStore(database, dataDir, systemClock);
+      await rm(blobFolder(dataDir), { recursive: true, force: true });
     } catch (error) {
       throw asUnreachable(error);
     }

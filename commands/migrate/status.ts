@@ -23,7 +23,7 @@ export default class MigrateStatus extends BaseCommand {
     const { database, dataDir } = loaded.config;
     const { readMigrationStatus } = await import('../../src/platform/store/open.ts');
     const { isoTime } = await import('../../src/platform/runtime/clock.ts');
-    const status = await readMigrationStatus(database.url, dataDir).catch((error: unknown) => {
+    const status = await readMigrationStatus(database, dataDir).catch((error: unknown) => {
       throw asUnreachable(withConfiguration(error, loaded));
     });
     const items = status.map(({ name, appliedAt }) => ({ name, appliedAt: isoTime(appliedAt) }));

@@ -2,10 +2,21 @@
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
 import { organizationCard } from '../base/fields.ts';
 import { organizationIdFrom } from '../base/organization-id.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
+
+/** A number of days; `none` takes the setting back. */
+const daysFlag = Flags.custom<number | null>({
+  helpValue: 'DAYS|none',
+  parse: async (value, _context, { name }) => {
+    if (value === 'none') return null;
+    if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
+    throw new UsageError(`--${name}: is not a number of days from 1 to 36500, or none`);
+  },
+});
 
 export default class OrgsUpdate extends BaseCommand {
   static override summary = 'Change the name, plan or settings of an organization';
@@ -21,6 +32,10 @@ export default class OrgsUpdate extends BaseCommand {
     {
       description: 'Track opens and clicks, unless a send says otherwise',
       command: 'svc orgs update acme --track-opens --track-clicks',
+    },
+    {
+      description: 'Delete its mail after 90 days, texts after 30',
+      command: 'svc orgs update acme --messages-days 90 --content-days 30',
     },
   ];
 
@@ -50,6 +65,13 @@ export default class OrgsUpdate extends BaseCommand {
       description: 'Track clicks in messages that do not say otherwise',
       allowNo: true,
     }),
+    'messages-days': daysFlag({
+      description:
+        'Age at which its messages are deleted, if retention.messagesDays is not shorter',
+    }),
+    'content-days': daysFlag({
+      description: 'Age at which its messages lose their content',
+    }),
     ...dataFlag,
   };
 
@@ -64,6 +86,8 @@ export default class OrgsUpdate extends BaseCommand {
         timezone: flags.timezone,
         trackOpens: flags['track-opens'],
         trackClicks: flags['track-clicks'],
+        messagesDays: flags['messages-days'],
+        contentDays: flags['content-days'],
       }),
     };
     await withApp(flags, async (app) => {

@@ -15,7 +15,7 @@ import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { followPlaces, type Reach } from '../../src/history/events/follow.ts';
-import { type LogPlace, selectLogPlaces } from '../../src/history/events/queries.ts';
+import { type LogPlace, selectLogPlaces } from '../../src/history/events/log-queries.ts';
 import { isShown } from '../../src/history/events/shown-data.ts';
 import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';

@@ -42,8 +42,9 @@ export interface Connections {
   /** Marks the connection as busy until its answer is sent. */
   work(request: IncomingMessage, response: ServerResponse): void;
   /**
-   * Ends all connections without a request in progress. Node itself misses those that never sent anything
-   * (browsers open them in advance) and those on which headers dribble in.
+   * Ends all connections without a request in progress, now and from now on. Node itself misses those that never sent
+   * anything (browsers open them in advance), those on which headers dribble in, and those with an answer that is just
+   * being sent.
    */
   closeIdle(): void;
 }
@@ -58,6 +59,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   const open = new Map<Socket, number>();
   /** Idle connections, in the order in which they became idle. */
   const idle = new Set<Socket>();
+  let isClosing = false;
 
   server.on('connection', (socket: Socket) => {
     open.set(socket, 0);
@@ -90,10 +92,13 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
         const left = (open.get(socket) ?? 0) - 1;
         if (left < 0) return;
         open.set(socket, left);
-        if (left === 0) idle.add(socket);
+        if (left > 0) return;
+        if (isClosing) socket.end();
+        else idle.add(socket);
       });
     },
     closeIdle() {
+      isClosing = true;
       for (const socket of idle) socket.destroy();
     },
   };

@@ -3,26 +3,38 @@
 // refused for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
+import { listJobs } from '../../src/service/jobs/jobs.ts';
 
 const mostOftenMs = 1_000;
+
+export interface HealthParts {
+  isQueueRunning: () => boolean;
+  /** Tells whether the daemon carries no more mail, before its stop. */
+  isDraining: () => boolean;
+}
 
 /** Mounts `/healthz`, `/readyz` and `/metrics`. */
 export function mountHealth(
   server: FastifyInstance,
   app: App,
-  isQueueRunning: () => boolean,
+  { isQueueRunning, isDraining }: HealthParts,
 ): void {
   const isWritable = askedAtMostEach(app, () => isStoreWritable(app));
+  const jobs = askedAtMostEach(app, () => jobsOf(app));
 
   server.get('/healthz', async () => ({ status: 'ok' }));
 
-  server.get('/readyz', async (_request, reply) => {
+  server.get('/readyz', async (request, reply) => {
     const store = await isWritable();
     const queue = isQueueRunning();
     const isReady = store && queue;
-    return reply
-      .code(isReady ? 200 : 503)
-      .send({ status: isReady ? 'ready' : 'not ready', store, queue });
+    const isVerbose = typeof request.query === 'object' && 'verbose' in (request.query ?? {});
+    return reply.code(isReady ? 200 : 503).send({
+      status: isReady ? 'ready' : 'not ready',
+      store,
+      queue,
+      ...(isVerbose && { pid: process.pid, draining: isDraining(), jobs: await jobs() }),
+    });
   });
 
   server.get('/metrics', async (_request, reply) => {
@@ -31,9 +43,9 @@ export function mountHealth(
   });
 }
 
-/** Shares one answer among all calls within a second: each check is a durable write. */
-function askedAtMostEach(app: App, ask: () => Promise<boolean>): () => Promise<boolean> {
-  let asked: { at: number; answer: Promise<boolean> } | null = null;
+/** Shares one answer among all calls within a second: a check is a durable write. */
+function askedAtMostEach<Answer>(app: App, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asked: { at: number; answer: Promise<Answer> } | null = null;
   return () => {
     const now = app.clock.elapsed();
     if (!asked || now - asked.at >= mostOftenMs) asked = { at: now, answer: ask() };
@@ -47,5 +59,16 @@ async function isStoreWritable(app: App): Promise<boolean> {
   } catch (error) {
     app.log.warn({ err: error }, 'the store cannot be asked whether it accepts writes');
     return false;
+  }
+}
+
+/** Returns the scheduled jobs without the texts of their errors, as the path needs no key; null if it cannot be read. */
+async function jobsOf(app: App) {
+  try {
+    const jobs = await listJobs(app.store.db, app.clock.now());
+    return jobs.map(({ lastError, ...job }) => ({ ...job, hasFailed: lastError !== null }));
+  } catch (error) {
+    app.log.warn({ err: error }, 'the scheduled jobs cannot be read');
+    return null;
   }
 }

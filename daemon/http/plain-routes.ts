@@ -216,7 +216,9 @@ export const plainPaths: readonly PlainPath[] = [
     path: '/readyz',
     name: 'checkReadiness',
     summary: 'Check that the service can work',
-    description: 'Checks that the store accepts writes and that the queue runs.',
+    description:
+      'Checks that the store accepts writes and that the queue runs. `?verbose` also lists the ' +
+      'scheduled jobs; `draining` is true after `svc daemon drain`.',
     area: 'service',
     answers: {
       200: { description: 'The service can work', types: json },
@@ -233,6 +235,16 @@ export const plainPaths: readonly PlainPath[] = [
     area: 'service',
     answers: { 200: { description: 'The metrics', types: ['text/plain'] } },
     errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/.well-known/svc-receipts.json',
+    name: 'listReceiptKeys',
+    summary: 'List the public keys that sign receipts',
+    description: 'Ed25519 keys, the newest last. Earlier ones stay: they signed earlier receipts.',
+    area: 'service',
+    answers: { 200: { description: 'The keys', types: json } },
+    errors: [400, 500, 503],
   },
   {
     method: 'GET',

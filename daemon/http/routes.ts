@@ -42,6 +42,7 @@ import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { contactRoutes } from '../../src/people/contacts/routes.ts';
 import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { unsubscribeGroupRoutes } from '../../src/people/unsubscribe-groups/routes.ts';
+import { receiptRoutes } from '../../src/receipts/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
@@ -49,6 +50,7 @@ import { eventRoutes } from './event-kinds.ts';
 const areas: readonly Readonly<Record<string, Route>>[] = [
   sendingRoutes,
   messageRoutes,
+  receiptRoutes,
   mailboxRoutes,
   answeringRoutes,
   mailboxActionRoutes,

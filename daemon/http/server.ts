@@ -33,6 +33,7 @@ import { mountEventStreams } from './event-stream.ts';
 import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
 import { mcpPath, mountMcp, refuseMethod } from './mcp.ts';
+import { mountReceiptKeys } from './receipt-keys.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
 import { createStreams } from './streams.ts';
@@ -74,6 +75,7 @@ export interface HttpServerOptions {
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
+  isDraining?: () => boolean;
   /** Answers `/dev/clock`: a daemon with a virtual clock. */
   virtualClock?: DevClock;
   /**
@@ -123,7 +125,8 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   let listeningUrl: string | null = null;
 
   addHooks(server, app, connections, options.onResponse);
-  mountHealth(server, app, options.isQueueRunning);
+  const { isQueueRunning, isDraining = () => false } = options;
+  mountHealth(server, app, { isQueueRunning, isDraining });
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
   mountDocuments(server, options, serverUrl, app.clock);
   const workload = createWorkload({
@@ -135,6 +138,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
   });
   mountStorage(server, app, workload);
+  mountReceiptKeys(server, app);
   mountTracking(server, app, workload);
   const passes = createPasses(() => newToken(app.random));
   const dispatcher = {

@@ -1,8 +1,8 @@
-// The daemon's scheduled jobs. Each is short and safe to repeat: all daemons of a store run it, and
-// finished work is not repeated.
+// The daemon's scheduled jobs. All daemons of a store look for due ticks, and one of them runs each tick
+// (run-tick.ts). Each job is safe to repeat.
 //
-// The system's clock runs a job at each time of its pattern. By a clock that is advanced (`svc daemon --clock
-// virtual`) days pass at once, so that a job runs only where it has something to do:
+// The system's clock is looked at each full minute: patterns name no shorter time. By a clock that is advanced
+// (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it has something to do:
 //
 //   a job                 | runs
 //   ----------------------+--------------------------------------------------------------------------
@@ -11,66 +11,180 @@
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import type { JoinedWork } from '../../src/platform/runtime/clock.ts';
+import { addJob, deleteJob, freeJobs, selectJobs } from '../../src/service/jobs/queries.ts';
+import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 
 export interface Job {
   name: string;
   /** Five-field cron pattern, UTC. */
   pattern: string;
-  run(): Promise<unknown>;
+  /** Does the work; ends early if the signal aborts. */
+  run(signal: AbortSignal): Promise<unknown>;
   /** Returns the time at which the job next has something to do; null for never. Ms since 1970. */
   dueAt?(): Promise<number | null>;
+  /** For work on the memory of a process: each daemon runs it, and no tick is stored. */
+  isOfEachDaemon?: true;
 }
 
-/** Starts the jobs; the returned function stops them. A job never overlaps itself. */
-export function startJobs(app: App, jobs: readonly Job[]): () => void {
-  const { join } = app.clock;
-  if (join) {
-    const ends = jobs.map((job) => join.call(app.clock, advancedJob(app, job)));
-    return () => {
-      for (const end of ends) end();
-    };
-  }
-  const timers = jobs.map((job) => {
-    const options = { name: job.name, timezone: 'UTC', protect: true, unref: true };
-    return new Cron(job.pattern, options, () => runJob(app, job));
-  });
-  return () => {
-    for (const timer of timers) timer.stop();
+export interface Jobs {
+  /** Ends the runs early, and hands unfinished ticks back. Resolves when all runs have ended, or after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const minuteMs = 60_000;
+/** A job that no daemon knows is deleted this long after its time. */
+const forgottenMs = 30 * 24 * 60 * minuteMs;
+
+/** Starts the jobs. */
+export async function startJobs(app: App, jobs: readonly Job[]): Promise<Jobs> {
+  const timed = jobs.map(timedJob);
+  const shared = timed.filter((job) => !job.isOfEachDaemon);
+  await prepareStore(app, shared);
+  const runs = new Runs(app);
+  const leave = app.clock.join
+    ? timed.map((job) => app.clock.join?.(advancedJob(app, job, runs)))
+    : [lookEachMinute(app, timed, runs)];
+  return {
+    async stop(graceMs) {
+      for (const end of leave) end?.();
+      await runs.stop(graceMs);
+    },
   };
 }
 
-async function runJob(app: App, { name, run }: Job): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    app.log.error(
-      { err: error, job: name },
-      'a scheduled job failed and runs again at its next time',
-    );
+interface TimedJob extends TickingJob, Job {}
+
+function timedJob(job: Job): TimedJob {
+  const timer = new Cron(job.pattern, { timezone: 'UTC', paused: true });
+  const nextAfter = (ms: number) =>
+    timer.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
+  return { ...job, nextAfter };
+}
+
+/**
+ * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten ones. Where no other daemon
+ * can be, it ends leases: they are the remains of an earlier one.
+ */
+async function prepareStore({ clock, store }: App, jobs: readonly TimedJob[]): Promise<void> {
+  const now = clock.now();
+  const isSole = store.kind === 'sqlite' || clock.join !== undefined;
+  const there = await selectJobs(store.db);
+  const isKnown = (name: string) => jobs.some((job) => job.name === name);
+  const missing = jobs.filter(({ name }) => !there.some((row) => row.name === name));
+  const forgotten = there.filter((row) => !isKnown(row.name) && row.next_at < now - forgottenMs);
+  const leftLeases = isSole && there.some(({ holder }) => holder !== null);
+  if (missing.length + forgotten.length === 0 && !leftLeases) return;
+  await store.write(async (trx) => {
+    if (leftLeases) await freeJobs(trx);
+    for (const { name, nextAfter } of missing) await addJob(trx, { name, nextAt: nextAfter(now) });
+    for (const { name } of forgotten) await deleteJob(trx, name);
+  }, 'quiet');
+}
+
+/** The runs of one daemon. A job never overlaps itself. */
+class Runs {
+  readonly #app: App;
+  readonly #holder: string;
+  readonly #stopping = new AbortController();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#holder = app.newId('worker');
+  }
+
+  isRunning(name: string): boolean {
+    return this.#running.has(name);
+  }
+
+  /** Runs a job if its tick has come. Never rejects. */
+  run(job: TimedJob): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return Promise.resolve();
+    const work = job.isOfEachDaemon
+      ? job.run(signal)
+      : runTick(this.#app, job, { holder: this.#holder, signal });
+    const run = work
+      .catch((error: unknown) => {
+        this.#app.log.error(
+          { err: error, job: job.name },
+          'a scheduled job was not run, or its end was not stored',
+        );
+      })
+      .then(() => void this.#running.delete(job.name));
+    this.#running.set(job.name, run);
+    return run;
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    const { clock } = this.#app;
+    let cancel = () => {};
+    const graceOver = new Promise<void>((resolve) => {
+      cancel = clock.after(graceMs, resolve);
+    });
+    await Promise.race([Promise.all(this.#running.values()), graceOver]);
+    cancel();
   }
 }
 
+/** Looks for due ticks at each full minute; the returned function ends it. */
+function lookEachMinute(app: App, jobs: readonly TimedJob[], runs: Runs): () => void {
+  const { clock, log, store } = app;
+  const own = jobs.filter((job) => job.isOfEachDaemon);
+  let ownAt = clock.now();
+  let cancel = () => {};
+  let isOver = false;
+
+  const look = async () => {
+    const now = clock.now();
+    const begin = (job: TimedJob) => {
+      if (!runs.isRunning(job.name)) void runs.run(job);
+    };
+    for (const job of own.filter(({ nextAfter }) => nextAfter(ownAt) <= now)) begin(job);
+    ownAt = now;
+    try {
+      const stored = new Map((await selectJobs(store.db)).map((row) => [row.name, row.next_at]));
+      const isDue = ({ name }: Job) => (stored.get(name) ?? Number.POSITIVE_INFINITY) <= now;
+      for (const job of jobs.filter(isDue)) begin(job);
+    } catch (error) {
+      log.error({ err: error }, 'due scheduled jobs could not be read; next look in a minute');
+    }
+  };
+
+  const schedule = () => {
+    const delayMs = minuteMs - (clock.now() % minuteMs);
+    cancel = clock.after(delayMs, () => {
+      if (isOver) return;
+      void look();
+      schedule();
+    });
+  };
+  schedule();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}
+
 /** Returns a job as work for a clock that is advanced. */
-function advancedJob(app: App, job: Job): JoinedWork {
-  const { clock } = app;
-  const timer = new Cron(job.pattern, { timezone: 'UTC', paused: true });
-  const after = (ms: number) => timer.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
+function advancedJob({ clock }: App, job: TimedJob, runs: Runs): JoinedWork {
   let ranAt = clock.now();
   let nextAt = Number.POSITIVE_INFINITY;
 
   const findNext = async () => {
     const dueAt = await job.dueAt?.();
-    nextAt = dueAt == null ? Number.POSITIVE_INFINITY : after(Math.max(dueAt - 1, ranAt));
+    nextAt = dueAt == null ? Number.POSITIVE_INFINITY : job.nextAfter(Math.max(dueAt - 1, ranAt));
   };
 
   return {
     async settle(isLast) {
       const now = clock.now();
       await findNext();
-      const isDue = job.dueAt ? nextAt <= now : isLast && after(ranAt) <= now;
+      const isDue = job.dueAt ? nextAt <= now : isLast && job.nextAfter(ranAt) <= now;
       if (!isDue) return false;
       ranAt = now;
-      await runJob(app, job);
+      await runs.run(job);
       await findNext();
       return true;
     },

@@ -4,8 +4,10 @@ import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { sweepSessions } from '../../src/access/sessions/sessions.ts';
 import { sweepAnswers } from '../../src/content/templates/workspace/retention.ts';
 import type { App } from '../../src/core/app.ts';
+import { sweepObjects } from '../../src/core/blobs/sweep.ts';
 import { sweepAudit } from '../../src/history/audit/retention.ts';
 import { sweepEvents } from '../../src/history/events/retention.ts';
+import type { Sealer } from '../../src/history/seals/sealer.ts';
 import { nextCheckAt } from '../../src/identity/domains/check-queries.ts';
 import { checkDueDomains } from '../../src/identity/domains/verification.ts';
 import { sweepHealth } from '../../src/identity/reputation/health.ts';
@@ -17,9 +19,13 @@ import { nextExpiryAt } from '../../src/inbox/approvals/queries.ts';
 import { sweepActions } from '../../src/inbox/approvals/retention.ts';
 import { sweepThreads, wakeThreads } from '../../src/inbox/threads/jobs.ts';
 import { nextWakeAt } from '../../src/inbox/threads/queries.ts';
+import { deleteOldMessages } from '../../src/outbound/messages/retention.ts';
+import type { Surroundings } from '../../src/outbound/messages/search.ts';
 import { sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
+import { linkKeeper } from '../../src/outbound/tracking/kept-links.ts';
 import { sweepRunMinutes } from '../../src/people/runs/counters.ts';
 import { examineDaily } from '../../src/service/doctor/daily.ts';
+import { anchorHeads } from '../../src/webhooks/anchors.ts';
 import { sweepWebhooks } from '../../src/webhooks/retention.ts';
 import type { Job } from './jobs.ts';
 
@@ -51,7 +57,11 @@ export function dueJobs(app: App): Job[] {
 }
 
 /** Returns all jobs of a daemon. */
-export function serviceJobs(app: App, authenticator: Authenticator): Job[] {
+export function serviceJobs(
+  app: App,
+  parts: { authenticator: Authenticator; sealer: Sealer; surroundings: Surroundings },
+): Job[] {
+  const { authenticator, sealer, surroundings } = parts;
   return [
     ...dueJobs(app),
     {
@@ -60,15 +70,23 @@ export function serviceJobs(app: App, authenticator: Authenticator): Job[] {
       run: () => checkDueDomains(app),
       dueAt: () => nextCheckAt(app.store.db),
     },
-    { name: 'flush key use', pattern: eachMinute, run: () => authenticator.flushLastUsed() },
+    {
+      name: 'flush key use',
+      pattern: eachMinute,
+      run: () => authenticator.flushLastUsed(),
+      isOfEachDaemon: true,
+    },
     {
       name: 'sweep idempotency claims',
       pattern: '17 * * * *',
       run: () => sweepIdempotencyKeys(app),
     },
+    { name: 'sweep files', pattern: '33 * * * *', run: (signal) => sweepObjects(app, signal) },
     { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
     { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
     { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
+    { name: 'seal events', pattern: '7 * * * *', run: () => sealer.sweep() },
+    { name: 'anchor heads', pattern: '11 0 * * *', run: () => anchorHeads(app) },
     { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
     { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
     { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },
@@ -77,6 +95,11 @@ export function serviceJobs(app: App, authenticator: Authenticator): Job[] {
     { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
     { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     { name: 'examine the service', pattern: '37 4 * * *', run: () => examineDaily(app) },
+    {
+      name: 'delete old messages',
+      pattern: '23 * * * *',
+      run: (signal) => deleteOldMessages(app, { ...surroundings, keeper: linkKeeper }, signal),
+    },
     { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
   ];
 }

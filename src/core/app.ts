@@ -12,9 +12,11 @@ import type { Logger } from '../platform/runtime/log.ts';
 import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
 import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
+import { DatabaseClock } from '../platform/store/database-clock.ts';
 import type { Db, Store } from '../platform/store/db.ts';
-import { isStoreThere, openStore } from '../platform/store/open.ts';
+import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
 import type { Config } from './config/config.ts';
+import { learnRootKeys } from './root-keys/root-keys.ts';
 
 /** A newly recorded event. */
 export interface LoggedEvent {
@@ -207,17 +209,20 @@ interface OpenOptions {
 
 /** Creates a secret only for a new store: no other secret reads an existing one. */
 async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
-  const { dataDir, database } = config;
-  if (await isStoreThere(database.url, dataDir)) return openExisting(config, clock, options);
-  const secrets = openSecrets(dataDir, options.random);
-  return { secrets, store: await openStore(database.url, dataDir, clock, options) };
+  const { dataDir, database, secret: settings } = config;
+  if (await isStoreThere(database, dataDir)) return openExisting(config, clock, options);
+  const secrets = openSecrets(dataDir, options.random, { settings });
+  return { secrets, store: await openStore(database, dataDir, clock, options) };
 }
 
 /** If both are missing, the error names the store: naming only the secret would mislead. */
-async function openExisting({ dataDir, database }: Config, clock: Clock, options: OpenOptions) {
-  const store = await openStore(database.url, dataDir, clock, { ...options, mustExist: true });
+async function openExisting(config: Config, clock: Clock, options: OpenOptions) {
+  const { dataDir, database, secret: settings } = config;
+  const store = await openStore(database, dataDir, clock, { ...options, mustExist: true });
   try {
-    return { secrets: openSecrets(dataDir, options.random, true), store };
+    const secrets = openSecrets(dataDir, options.random, { settings, mustExist: true });
+    await learnRootKeys({ store, secrets, clock });
+    return { secrets, store };
   } catch (error) {
     await store.close();
     throw error;
@@ -235,12 +240,15 @@ export async function openApp(
   hooks: Hooks,
   overrides: AppOverrides = {},
 ): Promise<App> {
-  const clock = overrides.clock ?? systemClock;
+  const isShared = storeLocation(config.database.url, config.dataDir).kind === 'postgres';
+  const shared = isShared && !overrides.clock ? new DatabaseClock(systemClock) : null;
+  const clock = overrides.clock ?? shared ?? systemClock;
   const random = overrides.random ?? systemRandom();
   const options = { random, mostReadMs: overrides.mostReadMs };
   const { secrets, store } = overrides.mustExist
     ? await openExisting(config, clock, options)
     : await openOrMake(config, clock, options);
+  await shared?.look(store.db);
   let metrics: Metrics | undefined;
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });

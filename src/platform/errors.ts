@@ -23,6 +23,8 @@ export const refusalReasons = [
   'capacity-parser',
   'capacity-searches',
   'capacity-store',
+  'capacity-storage',
+  'external',
   'timeout',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
@@ -163,6 +165,23 @@ export class WebhookEnqueueError extends PlainError {
   readonly status = 500;
   readonly reason = 'internal';
   readonly layer = 'webhooks';
+}
+
+/** A service that we depend on failed, so that the request could not be answered. */
+export class ExternalServiceError extends ServiceError {
+  readonly _tag = 'ExternalServiceError';
+  static readonly status = 502;
+  readonly status = ExternalServiceError.status;
+  readonly reason = 'external';
+  /** The kind of service: `storage`. */
+  readonly provider: string;
+  constructor(provider: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.provider = provider;
+  }
+  fields() {
+    return { provider: this.provider, message: this.message };
+  }
 }
 
 /** The request is unreadable as HTTP with JSON: 400, 413 or 415. */

@@ -44,7 +44,7 @@ export async function ensureDefaultOrganization(app: App): Promise<void> {
   );
   await app.store.write(async (trx) => {
     if (!(await storeOrganization(app, trx, byService(organization.id), organization))) return;
-    await storeDomain(trx, domain);
+    await storeDomain(app, trx, domain);
     await storeSandbox(app, trx, organization.id);
   });
 }

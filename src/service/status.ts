@@ -11,6 +11,7 @@ import { readLastBackup } from '../platform/store/last-backup.ts';
 import { describeLocation, storeLocation } from '../platform/store/open.ts';
 import { countEndpoints } from '../webhooks/queries.ts';
 import { type FindingRow, selectFindings } from './doctor/queries.ts';
+import { type JobStatus, listJobs } from './jobs/jobs.ts';
 
 const patienceMs = 2_000;
 
@@ -34,6 +35,8 @@ export interface ServiceStatus {
   endpoints: { active: number; failing: number };
   /** Findings of the last daily examination that need work. */
   findings: Pick<FindingRow, 'name' | 'status' | 'found'>[];
+  /** Scheduled jobs by name. */
+  jobs: JobStatus[];
   lastBackup: { at: string; file: string } | null;
 }
 
@@ -58,11 +61,12 @@ export function readiness({ http }: Pick<Config, 'http'>): Promise<Readiness> {
 /** Gathers the state of the service. */
 export async function serviceStatus(app: App, daemon: Readiness): Promise<ServiceStatus> {
   const { config, store } = app;
-  const [{ counts, countedUpTo }, domains, endpoints, findings] = await Promise.all([
+  const [{ counts, countedUpTo }, domains, endpoints, findings, jobs] = await Promise.all([
     queueSnapshot(app),
     countDomains(store.db),
     countEndpoints(store.db),
     selectFindings(store.db),
+    listJobs(store.db, app.clock.now()),
   ]);
   const last = readLastBackup(config.dataDir);
   return {
@@ -76,6 +80,7 @@ export async function serviceStatus(app: App, daemon: Readiness): Promise<Servic
     findings: findings
       .filter(({ status }) => status === 'warn' || status === 'fail')
       .map(({ name, status, found }) => ({ name, status, found })),
+    jobs,
     lastBackup: last && { at: isoTime(last.at), file: last.file },
   };
 }

@@ -8,6 +8,7 @@
 //   any        its version changes                 the same   deliveries of lost kinds become `cancelled`
 import type { PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
+import { holdRootKey } from '../core/root-keys/root-keys.ts';
 import { ConflictError, ValidationError } from '../platform/errors.ts';
 import { type Db, toJson } from '../platform/store/db.ts';
 import { deleteBacklog } from './backlog.ts';
@@ -63,6 +64,7 @@ export async function createInstallationEndpoint(
 ): Promise<{ id: string; secret: string }> {
   const id = app.newId(webhookNoun);
   const now = app.clock.now();
+  await holdRootKey(app, trx);
   const { plaintext, sealed } = makeSecret(app, id);
   const row: EndpointRow = {
     ...{ id, organization_id: organizationId, name, url, ...columnsOf(rights) },
@@ -100,6 +102,7 @@ export async function rotateInstallationSecret(
   organizationId: string,
   id: string,
 ): Promise<string> {
+  await holdRootKey(app, trx);
   const { plaintext, sealed } = makeSecret(app, id);
   const now = app.clock.now();
   const old = await endpoints.update(trx, organizationId, id, { updated_at: now });

@@ -1,6 +1,7 @@
 // Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own headers. An
 // encrypted text is bound to its endpoint.
 import type { App } from '../core/app.ts';
+import type { Renew } from '../core/root-keys/root-keys.ts';
 import { fromJson } from '../platform/store/db.ts';
 import type { EndpointRow } from './rows.ts';
 
@@ -8,8 +9,8 @@ const secretBytes = 32;
 /** Time for which both secrets sign after a rotation. */
 const overlapMs = 24 * 3_600_000;
 
-const secretOf = (id: string) => `webhookSecret:${id}`;
-const headersOf = (id: string) => `webhookHeaders:${id}`;
+export const secretOf = (id: string) => `webhookSecret:${id}`;
+export const headersOf = (id: string) => `webhookHeaders:${id}`;
 
 /** Creates a secret in the form of Standard Webhooks; returns it with its stored form. */
 export function makeSecret(app: App, id: string): { plaintext: string; sealed: string } {
@@ -27,6 +28,20 @@ type Rotated = Pick<EndpointRow, 'secret' | 'previous_secret' | 'previous_until'
 /** Returns the columns of an endpoint whose secret is replaced now. */
 export function rotated(row: EndpointRow, sealed: string, now: number): Rotated {
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
+}
+
+/** Returns the row with its encrypted columns as the root key in force would encrypt them. */
+export function renewed<Row extends Pick<EndpointRow, 'id' | 'secret'> & Partial<EndpointRow>>(
+  row: Row,
+  renew: Renew,
+): Row {
+  const { id, secret, previous_secret: previous, headers } = row;
+  return {
+    ...row,
+    secret: renew(secret, secretOf(id)),
+    ...(previous && { previous_secret: renew(previous, secretOf(id)) }),
+    ...(headers && { headers: renew(headers, headersOf(id)) }),
+  };
 }
 
 /**

@@ -14,6 +14,7 @@ import { type Page, type PageRequest, toPage } from '../core/api/pagination.ts';
 import type { Deleted } from '../core/api/resource-schema.ts';
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
+import { holdRootKey } from '../core/root-keys/root-keys.ts';
 import { changesOf, type Details } from '../history/audit/audit.ts';
 import { record } from '../history/events/record.ts';
 import { ConflictError, ForbiddenError, ValidationError } from '../platform/errors.ts';
@@ -26,7 +27,7 @@ import { toWebhook } from './present.ts';
 import { endpointChanges, endpoints, madeByHand } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import { type CreateWebhook, type UpdateWebhook, type Webhook, webhookNoun } from './schema.ts';
-import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
+import { makeSecret, openHeaders, renewed, rotated, sealHeaders } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';
 
 const mostEndpoints = 50;
@@ -117,7 +118,7 @@ export async function createWebhook(
       const text = `The organization already has ${mostEndpoints} webhooks, the limit`;
       throw new ConflictError('webhook', text);
     }
-    await endpoints.insert(trx, row);
+    await endpoints.insert(trx, renewed(row, await holdRootKey(app, trx)));
     endpointChanges.note(trx);
     const details = settingsOf(app, row);
     await record(app, trx, caller, { subject: id, action: webhookNoun.created, details });
@@ -182,6 +183,7 @@ export async function updateWebhook(
     const now = app.clock.now();
     // Locks the row and returns it with all changes committed so far.
     const row = await endpoints.update(trx, organizationId, id, { id });
+    await holdRootKey(app, trx);
     const changed: EndpointRow = {
       ...row,
       ...(input.name !== undefined && { name: input.name }),
@@ -215,7 +217,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
   const row = await app.store.write(async (trx) => {
     const now = app.clock.now();
     const old = await endpoints.update(trx, caller.organizationId, id, { updated_at: now });
-    const columns = rotated(old, sealed, now);
+    const columns = renewed({ ...rotated(old, sealed, now), id }, await holdRootKey(app, trx));
     const changed = await endpoints.update(trx, caller.organizationId, id, columns);
     endpointChanges.note(trx);
     await record(app, trx, caller, { subject: id, action: 'webhook.secret-rotated' });

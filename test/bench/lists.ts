@@ -9,6 +9,7 @@ import { operatorOf } from '../../src/access/keys/roles.ts';
 import { findOrganizationByName } from '../../src/access/organizations/queries.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import { insertBlobRows } from '../../src/core/blobs/queries.ts';
 import { loadConfig } from '../../src/core/config/config.ts';
 import { insertEvents } from '../../src/history/events/queries.ts';
 import {
@@ -17,11 +18,7 @@ import {
   insertDeliveries,
 } from '../../src/outbound/deliveries/queries.ts';
 import { messageStatuses } from '../../src/outbound/deliveries/status.ts';
-import {
-  insertBlobs,
-  insertContents,
-  shareContent,
-} from '../../src/outbound/messages/content-queries.ts';
+import { insertContents, shareContent } from '../../src/outbound/messages/content-queries.ts';
 import { deleteMessage, listMessages } from '../../src/outbound/messages/messages.ts';
 import {
   findMessageRow,
@@ -179,9 +176,12 @@ export async function seedMessages(
       );
       const raws = copies.filter(({ key }) => key === 'raw');
       const data = Buffer.from('raw');
-      await insertBlobs(
+      await insertBlobRows(
         trx,
-        raws.map(({ message }) => ({ ...owner, id: message.raw_blob_id ?? '', size: 3, data })),
+        raws.map(({ message }) => ({
+          ...{ ...owner, id: message.raw_blob_id ?? '' },
+          ...{ size: 3, data, object_key: null },
+        })),
       );
       await shareContent(trx, template.message.content_id ?? '', count - bodies.length);
       await insertMessages(

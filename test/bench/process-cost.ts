@@ -66,6 +66,11 @@ export function treeCpuMs(root: number): number {
   return sum;
 }
 
+/** Returns the process that started `pid`; 0 for one that has ended. */
+export function parentOf(pid: number): number {
+  return readStat(`/proc/${pid}/stat`)?.parent ?? 0;
+}
+
 /** Core-milliseconds of one process, all threads. */
 export function cpuMs(pid: number): number {
   return readStat(`/proc/${pid}/stat`)?.ownMs ?? 0;

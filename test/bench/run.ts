@@ -3,6 +3,7 @@
 import { cpus, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
+import { benchBeside } from './beside.ts';
 import { benchCampaigns } from './campaigns.ts';
 import { benchConnections } from './connections.ts';
 import { benchFairness } from './fairness.ts';
@@ -10,6 +11,7 @@ import { benchInbound } from './inbound.ts';
 
 import { benchLists } from './lists.ts';
 import { deliveriesAtOnce } from './postfix-config.ts';
+import { benchPostgres } from './postgres.ts';
 
 import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
@@ -33,12 +35,15 @@ const { values } = parseArgs({
     backlog: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000,100000,1000000' },
     lists: { type: 'boolean', default: false },
+    beside: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     inbound: { type: 'boolean', default: false },
     submission: { type: 'boolean', default: false },
     templates: { type: 'boolean', default: false },
     campaigns: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
+    store: { type: 'string', default: 'sqlite' },
+    daemons: { type: 'string', default: '1' },
   },
 });
 
@@ -77,7 +82,15 @@ const rows = values.rows.split(',').map(Number);
 if (!rows.every((size, index) => Number.isInteger(size) && size > (rows[index - 1] ?? 0))) {
   fail('--rows is a list of growing numbers, such as 1000,100000');
 }
+const isPostgres = values.store === 'postgres';
+if (!isPostgres && values.store !== 'sqlite') fail('--store is sqlite or postgres');
+const daemons = values.daemons.split(',').map(Number);
+if (!daemons.every((one) => Number.isInteger(one) && one > 0 && one <= 8)) {
+  fail('--daemons is a number up to 8, or a list such as 1,2,4');
+}
+if (values.daemons !== '1' && !isPostgres) fail('--daemons belongs to --store postgres');
 const parts = [
+  isPostgres,
   values.vs !== undefined,
   values.backlog,
   values.fairness,
@@ -87,11 +100,12 @@ const parts = [
   values.campaigns,
   values['connections-idle'],
   values.lists,
+  values.beside,
 ].filter(Boolean).length;
 if (parts > 1) {
   fail(
-    '--vs, --backlog, --fairness, --inbound, --submission, --templates, --campaigns, ' +
-      '--connections-idle and --lists run alone',
+    '--store postgres, --vs, --backlog, --fairness, --inbound, --submission, --templates, --campaigns, ' +
+      '--connections-idle, --lists and --beside run alone',
   );
 }
 const isPlain =
@@ -102,11 +116,13 @@ if (parts > 0 && !isPlain) {
 
 say(
   `${messages} messages of about ${values.size} bytes over ${connections.join(' and ')} connections,\n` +
-    `SQLite, fsync before each answer, on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
+    `fsync before each answer, on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
 );
 sayLoad();
 say('');
-if (values.vs) await raceAgainstPostfix({ text, connections, messages, rounds: count('rounds') });
+if (isPostgres) await benchPostgres({ ...mail, messages, daemons });
+else if (values.vs)
+  await raceAgainstPostfix({ text, connections, messages, rounds: count('rounds') });
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
 else if (values.inbound) await benchInbound({ ...mail, messages, rounds: count('rounds') });
@@ -114,6 +130,8 @@ else if (values.submission) await benchSubmission({ ...mail, messages, rounds: c
 else if (values.templates) await benchTemplates({ ...mail, messages, rounds: count('rounds') });
 else if (values.campaigns) await benchCampaigns({ ...mail, messages, rounds: count('rounds') });
 else if (values['connections-idle']) await benchConnections(mail);
+else if (values.beside)
+  await benchBeside({ ...mail, messages, rounds: count('rounds'), rows: rows.at(-1) ?? 0 });
 else if (values.lists) await benchLists(rows.at(-1) ?? 0);
 else {
   const sink = { sinkDelayMs, sinkConnections };

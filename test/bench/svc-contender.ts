@@ -55,15 +55,16 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-/** Starts a daemon on a new store; `extraEnv` is for the daemon alone. */
+/** Starts a daemon on a new store; `extraEnv` is for the daemon alone, `storeEnv` for commands too. */
 export async function startBenchService(
   sinkPort: number,
   extraEnv: Record<string, string> = {},
+  storeEnv: Record<string, string> = {},
 ): Promise<BenchService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   process.once('exit', remove);
-  const env = relayEnv(dataDir, sinkPort);
+  const env = { ...relayEnv(dataDir, sinkPort), ...storeEnv };
   const start = () => startBenchDaemon({ ...env, ...extraEnv });
   let daemon = await start();
   const { key } = await svcJson<{ key: string }>(env, 'keys', 'create', '--name', 'bench');
@@ -127,7 +128,11 @@ export function bodyOf(
     });
 }
 
-async function sendingDomain(env: Record<string, string>, signing: Signing): Promise<string> {
+/** Makes a verified domain with such keys, and returns it. */
+export async function sendingDomain(
+  env: Record<string, string>,
+  signing: Signing,
+): Promise<string> {
   const domain = `${signing}.bench.example`;
   const { id } = await svcJson<{ id: string }>(env, 'domains', 'add', domain, '--dkim', signing);
   await svcJson(env, 'domains', 'verify', id, '--force');

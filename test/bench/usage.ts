@@ -93,6 +93,7 @@ async function fillYear(owner: string, messages: number): Promise<void> {
     organization_id: owner,
     day: dayOf(start) + index * dayMs,
     emails: Math.ceil(messages / days),
+    shard: 0,
     messages: Math.ceil(messages / days),
   }));
   await app.store.write(async (trx) => {

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestsOfFile } from '../../src/platform/store/copying/tables.ts';
 import { migrations } from '../../src/platform/store/migrate.ts';
 import { saveBackup } from '../../src/platform/store/restore.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
@@ -68,7 +69,7 @@ it('a backup, its journal and its log have mode 600 from their first byte', asyn
     writeFileSync(`${backup}.partial`, '', { mode: 0o666 });
     writeFileSync(backup, '', { mode: 0o666 });
     const options = { overwrite: true, secret: undefined, onProgress: note };
-    const saving = saveBackup(store, backup, options);
+    const saving = saveBackup({ kind: 'sqlite', file: store }, backup, options);
     rmSync(backup);
     await saving;
     note();
@@ -168,9 +169,29 @@ it("backup verify reports a backup's migration and secret, and does not change i
     file: backup,
     migration: migrations.at(-1)?.name,
     hasSecret: false,
+    tables: digestsOfFile(store),
   });
   expect(readFileSync(backup)).toEqual(before);
   expect((await cli.run(['backup', 'verify', 'nowhere.db'])).code).toBe(2);
+});
+
+it('backup --verify checks the copy before it replaces an earlier one', async () => {
+  const made = await cli.json<{ verified: boolean }>(['backup', 'backup.db', '--verify']);
+  expect(made.verified).toBe(true);
+  const before = readFileSync(backup);
+  // Pages without an owner: every row can still be read.
+  const damaged = new Database(store);
+  damaged.unsafeMode();
+  damaged.pragma('writable_schema = on');
+  damaged.exec("delete from sqlite_master where type = 'index' and sql is not null");
+  damaged.close();
+  const refused = await cli.run(['backup', 'backup.db', '--overwrite', '--verify']);
+  expect(refused.code).toBe(8);
+  expect(refused.stderr).toMatch(/is damaged/);
+  expect(readFileSync(backup)).toEqual(before);
+  expect(readdirSync(cli.directory).filter((name) => name.includes('partial'))).toEqual([]);
+  expect((await cli.run(['backup', '-', '--verify'])).code).toBe(2);
+  expect((await cli.run(['backup', 'backup.db', '--overwrite'])).code).toBe(0);
 });
 
 it.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
@@ -261,14 +282,28 @@ it('a restore is refused while another command uses the store', async () => {
   expect(await organizations()).toEqual(['default', 'before']);
 });
 
-it('backup and restore on PostgreSQL name pg_dump and pg_restore', async () => {
+it('backup and restore of a PostgreSQL that cannot be reached leave nothing behind', async () => {
+  await cli.json(['backup', 'good.db']);
   const env = { SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
-  const backedUp = await cli.run(['backup', 'backup.db'], { env });
-  expect(backedUp.code).toBe(2);
-  expect(backedUp.stderr).toContain('pg_dump');
-  const restored = await cli.run(['restore', 'backup.db', '--yes'], { env });
-  expect(restored.code).toBe(2);
-  expect(restored.stderr).toContain('pg_restore');
+  const files = () => [cli.directory, join(cli.directory, 'data')].flatMap((at) => readdirSync(at));
+  const before = files();
+  for (const command of [
+    ['backup', 'backup.db'],
+    ['restore', 'good.db', '--yes'],
+    ['migrate', 'copy', '--to', 'sqlite:new.db'],
+  ]) {
+    const { code, stderr } = await cli.run(command, { env });
+    expect([code, stderr]).toEqual([7, expect.stringContaining('PostgreSQL cannot be reached')]);
+  }
+  expect(files()).toEqual(before);
+});
+
+it.each([
+  ['sqlite:other.db', 'copy it by svc backup'],
+  ['mysql://host/db', 'expected postgres://USER@HOST/DATABASE or sqlite:FILE'],
+])('migrate copy refuses --to %s', async (to, words) => {
+  const { code, stderr } = await cli.run(['migrate', 'copy', '--to', to]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
 });
 
 it('migrate status lists the migrations of the store with their times', async () => {

@@ -33,6 +33,9 @@ describe('a missing store', () => {
     'orgs list',
     'migrate status',
     'backup copy.db',
+    'migrate copy --to postgres://127.0.0.1:1/d',
+    'storage move --to filesystem',
+    'storage compact',
   ])('makes svc %s end with 7, and is not created', async (words) => {
     const { code, stdout, stderr } = await cli.run(words.split(' '));
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });

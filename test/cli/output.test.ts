@@ -29,6 +29,7 @@ describe('--json', () => {
       'pauseReason',
       'onboarding',
       'tracking',
+      'retention',
       'createdAt',
     ]);
   });

@@ -14,9 +14,13 @@ const dkimPem = generateKeyPairSync('ed25519')
 /** Commands that only read, or change nothing of an organization. */
 const changesNothing = [
   ...['audit', 'backup', 'backup verify', 'daemon', 'openapi', 'restore', 'stats', 'usage'],
-  ...['dev clock', 'dev reset', 'mcp', 'rehearse'],
+  ...['storage compact', 'storage move', 'storage usage'],
+  ...['dev clock', 'dev reset', 'mcp', 'rehearse', 'messages receipt', 'receipt verify'],
+  'events verify',
   'plan show',
-  ...['config check', 'config example', 'config show', 'migrate status'],
+  // The table of root keys has its own record: `secret list`.
+  ...['secret list', 'secret rotate'],
+  ...['config check', 'config example', 'config show', 'migrate status', 'migrate copy'],
   ...['events tail', 'webhooks deliveries', 'webhooks events', 'webhooks list', 'webhooks listen'],
   ...['webhooks show', 'webhooks stats', 'webhooks verify'],
   // Its attempts are kept with the endpoint: test/webhooks/deliveries.test.ts.
@@ -34,6 +38,7 @@ const changesNothing = [
     'domains reports',
     'domains show',
     'init',
+    'daemon drain',
     'daemon unit',
     'doctor',
     'status',

@@ -49,8 +49,19 @@ describe('beside a daemon', () => {
       domains: { pending: 1 },
       endpoints: { active: 0, failing: 0 },
       findings: [],
+      jobs: expect.arrayContaining([
+        {
+          name: 'sweep audit',
+          nextAt: expect.stringMatching(/T02:17:00\.000Z$/),
+          lastRunAt: null,
+          isRunning: false,
+          lastError: null,
+        },
+      ]),
       lastBackup: { file: expect.stringMatching(/copy\.db$/) },
     });
-    expect((await cli.run(['status'])).code).toBe(0);
+    const { code, stdout } = await cli.run(['status']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^jobs {6}\d+ scheduled, next [a-z ]+ at 20\S+Z$/m);
   });
 });

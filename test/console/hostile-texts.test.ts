@@ -20,7 +20,7 @@ const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
 /** Parts that the service itself writes: addresses of files, and the version that a page asks for next. */
 const ours = new Set(['storageUrls', 'latestVersion']);
 
-const step = process.env['TEXTS'] === 'all' ? 1 : 5;
+const step = process.env['TEXTS'] === 'all' ? 1 : 10;
 const seed = Number(process.env['SEED'] ?? Date.now() % step);
 
 let world: World;

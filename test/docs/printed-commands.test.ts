@@ -63,7 +63,8 @@ const sentenceEnd = /[,;:)\n]|\.(?:\s|$)| (?:and|then|or) |\s\|\s/;
 
 /** Finds the commands in a text: up to the closing quote, or to the end of their part of the sentence. */
 function commandsIn(text: string): string[] {
-  const filled = text.replaceAll(/\$\([^)]*\)|…|\[[A-Z-]+\]|\bN\b/g, placeholder);
+  const chosen = text.replaceAll(/\b([a-z]+)(?:\|[a-z0-9]+)+/g, '$1');
+  const filled = chosen.replaceAll(/\$\([^)]*\)|…|\[[A-Z-]+\]|\bN\b/g, placeholder);
   return [...filled.matchAll(/(^|[^\w/.-])svc (?=[a-z])/g)].flatMap(
     ({ 0: found, 1: before = '', index }) => {
       const rest = filled.slice(index + found.length);

@@ -39,7 +39,7 @@ describe('a start with an invalid configuration', () => {
     const { code, stdout, stderr } = await cli.run(['daemon', '--config', 'bad.yaml']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
   });
 
   const variables: [string, Record<string, string>, RegExp][] = [
@@ -55,7 +55,7 @@ describe('a start with an invalid configuration', () => {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
   });
 });
 
@@ -73,7 +73,7 @@ describe('a start without its resources', () => {
   ): Promise<string> {
     const { code, stdout, stderr } = await run(['daemon'], { env });
     expect({ code, stdout }, stderr).toEqual({ code: expectedCode, stdout: '' });
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
     return stderr;
   }
 

@@ -1,6 +1,8 @@
 // A daemon with a virtual clock, as a process: what falls due by an advance has settled when it returns.
+import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
 import type { ReplyResult } from '../../src/inbox/replies/schema.ts';
@@ -258,11 +260,15 @@ describe.each(stores)('a virtual clock on %s', (store) => {
       expect(running).toMatchObject({ code: 7, stderr: expect.stringContaining('already runs') });
     }
     await daemon.stop();
+    const files = join(home.cli.directory, 'data/blobs/org_x');
+    mkdirSync(files, { recursive: true });
     expect((await home.cli.run(['dev', 'reset'], captured)).code).toBe(2);
+    expect(existsSync(files)).toBe(true);
     expect((await home.cli.run(['dev', 'reset', '--yes'], captured)).code).toBe(0);
     if (store === 'sqlite') {
       expect((await home.cli.run(['dev', 'reset', '--yes'], captured)).code).toBe(7);
     }
+    expect(existsSync(files)).toBe(false);
     daemon = await home.start({ flags: [...flags, '--at', at] });
     const old = await daemon.request('GET', '/v1/messages');
     expect(old.status).toBe(401);

@@ -214,10 +214,14 @@ it('daemons write the last use of keys in one order', async () => {
 });
 
 it('daemons that delete each other as dead and send heartbeats do not deadlock', async () => {
+  const noState = { root_keys: '', settings: null };
   await app.store.write(async (trx) => {
-    for (const id of ['a', 'b']) await beat(trx, id);
+    for (const id of ['a', 'b']) await beat(trx, { id, ...noState });
   });
-  await crosswise((trx, own, others) => [() => beat(trx, own), () => deleteDaemons(trx, [others])]);
+  await crosswise((trx, own, others) => [
+    () => beat(trx, { id: own, ...noState }),
+    () => deleteDaemons(trx, [others]),
+  ]);
 });
 
 it('daemons that report their lanes after a pause do not deadlock', async () => {

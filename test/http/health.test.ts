@@ -1,5 +1,7 @@
 // /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
+import { addJob } from '../../src/service/jobs/queries.ts';
+import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 import { type HttpService, httpService } from './http-service.ts';
 
 let service: HttpService | undefined;
@@ -31,6 +33,36 @@ it('/readyz asks the real store', async () => {
   service = await httpService();
   const response = await service.http.inject({ url: '/readyz' });
   expect(response.json()).toEqual({ status: 'ready', store: true, queue: true });
+});
+
+it('/readyz?verbose lists the scheduled jobs, without the texts of their errors', async () => {
+  service = await httpService();
+  const { app, http, clock } = service;
+  const now = clock.now();
+  const job: TickingJob = {
+    name: 'sweep',
+    run: () => Promise.reject(new Error('secret text')),
+    nextAfter: () => now + 60_000,
+  };
+  await app.store.write((trx) => addJob(trx, { name: 'sweep', nextAt: now }));
+  await runTick(app, job, { holder: 'a', signal: new AbortController().signal });
+  const { jobs, ...state } = (await http.inject({ url: '/readyz?verbose' })).json();
+  expect(state).toEqual({
+    status: 'ready',
+    store: true,
+    queue: true,
+    draining: false,
+    pid: process.pid,
+  });
+  expect(jobs).toEqual([
+    {
+      name: 'sweep',
+      nextAt: new Date(now + 60_000).toISOString(),
+      lastRunAt: new Date(now).toISOString(),
+      isRunning: false,
+      hasFailed: true,
+    },
+  ]);
 });
 
 it('/readyz answers 503 and logs the error when the store fails', async () => {

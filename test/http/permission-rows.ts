@@ -732,6 +732,7 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${messages}/{id}/email`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/events`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/deliveries`]: { may: readsMessages, gives: 200, on: 'message' },
+  [`GET ${messages}/{id}/receipt`]: { may: readsMessages, gives: 200, on: 'message' },
   [`DELETE ${messages}/{id}`]: { may: deletesMessages, gives: 200, on: 'message', spends: true },
 
   [`GET ${domains}`]: { may: readsDomains, gives: 200, query: '?limit=100' },

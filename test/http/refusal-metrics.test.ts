@@ -6,6 +6,7 @@ import { createMimeParser } from '../../src/mail/mime/parse/parser.ts';
 import {
   CapacityError,
   ConflictError,
+  ExternalServiceError,
   RateLimitedError,
   refusalReasons,
 } from '../../src/platform/errors.ts';
@@ -120,6 +121,16 @@ describe('the count of refusals', () => {
       'capacity-store',
       failing(new CapacityError('full disk')),
       (service) => ask(service, work, 503),
+    ],
+    [
+      'capacity-storage',
+      failing(new CapacityError('no bucket', 5, { reason: 'capacity-storage' })),
+      (service) => ask(service, work, 503),
+    ],
+    [
+      'external',
+      failing(new ExternalServiceError('storage', 'no bucket')),
+      (service) => ask(service, work, 502),
     ],
     ['timeout', working(neverEnding), outrun],
   ])('has the reason %s', async (reason, options, provoke) => {

@@ -4,8 +4,8 @@ import type { SmtpLimits } from '../../daemon/smtp/limits.ts';
 import { createSmtpListener } from '../../daemon/smtp/listener.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import { readBlob } from '../../src/core/blobs/blobs.ts';
 import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
-import { findBlob } from '../../src/outbound/messages/content-queries.ts';
 import { listMessages } from '../../src/outbound/messages/messages.ts';
 import { findMessageRow, type MessageRow } from '../../src/outbound/messages/queries.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
@@ -129,7 +129,7 @@ export async function stored(
   id: string,
 ): Promise<{ row: MessageRow; received: string; raw: Buffer }> {
   const row = await findMessageRow(app.store.db, id);
-  const blob = await findBlob(app.store.db, row?.raw_blob_id ?? '');
+  const blob = await readBlob(app, row?.raw_blob_id ?? '');
   if (!row || !blob) throw new Error(`${id} is not stored`);
   const end = blob.toString('latin1', 0, 2_000).search(/\r\n(?![ \t])/) + 2;
   return { row, received: blob.toString('latin1', 0, end), raw: blob.subarray(end) };

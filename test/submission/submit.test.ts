@@ -1,8 +1,8 @@
 // A mail submitted by SMTP is an ordinary send with unchanged MIME.
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readBlob } from '../../src/core/blobs/blobs.ts';
 import { listDomains } from '../../src/identity/domains/domains.ts';
-import { findBlob } from '../../src/outbound/messages/content-queries.ts';
 import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
 import { deleteMessage, getMessage } from '../../src/outbound/messages/messages.ts';
 import { findMessageRow } from '../../src/outbound/messages/queries.ts';
@@ -159,9 +159,9 @@ describe.each(stores)('a submitted mail on %s', (store) => {
     const id = idIn(await submit(dialogue, mail()));
     const row = await findMessageRow(service.app.store.db, id);
     const blobId = row?.raw_blob_id ?? '';
-    expect(await findBlob(service.app.store.db, blobId)).toBeDefined();
+    expect(await readBlob(service.app, blobId)).toBeDefined();
     await deleteMessage(service.app, service.caller, id);
-    expect(await findBlob(service.app.store.db, blobId)).toBeUndefined();
+    expect(await readBlob(service.app, blobId)).toBeUndefined();
   });
 });
 

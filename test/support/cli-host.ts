@@ -46,7 +46,7 @@ async function run({ args, env, directory, input }: HostedRun): Promise<HostedRe
   await start([...args]);
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException'])
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'uncaughtException'])
     process.removeAllListeners(signal);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }

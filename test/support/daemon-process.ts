@@ -29,6 +29,8 @@ export interface DaemonRequest {
 /** A daemon that listens. */
 export interface DaemonProcess {
   readonly pid: number;
+  /** Its file of `--ready-file`. */
+  readonly readyFile: string;
   readonly httpUrl: string;
   readonly smtpPort: number;
   readonly submissionPort: number | null;
@@ -51,6 +53,8 @@ export interface DaemonProcess {
 export interface StartOptions {
   /** Overrides the environment of the home. */
   env?: Record<string, string>;
+  /** The `bin/svc` of another version. */
+  program?: string;
   /** Command that execs the daemon, such as `prlimit --fsize=…`. */
   under?: readonly string[];
   /** Flags of the daemon. */
@@ -120,8 +124,10 @@ export function daemonHome(
   };
   let starts = 0;
 
-  const launch = (readyFile: string, { env: extra, under = [], flags = [] }: StartOptions) => {
-    const [command = svc, ...args] = [...under, svc, 'daemon', '--ready-file', readyFile, ...flags];
+  const launch = (readyFile: string, options: StartOptions) => {
+    const { env: extra, under = [], flags = [], program = svc } = options;
+    const words = [...under, program, 'daemon', '--ready-file', readyFile, ...flags];
+    const [command = program, ...args] = words;
     const child = spawn(command, args, {
       cwd: cli.directory,
       env: { ...cli.env, ...extra },
@@ -168,6 +174,7 @@ export function daemonHome(
       };
       return {
         ...ready,
+        readyFile,
         exited,
         output,
         log: () => parseLog(output.stderr),

@@ -2,11 +2,15 @@
 
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import { loadProviders } from '../../src/mail/smtp/load-providers.ts';
 import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { type SendPayload, sendPayload } from '../../src/outbound/messages/send-schema.ts';
 import { createAttempter } from '../../src/outbound/queue/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
+import type { LaneChoice } from '../../src/outbound/queue/claim.ts';
+import { Lanes } from '../../src/outbound/queue/lanes/lanes.ts';
+import { Shares } from '../../src/outbound/queue/lanes/shares.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/queue/loop.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 
@@ -69,4 +73,10 @@ export async function firstDelivery(app: App, caller: Caller, id: string) {
   const [delivery] = (await getMessage(app, caller, id)).deliveries;
   if (!delivery) throw new Error(`${id} has no delivery`);
   return delivery;
+}
+
+/** Lanes without limits. */
+export function noLimits({ clock, random }: App): LaneChoice {
+  const lanes = new Lanes(clock, random, loadProviders(null, 10));
+  return { lanes, shares: new Shares(clock), laneOf: () => null, soleLane: null };
 }

@@ -51,8 +51,12 @@ const noteOfDefinitions = `
     end $$;
   create event trigger note_definition on ddl_command_end execute function public.note_definition()`;
 
-/** Starts a server of our own, which lasts no longer than this process. */
-export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
+/**
+ * Starts a server of our own, which lasts no longer than this process. A durable one waits for the disk at each commit.
+ */
+export async function startPostgres(
+  isDurable = false,
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const base = mkdtempSync(join(tmpdir(), 'svc-test-pg-'));
   // On exit, so that an interrupted or failed run leaves nothing behind either. The server may
   // still be writing its last files then.
@@ -61,10 +65,13 @@ export async function startPostgres(): Promise<{ url: string; stop: () => Promis
   });
   // The library (async-exit-hook) ends the process with 0 on `beforeExit`, even after failed tests.
   process.prependListener('beforeExit', () => process.exit());
-  return startServer(base);
+  return startServer(base, isDurable ? durableSettings : hastySettings);
 }
 
-async function startServer(base: string): Promise<{ url: string; stop: () => Promise<void> }> {
+async function startServer(
+  base: string,
+  settings: readonly string[],
+): Promise<{ url: string; stop: () => Promise<void> }> {
   // PostgreSQL refuses to run as root, so the library runs it as the user `postgres`.
   if (asRoot) {
     chmodSync(base, 0o755);
@@ -84,7 +91,7 @@ async function startServer(base: string): Promise<{ url: string; stop: () => Pro
     onLog: (line: unknown) => log.push(String(line)),
     onError: (error: unknown) => log.push(String(error)),
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
-    postgresFlags: serverSettings.flatMap((setting) => ['-c', setting]),
+    postgresFlags: [...commonSettings, ...settings].flatMap((setting) => ['-c', setting]),
   });
   try {
     await server.initialise();
@@ -98,16 +105,17 @@ async function startServer(base: string): Promise<{ url: string; stop: () => Pro
   };
 }
 
-/** A server that lives for minutes and may lose everything. */
-const serverSettings = [
+const commonSettings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'fsync=off',
-  'synchronous_commit=off',
-  'full_page_writes=off',
   'max_connections=200',
-  'shared_buffers=32MB',
 ];
+/** A server that lives for minutes and may lose everything. */
+const hastySettings = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=32MB'],
+];
+/** A server as its defaults make it, with memory for its tables. */
+const durableSettings = ['shared_buffers=256MB'];
 
 function unusable(why: string): Error {
   return new Error(`no PostgreSQL for the tests (TEST_PG_URL can name a running one): ${why}`);

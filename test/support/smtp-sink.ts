@@ -38,6 +38,7 @@ export interface SmtpSink {
   readonly received: number;
   /** Every received command line, without SASL answers and messages. */
   readonly commands: readonly { sessionId: number; line: string }[];
+  /** Open sessions, until QUIT or the loss of their connection. */
   readonly connections: { readonly now: number; readonly peak: number; readonly total: number };
   /** Scripts a reply: the first rule that applies answers. Returns its removal. */
   on(rule: SinkRule, reply: SinkReply): () => void;
@@ -64,6 +65,8 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
   const commands: { sessionId: number; line: string }[] = [];
   const sockets = new Set<Socket>();
   const connections = { now: 0, peak: 0, total: 0 };
+  /** Sessions until their QUIT: the client may open another connection once it has the answer. */
+  const open = new Set<number>();
   const waiting = new Set<() => void>();
   let received = 0;
 
@@ -81,6 +84,8 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
     script,
     onCommand(sessionId: number, line: string) {
       if (keep) commands.push({ sessionId, line });
+      if (/^quit$/i.test(line)) open.delete(sessionId);
+      connections.now = open.size;
     },
     onMessage(message: SinkMessage) {
       received += 1;
@@ -92,13 +97,16 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     connections.total += 1;
-    connections.now = sockets.size;
+    const sessionId = connections.total;
+    open.add(sessionId);
+    connections.now = open.size;
     connections.peak = Math.max(connections.peak, connections.now);
     socket.on('close', () => {
       sockets.delete(socket);
-      connections.now = sockets.size;
+      open.delete(sessionId);
+      connections.now = open.size;
     });
-    new SinkSession(sessionHost, connections.total, socket, implicitTls);
+    new SinkSession(sessionHost, sessionId, socket, implicitTls);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(options.port ?? 0, host, resolve);

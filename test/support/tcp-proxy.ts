@@ -8,7 +8,7 @@ export interface TcpProxy {
   readonly connections: number;
   /** Cuts open connections; until `mend`, new ones are cut at once. */
   cut(): void;
-  /** Passes nothing more over open connections, without closing them; new connections work. */
+  /** Passes nothing more over open connections until `mend`, without closing them; new connections work. */
   freeze(): void;
   mend(): void;
   close(): Promise<void>;
@@ -17,6 +17,8 @@ export interface TcpProxy {
 /** Starts a proxy before the server at this port of loopback. */
 export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
+  const frozen: (() => void)[] = [];
+  const pairs = new Map<Socket, Socket>();
   let isCut = false;
   let connections = 0;
   const server = createServer((client) => {
@@ -31,10 +33,12 @@ export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
       socket.on('error', () => {});
       socket.on('close', () => {
         open.delete(socket);
+        pairs.delete(client);
         client.destroy();
         upstream.destroy();
       });
     }
+    pairs.set(client, upstream);
     client.pipe(upstream);
     upstream.pipe(client);
   });
@@ -53,13 +57,20 @@ export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
       destroyAll();
     },
     freeze() {
-      for (const socket of open) {
-        socket.unpipe();
-        socket.pause();
+      for (const [client, upstream] of pairs) {
+        for (const socket of [client, upstream]) {
+          socket.unpipe();
+          socket.pause();
+        }
+        frozen.push(() => {
+          client.pipe(upstream);
+          upstream.pipe(client);
+        });
       }
     },
     mend() {
       isCut = false;
+      for (const thaw of frozen.splice(0)) thaw();
     },
     close() {
       destroyAll();

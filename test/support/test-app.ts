@@ -100,7 +100,7 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
       dns: { servers: [noDnsServer] },
       ...config,
       dataDir,
-      database: { url },
+      database: { ...config.database, url },
       http: { port: 0, ...config.http },
       smtp: {
         inbound: { port: 0, ...config.smtp?.inbound },
@@ -127,7 +127,7 @@ let emptyStore: Promise<Buffer> | null = null;
 
 async function makeEmptyStore(): Promise<Buffer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-empty-'));
-  const store = await openStore('sqlite:svc.db', dataDir, virtualClock(testStart));
+  const store = await openStore({ url: 'sqlite:svc.db' }, dataDir, virtualClock(testStart));
   await store.close();
   const file = readFileSync(join(dataDir, 'svc.db'));
   rmSync(dataDir, { recursive: true });

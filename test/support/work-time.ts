@@ -1,13 +1,51 @@
-// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has no
-// influence.
+// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has little
+// influence, at the pace of one machine.
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Milliseconds that this thread's core was at work since `earlier`. */
-export function workedMs(earlier: NodeJS.CpuUsage): number {
+/** Milliseconds that this thread's core was at work since `earlier`, as `longestStallMs` measures. */
+export function coreMs(earlier: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(earlier);
   return (user + system) / 1_000;
+}
+
+/** Work that shows the pace of a core: lines of text, as in most of what is measured. */
+const sampleText = 'a:\nOn Tuesday, Ada wrote:\n> said\n'.repeat(2_000);
+/** Milliseconds of `workOnSample` on the machine that the bounds of tests are stated for. */
+const sampleMs = 0.6;
+const samples = 25;
+
+function workOnSample(): number {
+  const lines = sampleText.split('\n').map((line) => ({ line, trimmed: line.trim() }));
+  const said = lines.filter(({ trimmed }) => /^(?:on|am)\b.*\b(?:wrote|schrieb):$/iu.test(trimmed));
+  const quoted = lines.filter(({ trimmed }) => trimmed.startsWith('>'));
+  return said.length + quoted.map(({ line }) => line.slice(2)).join('\n').length;
+}
+
+/**
+ * Returns how many times longer this core now takes for a sample than the machine of the bounds, and at least 1.
+ * It is the median of many short samples, so that those that another process interrupts do not count.
+ */
+function slowness(): number {
+  const taken = Array.from({ length: samples }, () => {
+    const from = performance.now();
+    workOnSample();
+    return performance.now() - from;
+  }).sort((a, b) => a - b);
+  return Math.max(1, (taken[(samples - 1) / 2] ?? 0) / sampleMs);
+}
+
+/** Work below this is returned as it is: the tests have no bound that is so low. */
+const pacedFromMs = 20;
+
+/**
+ * Returns the milliseconds that this thread's core was at work since `earlier`, divided by its slowness: a virtual
+ * machine beside busy ones works at a quarter of its pace.
+ */
+export function workedMs(earlier: NodeJS.CpuUsage): number {
+  const ms = coreMs(earlier);
+  return ms < pacedFromMs ? ms : ms / slowness();
 }
 
 /** The start of a span for `workedMs`. */
@@ -64,7 +102,7 @@ export async function longestStallMs(work: Promise<unknown>): Promise<number> {
   let from = performance.now();
   let last = startWork();
   const look = () => {
-    const worked = workedMs(last);
+    const worked = coreMs(last);
     const to = performance.now();
     if (worked > shortMs) turns.push({ from, to, workedMs: worked });
     else longest = Math.max(longest, worked);

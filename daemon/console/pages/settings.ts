@@ -59,6 +59,8 @@ async function draw(asked: Asked): Promise<Part> {
       ['Sending', 'sendingStatus'],
       ['Paused because', 'pauseReason'],
       ['Onboarding', 'onboarding.status'],
+      ['Messages kept for days', 'retention.messagesDays'],
+      ['Content kept for days', 'retention.contentDays'],
       ['Id', 'id'],
     ]),
     caller.keyId === null &&

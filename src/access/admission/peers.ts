@@ -7,7 +7,9 @@
 //   company  every other daemon has been silent for 10 s            alone
 //   alone    a heartbeat shows another daemon                       company; its own draws are shared
 import type { App } from '../../core/app.ts';
+import { portionsOf } from './portions.ts';
 import { beat, type DaemonRow, deleteDaemons } from './queries.ts';
+import { differingSettings, settingsOf } from './settings.ts';
 
 const beatMs = 1_000;
 /** Time without a heartbeat of our own after which others may have joined unseen. */
@@ -34,7 +36,9 @@ class StorePeers implements Peers {
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
   /** The other daemons, each with its last count and the time of that. */
-  readonly #others = new Map<string, { beats: number; sinceMs: number }>();
+  readonly #others = new Map<string, { beats: number; sinceMs: number; sinceElapsed: number }>();
+  /** The differing settings that the log has named, by daemon. */
+  readonly #named = new Map<string, string>();
   #isAlone = false;
   #beatAtMs = Number.NEGATIVE_INFINITY;
   #cancelNext: (() => void) | null = null;
@@ -48,6 +52,9 @@ class StorePeers implements Peers {
   }
 
   async start(): Promise<void> {
+    portionsOf(this.#app).begin();
+    // Of two daemons that start together, the second heartbeat of at least one shows the other.
+    await this.#write();
     await this.#beat();
     this.#schedule();
   }
@@ -82,26 +89,64 @@ class StorePeers implements Peers {
     });
   }
 
-  async #beat(): Promise<void> {
+  /** Writes a heartbeat. Returns all daemons of the store. */
+  async #write(): Promise<DaemonRow[]> {
     const now = this.#app.clock.now();
-    const rows = await this.#app.store.write(async (trx) => {
-      const daemons = await beat(trx, this.#id);
+    const state = {
+      id: this.#id,
+      root_keys: this.#app.secrets.keyIds.join(' '),
+      settings: settingsOf(this.#app),
+    };
+    return this.#app.store.write(async (trx) => {
+      const daemons = await beat(trx, state);
       await deleteDaemons(trx, this.#forgotten(now));
       return daemons;
     }, 'quiet');
-    this.#observe(rows, now);
+  }
+
+  async #beat(): Promise<void> {
+    const { clock } = this.#app;
+    const now = clock.now();
+    const elapsed = clock.elapsed();
+    const rows = await this.#write();
+    this.#observe(rows, now, elapsed);
+    const live = [...this.#others].flatMap(([id, { sinceElapsed }]) =>
+      elapsed - sinceElapsed > silentMs ? [] : id,
+    );
+    const rank = live.filter((id) => id < this.#id).length;
+    portionsOf(this.#app).see({ count: live.length + 1, rank }, elapsed);
+    this.#nameSettings(rows);
     const wasAlone = this.#isAlone;
     this.#isAlone = [...this.#others.values()].every(({ sinceMs }) => now - sinceMs > silentMs);
     this.#beatAtMs = now;
     if (wasAlone && !this.#isAlone) await this.#onCompany();
   }
 
-  #observe(rows: readonly DaemonRow[], now: number): void {
+  #observe(rows: readonly DaemonRow[], now: number, elapsed: number): void {
     const there = new Set(rows.map(({ id }) => id));
     for (const id of this.#others.keys()) if (!there.has(id)) this.#others.delete(id);
     for (const { id, beats } of rows) {
       const isNews = id !== this.#id && this.#others.get(id)?.beats !== beats;
-      if (isNews) this.#others.set(id, { beats, sinceMs: now });
+      if (isNews) this.#others.set(id, { beats, sinceMs: now, sinceElapsed: elapsed });
+    }
+  }
+
+  /** Names in the log, once for each change, the settings that other live daemons have otherwise. */
+  #nameSettings(rows: readonly DaemonRow[]): void {
+    const own = rows.find(({ id }) => id === this.#id);
+    if (!own) return;
+    for (const id of this.#named.keys()) if (!this.#others.has(id)) this.#named.delete(id);
+    for (const row of rows) {
+      if (!this.#others.has(row.id)) continue;
+      const settings = differingSettings(own, row);
+      const text = settings.join(', ');
+      if ((this.#named.get(row.id) ?? '') === text) continue;
+      this.#named.set(row.id, text);
+      if (text === '') continue;
+      this.#app.log.warn(
+        { daemon: row.id, settings },
+        `another daemon of this store has other values of ${text}: give all daemons the same configuration`,
+      );
     }
   }
 

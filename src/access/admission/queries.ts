@@ -2,6 +2,7 @@
 import { type OnConflictBuilder, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { commonShard } from '../../platform/store/shards.ts';
 
 /** Sends of an organization on one day; `day` is its first millisecond (UTC). */
 export interface UsageRow {
@@ -12,10 +13,19 @@ export interface UsageRow {
   messages: number;
 }
 
+/** A part of the sends of a day. */
+export interface ShardRow extends UsageRow {
+  shard: number;
+}
+
 export interface DaemonRow {
   id: string;
   /** Grows with each heartbeat. */
   beats: number;
+  /** Ids of the root keys that the daemon has; null for one of an earlier version. */
+  root_keys: string | null;
+  /** JSON of src/access/admission/settings.ts; null for a daemon of an earlier version. */
+  settings: string | null;
 }
 
 export interface BucketRow {
@@ -25,20 +35,25 @@ export interface BucketRow {
 }
 
 interface AdmissionTables {
-  daily_usage: UsageRow;
+  daily_usage: ShardRow;
   daemons: DaemonRow;
   rate_buckets: BucketRow;
 }
 
 const own = ownTables<AdmissionTables>();
 
-/** Returns the existing rows of these organizations, in no order. */
+function sumOf<Name extends 'emails' | 'messages'>(name: Name) {
+  return sql<number>`cast(coalesce(sum(${sql.ref(name)}), 0) as bigint)`.as(name);
+}
+
+/** Returns the sends of organizations that have any on this day, in no order. */
 export const findUsage = own.all((db, organizationIds: readonly string[], day: number) =>
   db
     .selectFrom('daily_usage')
-    .selectAll()
+    .select(['organization_id', 'day', sumOf('emails'), sumOf('messages')])
     .where('day', '=', day)
-    .where('organization_id', ...isOneOf(db, organizationIds)),
+    .where('organization_id', ...isOneOf(db, organizationIds))
+    .groupBy(['organization_id', 'day']),
 );
 
 /** Sums the accepted mail of the days from `from` to before `to`. */
@@ -50,10 +65,7 @@ export function sumUsage(
 ): Promise<Pick<UsageRow, 'emails' | 'messages'>> {
   return tables<AdmissionTables>(db)
     .selectFrom('daily_usage')
-    .select([
-      sql<number>`cast(coalesce(sum(emails), 0) as bigint)`.as('emails'),
-      sql<number>`cast(coalesce(sum(messages), 0) as bigint)`.as('messages'),
-    ])
+    .select([sumOf('emails'), sumOf('messages')])
     .where('organization_id', '=', organizationId)
     .where('day', '>=', from)
     .where('day', '<', to)
@@ -64,69 +76,76 @@ type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
 
 /** Adds the values of the new row to the existing one on a conflict. */
 function growing(conflict: Conflict) {
-  return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
+  return conflict.columns(['organization_id', 'day', 'shard']).doUpdateSet((eb) => ({
     emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
     messages: eb('daily_usage.messages', '+', eb.ref('excluded.messages')),
   }));
 }
 
-const addOne = own.all((db, row: UsageRow) =>
+const addOne = own.run((db, row: ShardRow) =>
   db
     .insertInto('daily_usage')
     .values({
       organization_id: row.organization_id,
       day: row.day,
+      shard: row.shard,
       emails: row.emails,
       messages: row.messages,
     })
-    .onConflict(growing)
-    .returningAll(),
+    .onConflict(growing),
 );
 
 /**
- * Adds to the rows of these days and returns the new values. On PostgreSQL the rows are locked until the
- * transaction ends. The caller sorts them, so that two batches cannot deadlock.
+ * Adds to the rows of these days. On PostgreSQL the rows are locked until the transaction ends. The caller sorts them, so
+ * that two batches cannot deadlock.
  */
-export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<UsageRow[]> {
+export async function addUsage(db: Db, rows: readonly ShardRow[]): Promise<void> {
   const [first] = rows;
-  if (!first) return [];
+  if (!first) return;
   // Most batches belong to one organization.
   if (rows.length === 1) return addOne(db, first);
-  return tables<AdmissionTables>(db)
+  await tables<AdmissionTables>(db)
     .insertInto('daily_usage')
     .values([...rows])
     .onConflict(growing)
-    .returningAll()
     .execute();
 }
 
-/** Returns the rows like `findUsage` and locks them until the transaction ends. */
-export function lockUsage(
+/** Returns the sends like `findUsage`. Other transactions that call it wait until this one ends. */
+export async function lockUsage(
   db: Db,
   sortedOrganizationIds: readonly string[],
   day: number,
 ): Promise<UsageRow[]> {
   // SQLite has one writer at a time.
-  if (engineOf(db) === 'sqlite') return findUsage(db, sortedOrganizationIds, day);
-  const nothing = { day, emails: 0, messages: 0 };
-  return addUsage(
-    db,
-    sortedOrganizationIds.map((id) => ({ organization_id: id, ...nothing })),
-  );
+  if (engineOf(db) === 'postgres') {
+    const nothing = { day, shard: commonShard, emails: 0, messages: 0 };
+    await addUsage(
+      db,
+      sortedOrganizationIds.map((id) => ({ organization_id: id, ...nothing })),
+    );
+  }
+  return findUsage(db, sortedOrganizationIds, day);
 }
 
 /** Writes a heartbeat. Returns all daemons of the store. */
-export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
+export async function beat(
+  db: Db,
+  { id, ...state }: Omit<DaemonRow, 'beats'>,
+): Promise<DaemonRow[]> {
   const q = tables<AdmissionTables>(db);
   await q
     .insertInto('daemons')
-    .values({ id, beats: 1 })
+    .values({ id, beats: 1, ...state })
     .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((eb) => ({ beats: eb('daemons.beats', '+', 1) })),
+      conflict.column('id').doUpdateSet((eb) => ({ beats: eb('daemons.beats', '+', 1), ...state })),
     )
     .execute();
   return q.selectFrom('daemons').selectAll().execute();
 }
+
+/** Returns the daemons with their heartbeats. */
+export const selectDaemons = own.all((db) => db.selectFrom('daemons').selectAll());
 
 /** Deletes daemons, except those that write a heartbeat now: they may be deleting ours. */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {

@@ -7,6 +7,7 @@
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { commonShard, shardOf } from '../../platform/store/shards.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
 import { addUsage, findUsage, lockUsage, type UsageRow } from './queries.ts';
@@ -123,7 +124,12 @@ export async function openAllowances(
     },
     clearsAt: (id) => allowances.get(id)?.clearsAt ?? endOfDay(now),
     count: async (db, accepted) => {
-      await addUsage(db, sums(accepted, day));
+      const own = shardOf(db);
+      const rows = sums(accepted, day).map((row) => {
+        const hasQuota = allowances.get(row.organization_id)?.limit !== null;
+        return { ...row, shard: hasQuota ? commonShard : own };
+      });
+      await addUsage(db, rows);
     },
   };
 }

@@ -46,6 +46,7 @@ export function toOrganization(row: queries.OrganizationRow): Organization {
     pauseReason: row.pause_reason,
     onboarding: { status: row.onboarding_status, generation: row.onboarding_generation },
     tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
+    retention: { messagesDays: row.messages_days, contentDays: row.content_days },
     createdAt: isoTime(row.created_at),
   };
 }
@@ -77,6 +78,8 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
     onboarding_generation: 1,
     track_opens: 0,
     track_clicks: 0,
+    messages_days: null,
+    content_days: null,
     created_at: createdAtMs,
     updated_at: now,
   };
@@ -196,14 +199,15 @@ function nameTaken(name: string): ConflictError {
 }
 
 /** Returns the settings that can be changed by hand, by their names in the API. */
-function settingsOf({ name, plan, paymentMethodOnFile, timezone, tracking }: Organization) {
+function settingsOf(organization: Organization) {
+  const { name, plan, paymentMethodOnFile, timezone, tracking, retention } = organization;
   const { opens: trackOpens, clicks: trackClicks } = tracking;
-  return { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks };
+  return { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks, ...retention };
 }
 
 /**
  * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in every
- * daemon within a second.
+ * daemon within a second, periods of retention with the next run of the job.
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken), ResourceNotFoundError.
  */
 export async function updateOrganization(
@@ -211,11 +215,9 @@ export async function updateOrganization(
   idOrName: string,
   input: UpdateOrganization,
 ): Promise<Organization> {
-  const { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks } = parseWith(
-    updateOrganizationInput,
-    input,
-    'body',
-  );
+  const changes = parseWith(updateOrganizationInput, input, 'body');
+  const { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks } = changes;
+  const { messagesDays, contentDays } = changes;
   if (plan !== undefined) checkPlan(app, plan);
   const set: queries.OrganizationChanges = {
     ...(name !== undefined && { name }),
@@ -226,6 +228,8 @@ export async function updateOrganization(
     ...(timezone !== undefined && { timezone }),
     ...(trackOpens !== undefined && { track_opens: trackOpens ? 1 : 0 }),
     ...(trackClicks !== undefined && { track_clicks: trackClicks ? 1 : 0 }),
+    ...(messagesDays !== undefined && { messages_days: messagesDays }),
+    ...(contentDays !== undefined && { content_days: contentDays }),
   };
   return changeOrganization(app, idOrName, operatorActor, (before) => {
     const after = settingsOf(toOrganization({ ...before, ...set }));

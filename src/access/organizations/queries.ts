@@ -17,6 +17,9 @@ export interface OrganizationRow {
   /** 1 if sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
+  /** Days after which messages, and their content, are deleted; null leaves it to the configuration. */
+  messages_days: number | null;
+  content_days: number | null;
   created_at: number;
   updated_at: number;
 }
@@ -99,6 +102,23 @@ export function findTrackingOrganizations(
     .execute();
 }
 
+/** Returns the next `limit` organizations after an id that have a period of retention of their own. */
+export function findRetainingOrganizations(
+  db: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<Pick<OrganizationRow, 'id' | 'messages_days' | 'content_days'>[]> {
+  return tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .select(['id', 'messages_days', 'content_days'])
+    .where('id', '>', after)
+    .where((where) =>
+      where.or([where('messages_days', 'is not', null), where('content_days', 'is not', null)]),
+    )
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
 /** Returns a range of organizations, in order of creation. */
 export function selectOrganizations(
   db: Db,
@@ -150,6 +170,8 @@ export type OrganizationChanges = Partial<
     | 'onboarding_generation'
     | 'track_opens'
     | 'track_clicks'
+    | 'messages_days'
+    | 'content_days'
     | 'updated_at'
   >
 >;

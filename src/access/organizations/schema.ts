@@ -24,6 +24,13 @@ const note = z
   .max(longestNote)
   .regex(/^[^\p{C}]+$/u, 'must be one line of text')
   .optional();
+const days = z
+  .int()
+  .min(1)
+  .max(36_500)
+  .nullable()
+  .optional()
+  .meta({ description: 'Age in days; null leaves it to `retention` of the configuration' });
 const generation = z
   .int()
   .min(1)
@@ -47,6 +54,8 @@ export const updateOrganizationInput = z
     timezone: timezone.optional(),
     trackOpens: z.boolean().optional(),
     trackClicks: z.boolean().optional(),
+    messagesDays: days,
+    contentDays: days,
   })
   .refine((changes) => Object.keys(changes).length > 0, 'names no change');
 
@@ -94,6 +103,13 @@ export const organizationOutput = z
     tracking: z
       .object({ opens: z.boolean(), clicks: z.boolean() })
       .meta({ description: 'Tracking of messages that do not say otherwise' }),
+    retention: z
+      .object({ messagesDays: z.number().nullable(), contentDays: z.number().nullable() })
+      .meta({
+        description:
+          'Ages in days at which messages, and their content, are deleted; the shorter of this and ' +
+          'the configuration counts. Null: the configuration alone',
+      }),
     createdAt: z.string(),
   })
   .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });

@@ -1,6 +1,7 @@
 // Tokens of links to confirm a group. A token has all data of its mail, encrypted. Its time tells a link that was
 // used, or whose mail is too old, from the link of a later mail.
 import type { App } from '../../core/app.ts';
+import { exactly } from '../../platform/runtime/secrets.ts';
 
 const purpose = 'confirm';
 
@@ -20,12 +21,14 @@ export function confirmToken(app: App, asked: Asked): string {
   return app.secrets.seal(
     purpose,
     [organizationId, groupId, contactId, mailedAt, address].join(' '),
+    mailedAt,
   );
 }
 
 /** Reads a token. Returns null for one that is foreign or was cut. */
 export function readConfirmToken(app: App, token: string): Asked | null {
-  const parts = app.secrets.unseal(purpose, token)?.split(' ') ?? [];
+  const timeOf = (payload: string) => exactly(Number(payload.split(' ')[3]));
+  const parts = app.secrets.unseal(purpose, token, timeOf)?.split(' ') ?? [];
   const [organizationId, groupId, contactId, mailedAt, ...address] = parts;
   if (!organizationId || !groupId || !contactId || !mailedAt || address.length === 0) return null;
   return {

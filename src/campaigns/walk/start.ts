@@ -11,6 +11,7 @@
 
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
+import { stageContent } from '../../outbound/sending/store-content.ts';
 import { countRun, findRunCounts } from '../../people/runs/counters.ts';
 import { findRunState, lockRun, type RunState, runs } from '../../people/runs/queries.ts';
 import {
@@ -89,6 +90,7 @@ async function readSnapshots(app: App, run: RunState, campaign: CampaignRow) {
     throw ValidationError.of('email.unsubscribeGroupId', unsubscribeRemedy);
   }
   const drafted = await draftRunContent(app, organizationId, facts);
+  await stageContent(app, organizationId, drafted.content);
   const at = app.clock.now();
   const audience = await snapshotAudience(db, organizationId, facts.audience, at);
   const policy: RunPolicy = {

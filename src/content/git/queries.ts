@@ -39,6 +39,18 @@ interface GitTables {
 
 const own = ownTables<GitTables>();
 
+/** Sums the compressed objects of the histories of templates by organization. Reads the whole table. */
+export const sumObjects = own.all((db) =>
+  db
+    .selectFrom('git_objects')
+    .select('organization_id')
+    .select([
+      sql<number>`cast(count(*) as bigint)`.as('count'),
+      sql<number>`cast(coalesce(sum(octet_length(content)), 0) as bigint)`.as('bytes'),
+    ])
+    .groupBy('organization_id'),
+);
+
 /** Rows of one insert: some ms of the event loop on SQLite. */
 const rowsAtOnce = 50;
 

@@ -21,11 +21,12 @@ class CompileCrash extends Error {}
 
 const poolOf = perApp((app: App) => app.keep('compile', makePool));
 
-function makePool(clock: Clock) {
+/** `limitMs` is for tests: the limits of files leave no template that surely takes a second on every machine. */
+function makePool(clock: Clock, limitMs = deadlineMs) {
   return new WorkerPool<CompilePayload, CompileOutcome>({
     clock,
     script: new URL('./compile-worker.ts', import.meta.url),
-    deadlineMs,
+    deadlineMs: limitMs,
     heapMb: 256,
     mostJobs: 200,
     mostBytes: 64 * 1024 * 1024,

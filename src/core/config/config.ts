@@ -2,7 +2,6 @@
 // environment, then overrides of a command or test. Validates all of it at once and keeps the
 // origin of every value. schema.ts has the keys, file.ts reads the file.
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../../platform/errors.ts';
 import {
   type ConfigFile,
@@ -156,13 +155,6 @@ function contradictionLines(
   });
 }
 
-function reservedWarnings(config: Config, origin: ReadonlyMap<string, string>): string[] {
-  return configKeys
-    .filter(({ path, reserved }) => reserved && origin.get(path) !== 'default')
-    .filter(({ path, defaultValue }) => !isDeepStrictEqual(valueAt(config, path), defaultValue))
-    .map(({ path }) => `${path} has no effect in this version`);
-}
-
 function withAbsolutePaths(config: Config, cwd: string): Config {
   const { inbound, submission } = config.smtp;
   const absolute = <Tls extends typeof inbound.tls>(tls: Tls): Tls => ({
@@ -171,9 +163,15 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
     keyFile: tls.keyFile && resolve(cwd, tls.keyFile),
   });
   const { providersFile } = config.delivery;
+  const { ssl } = config.database;
   return {
     ...config,
     dataDir: resolve(cwd, config.dataDir),
+    secret: { ...config.secret, file: config.secret.file && resolve(cwd, config.secret.file) },
+    database: {
+      ...config.database,
+      ssl: { ...ssl, caFile: ssl.caFile && resolve(cwd, ssl.caFile) },
+    },
     delivery: { ...config.delivery, providersFile: providersFile && resolve(cwd, providersFile) },
     smtp: {
       inbound: { ...inbound, tls: absolute(inbound.tls) },
@@ -204,7 +202,7 @@ export function loadConfig(request: LoadRequest): LoadedConfig {
     origin,
     file: configFile?.path ?? null,
     usualPlaces: usualPlaces(env, cwd),
-    warnings: [...reservedWarnings(parsed.data, origin), ...findDoubts(parsed.data)],
+    warnings: findDoubts(parsed.data),
   };
 }
 
@@ -276,7 +274,7 @@ function readEnvironment({ env, cwd, withoutSecrets }: EnvironmentRequest): {
     const read = readSecretFile(resolve(cwd, path));
     if ('text' in read) {
       settings.push({ key, value: readValue(key, read.text), variable: fileVariable });
-    } else if (!withoutSecrets || key.path === 'database.url') {
+    } else if (!withoutSecrets || /^(database|secret)\./.test(key.path)) {
       problems.push(`${fileVariable}: ${path}: ${read.problem}`);
     }
   }

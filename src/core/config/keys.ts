@@ -2,7 +2,7 @@
 // and one-line reason. Loading, the example file and `config show` use this list, so none can miss
 // a key.
 import { z } from 'zod';
-import { configSchema, reservedKeys, secretKeys } from './schema.ts';
+import { configSchema, secretKeys } from './schema.ts';
 
 /** One key with a value (never a section). */
 export interface ConfigKey {
@@ -18,8 +18,6 @@ export interface ConfigKey {
   nullable: boolean;
   /** Names of the fields in each entry of a list or map; empty for other keys. */
   entryNames: string[];
-  /** True if the key is validated but has no effect in this version. */
-  reserved: boolean;
 }
 
 export interface ConfigSection {
@@ -44,10 +42,6 @@ function variableOf(path: string): string {
     .replace(/([A-Z])/g, '_$1')
     .replaceAll('.', '_')
     .toUpperCase()}`;
-}
-
-function isReserved(path: string): boolean {
-  return reservedKeys.some((prefix) => liesUnder(path, prefix));
 }
 
 function formOf(schema: unknown): ConfigKey['form'] {
@@ -77,7 +71,6 @@ function readKey(path: string, schema: unknown): ConfigKey {
     form: formOf(nullable ? inner.unwrap() : inner),
     nullable,
     entryNames: entryNamesOf(inner),
-    reserved: isReserved(path),
   };
 }
 

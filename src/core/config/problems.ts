@@ -101,6 +101,25 @@ function tlsContradictions({ smtp }: Config): Contradiction[] {
   ];
 }
 
+/** Finds settings of PostgreSQL beside a SQLite file, and files or URLs that cannot count. */
+function databaseContradictions({ database }: Config): Contradiction[] {
+  const { url, ssl, listenUrl } = database;
+  const isFile = (text: string) => text.startsWith('sqlite:');
+  const path = 'database.listenUrl';
+  const found: Contradiction[] = [];
+  if (listenUrl !== null && (isFile(url) || isFile(listenUrl))) {
+    const text = isFile(url)
+      ? 'expected null, because database.url is a SQLite file'
+      : 'expected a postgres:// URL';
+    found.push({ path, because: isFile(url) ? 'database.url' : path, text });
+  }
+  if (ssl.caFile !== null && ssl.mode !== 'verify-full') {
+    const text = 'expected verify-full, because caFile is set';
+    found.push({ path: 'database.ssl.mode', because: 'database.ssl.caFile', text });
+  }
+  return found;
+}
+
 /** Finds a certificate without its key, or a key without its certificate. */
 function pairContradictions(
   at: string,
@@ -133,6 +152,23 @@ function loginContradictions(at: string, access: RelayAccess): Contradiction[] {
       text: `expected text, because ${because} is set`,
     },
   ];
+}
+
+function secretContradictions({ secret }: Config): Contradiction[] {
+  if (secret.file === null || secret.key === null) return [];
+  const text = 'expected null, because key is set';
+  return [{ path: 'secret.file', because: 'secret.key', text }];
+}
+
+/** Finds missing settings of the bucket. */
+function storageContradictions({ storage: { driver, s3 } }: Config): Contradiction[] {
+  if (driver !== 's3') return [];
+  const needed = ['endpoint', 'bucket', 'accessKeyId', 'secretAccessKey'] as const;
+  return needed.flatMap((name) => {
+    if (s3[name] !== null) return [];
+    const text = `expected ${name === 'endpoint' ? 'a URL' : 'text'}, because storage.driver is s3`;
+    return [{ path: `storage.s3.${name}`, because: 'storage.driver', text }];
+  });
 }
 
 function relayContradictions({ delivery }: Config): Contradiction[] {
@@ -193,7 +229,10 @@ function acmeContradictions({ tracking: { acme, http, https } }: Config): Contra
 /** Returns the contradictions between values that are valid by themselves. */
 export function findContradictions(config: Config): Contradiction[] {
   return [
+    ...secretContradictions(config),
     ...tlsContradictions(config),
+    ...databaseContradictions(config),
+    ...storageContradictions(config),
     ...relayContradictions(config),
     ...portContradictions(config),
     ...acmeContradictions(config),
@@ -252,6 +291,10 @@ export function findDoubts(config: Config): string[] {
       `smtp.submission.host is ${host}, without tls.certFile: only clients on this ` +
         'machine can log in',
     );
+  }
+  const { endpoint } = config.storage.s3;
+  if (endpoint?.startsWith('http:') && !isLoopbackHost(new URL(endpoint).hostname)) {
+    doubts.push('storage.s3.endpoint is http: attachments and mail cross the network unencrypted');
   }
   if (mode === 'direct' && hostname === 'localhost') {
     doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');

@@ -21,11 +21,53 @@ import {
 
 const monthInSeconds = 30 * 24 * 3600;
 
+const secret = z.strictObject(
+  {
+    file: lineOfText('the path of a file')
+      .nullable()
+      .default(null)
+      .describe('Its file, which several daemons can share; default: secret.key in dataDir'),
+    key: lineOfText('32 bytes in base64')
+      .nullable()
+      .default(null)
+      .describe('The key itself in base64, instead of a file; better given as SVC_SECRET_KEY'),
+  },
+  mapOfKeys,
+);
+
 const database = z.strictObject(
   {
     url: databaseUrl
       .default('sqlite:svc.db')
       .describe('sqlite:FILE (relative to dataDir), or postgres://USER:PASSWORD@HOST/DATABASE'),
+    poolSize: wholeNumber(2, 200)
+      .default(12)
+      .describe('Most connections of a process to PostgreSQL'),
+    ssl: z
+      .strictObject(
+        {
+          mode: choice(['url', 'disable', 'require', 'verify-full'])
+            .default('url')
+            .describe(
+              'TLS to PostgreSQL; verify-full also checks certificate and name; url: as its sslmode says',
+            ),
+          caFile: lineOfText('the path of a PEM file')
+            .nullable()
+            .default(null)
+            .describe('Certificates (PEM) that verify-full trusts; default: those of Node'),
+        },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('TLS to PostgreSQL'),
+    statementTimeoutSeconds: positiveNumber(3_600, 'seconds')
+      .nullable()
+      .default(null)
+      .describe('Time after which PostgreSQL ends a statement; default: as the server says'),
+    listenUrl: databaseUrl
+      .nullable()
+      .default(null)
+      .describe('Direct postgres:// URL for LISTEN, if database.url leads to PgBouncer'),
   },
   mapOfKeys,
 );
@@ -80,20 +122,37 @@ const health = z.strictObject(
 
 const storage = z.strictObject(
   {
-    driver: choice(['filesystem', 's3'])
-      .default('filesystem')
-      .describe('Place of attachments and raw messages: under dataDir, or in a bucket'),
+    driver: choice(['database', 'filesystem', 's3'])
+      .default('database')
+      .describe(
+        'Place of large attachments and raw mail: the database, dataDir/blobs, or a bucket',
+      ),
+    inlineBytes: wholeNumber(1_024, 1_073_741_824)
+      .default(65_536)
+      .describe('Files below this many bytes stay in the database with each driver'),
+    encrypt: onOff
+      .default(false)
+      .describe('Encrypt what is stored outside the database (AES-256-GCM)'),
     s3: z
       .strictObject(
         {
-          endpoint: publicUrl.nullable().default(null).describe('Address of the S3 service'),
-          region: lineOfText().nullable().default(null).describe('Region of the bucket'),
+          endpoint: publicUrl
+            .nullable()
+            .default(null)
+            .describe('Address of the S3 service, without the bucket'),
+          region: lineOfText()
+            .nullable()
+            .default(null)
+            .describe('Region of the bucket; null: auto'),
           bucket: lineOfText().nullable().default(null).describe('Name of the bucket'),
           accessKeyId: lineOfText().nullable().default(null).describe('Access key'),
           secretAccessKey: lineOfText()
             .nullable()
             .default(null)
             .describe('Secret of the access key; better given as SVC_STORAGE_S3_SECRET_ACCESS_KEY'),
+          pathStyle: onOff
+            .default(true)
+            .describe('Write the bucket into the path of URLs; off: into their host'),
         },
         mapOfKeys,
       )
@@ -158,6 +217,7 @@ export const configSchema = z.strictObject(
       .default('./data')
       .describe('Directory of all files that the daemon writes; relative to the working directory'),
     database: database.prefault({}).describe('The store'),
+    secret: secret.prefault({}).describe('The root key, which encrypts secrets in the store'),
     http: http.prefault({}).describe('The HTTP API'),
     smtp: z
       .strictObject(
@@ -201,6 +261,20 @@ export const configSchema = z.strictObject(
     tracking: tracking.prefault({}).describe('Opens and clicks'),
     storage: storage.prefault({}).describe('Blobs'),
     retention: retention.prefault({}).describe('How long data is stored'),
+    receipts: z
+      .strictObject(
+        {
+          webhook: publicUrl
+            .nullable()
+            .default(null)
+            .describe(
+              'URL to which the signed heads of sealed logs are posted each day; else the log has them',
+            ),
+        },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('Proofs of delivery'),
     plans: z
       .record(planName, plan, 'a map from plan names to their limits')
       .default(builtInPlans)
@@ -237,15 +311,14 @@ export const configSchema = z.strictObject(
   mapOfKeys,
 );
 
-/** Areas that this version validates but does not use: a value set there causes a warning. */
-export const reservedKeys: readonly string[] = ['storage'];
-
-/** Keys with values that are never shown; of `database.url` only the password is hidden. */
+/** Keys with values that are never shown; of the URLs of databases only the password is hidden. */
 export const secretKeys: readonly string[] = [
   'database.url',
+  'database.listenUrl',
   'delivery.relay.password',
   'delivery.routes',
   'storage.s3.secretAccessKey',
+  'secret.key',
 ];
 
 type DeepReadonly<T> = T extends readonly (infer Entry)[]

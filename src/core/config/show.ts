@@ -27,7 +27,7 @@ function withoutPassword(url: string): string {
 }
 
 function withoutSecret(path: string, value: unknown): unknown {
-  if (path === 'database.url') return withoutPassword(String(value));
+  if (path.startsWith('database.')) return value === null ? null : withoutPassword(String(value));
   if (!Array.isArray(value)) return value === null ? null : hidden;
   return value.map((entry: unknown) =>
     isMap(entry) && entry.password ? { ...entry, password: hidden } : entry,
@@ -60,9 +60,9 @@ function inYaml(value: unknown): string {
   return stringify(value, { ...options, flowCollectionPadding: false }).trimEnd();
 }
 
-function keyLines({ path, defaultValue, reason, reserved }: ConfigKey): string[] {
+function keyLines({ path, defaultValue, reason }: ConfigKey): string[] {
   const name = path.slice(path.lastIndexOf('.') + 1);
-  const comment = `# ${reason}${reserved ? ' (not used by this version yet)' : ''}`;
+  const comment = `# ${reason}`;
   if (!isMap(defaultValue)) return [comment, `${name}: ${inYaml(defaultValue)}`];
   const entries = Object.entries(defaultValue);
   return [comment, `${name}:`, ...entries.map(([key, entry]) => `  ${key}: ${inYaml(entry)}`)];

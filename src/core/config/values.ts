@@ -2,7 +2,9 @@
 // mistake reads "found X, expected Y". schema.ts defines the keys.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseAddress } from '../../platform/net/address.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
+import { idPattern } from '../../platform/runtime/ids.ts';
 
 const longestList = 100;
 const hostLabel = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
@@ -139,15 +141,21 @@ export const recipientPattern = z
 const senderExpected =
   'a domain (example.com), *.example.com, an address (a@example.com) or the id of an organization (org_…)';
 
-/** Senders of a route, in lower case. */
+/** Returns the sender of a route in the form of stored addresses; null for one that no mail can have. */
+function parseSender(text: string): string | null {
+  const folded = text.toLowerCase();
+  if (folded.startsWith('org_')) return idPattern('organization').test(folded) ? folded : null;
+  if (folded.includes('@')) return parseAddress(folded)?.email.toLowerCase() ?? null;
+  const isWild = folded.startsWith('*.');
+  const parsed = parseAddress(`a@${isWild ? folded.replace('*', 'x') : folded}`);
+  return parsed && (isWild ? parsed.domain.replace('x', '*') : parsed.domain);
+}
+
+/** Senders of a route, in the form of stored addresses. */
 export const senderPattern = z
   .string(senderExpected)
-  .refine(
-    (text) =>
-      /^org_[0-9a-hjkmnp-tv-z]{16,24}$/.test(text) || recipientPattern.safeParse(text).success,
-    senderExpected,
-  )
-  .overwrite((text) => text.toLowerCase());
+  .refine((text) => parseSender(text) !== null, senderExpected)
+  .overwrite((text) => parseSender(text) ?? text);
 
 /** Accepts a list of at most 100 entries; the error names them `entries`. */
 export function listOf<Entry extends z.ZodType>(entry: Entry, entries: string, shortest = 0) {

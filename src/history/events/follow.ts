@@ -11,14 +11,15 @@ import { sleep } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { oneEachTurn } from '../../platform/runtime/turns.ts';
-import { countWithin, type LogEntry, readEvents } from './log.ts';
+import { type LogEntry, readEvents } from './log.ts';
 import {
+  countWithin,
   fitsFilter,
   type LogHead,
   type LogPlace,
   selectLogPlaces,
   selectOldestRunning,
-} from './queries.ts';
+} from './log-queries.ts';
 
 /**
  * Longest time between the making of an event's id and its commit, with room for different clocks

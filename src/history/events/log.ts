@@ -6,15 +6,16 @@ import type { App, MessageLogEntry } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { stepOfType, typeOfStep } from './names.ts';
 import {
+  countWithin,
   type LogFilter,
   type LogHead,
   type LogOrder,
   type LogRow,
   selectLog,
   selectLogRows,
-} from './queries.ts';
+} from './log-queries.ts';
+import { stepOfType, typeOfStep } from './names.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 import { shownData } from './shown-data.ts';
 
@@ -158,16 +159,6 @@ export async function logBetween(
     .map(({ bytes: _, ...head }) => ({ ...head, organizationId }));
   const isCut = heads.length > limit;
   return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
-}
-
-/** Returns how many of these events fit into `mostBytes`; at least one. */
-export function countWithin(heads: readonly { bytes: number }[], mostBytes: number): number {
-  let sum = 0;
-  const beyond = heads.findIndex(({ bytes }, index) => {
-    sum += bytes;
-    return index > 0 && sum > mostBytes;
-  });
-  return beyond === -1 ? heads.length : beyond;
 }
 
 /** Largest size of the data of one page. */

@@ -13,6 +13,7 @@ import {
   writeAudit,
 } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
+import { freshEvents } from './fresh.ts';
 import { typeOfStep, unloggedSteps } from './names.ts';
 import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
 
@@ -98,6 +99,8 @@ export async function recordEvents(
     facts: toJson(event.facts),
   }));
   await insertResourceEvents(trx, rows);
+  const fresh = freshEvents(app);
+  for (const row of rows) fresh.note({ ...row, recipient_id: null, status: '' });
   for (const sink of app.hooks.eventSinks) {
     if (!sink.wants(app, organizationId)) continue;
     const logged = rows.map(({ id, event_type: type, subject }) => ({
@@ -152,6 +155,12 @@ export async function recordTimeline(
     metadata: toJson(event.metadata),
   }));
   await insertEvents(trx, rows);
+  const fresh = freshEvents(app);
+  for (const row of rows) {
+    if (isLogged(row)) {
+      fresh.note({ ...row, subject: row.message_id, data: null, facts: row.metadata });
+    }
+  }
   for (const sink of app.hooks.eventSinks) {
     if (sink.resourcesOnly) continue;
     const wanted = rows.filter((row) => isLogged(row) && sink.wants(app, row.organization_id));

@@ -2,10 +2,12 @@
 // are its timeline, which is deleted with it.
 import type { App } from '../../core/app.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
-import { deleteResourceEvents, nextOrganization } from './queries.ts';
+import { nextOrganization } from './log-queries.ts';
+import { deleteResourceEvents } from './queries.ts';
 
 const dayMs = 24 * 3600_000;
 const batch = 500;
+const table = ['resource_events'] as const;
 
 /**
  * Deletes old events in batches, one organization after another; for the scheduler, each day.
@@ -14,14 +16,14 @@ const batch = 500;
 export async function sweepEvents({ config, store, clock }: App): Promise<number> {
   const before = firstIdAt('event', clock.now() - config.retention.eventsDays * dayMs);
   let gone = 0;
-  for (let of = await nextOrganization(store.db, ''); of !== null; ) {
+  for (let of = await nextOrganization(store.db, table, ''); of !== null; ) {
     const organizationId = of;
     const some = await store.write(
       (trx) => deleteResourceEvents(trx, organizationId, before, batch),
       'quiet',
     );
     gone += some;
-    if (some < batch) of = await nextOrganization(store.db, organizationId);
+    if (some < batch) of = await nextOrganization(store.db, table, organizationId);
   }
   return gone;
 }

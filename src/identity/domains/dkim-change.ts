@@ -18,6 +18,7 @@ import {
   keyRows,
   type NamedPair,
   type StoredDomain,
+  storeDomainKeys,
   toDomain,
 } from './domains.ts';
 import { makeKeys } from './key-making.ts';
@@ -97,7 +98,7 @@ async function addKeys(
       replaced.map((key) => key.id),
       updated_at,
     );
-    await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
+    await storeDomainKeys(app, trx, keyRows(app, id, generation, pairs, isLocal));
     const selectors = pairs.map(({ selector }) => selector).join(', ');
     const change = domainChange(action, domain);
     await record(app, trx, caller, { ...change, details: { ...change.details, selectors } });

@@ -6,6 +6,7 @@ import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import type { App, TrackingRecord } from '../../core/app.ts';
+import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
 import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../../mail/mime/dkim-key.ts';
@@ -24,7 +25,7 @@ import {
 import { makeKeys } from './key-making.ts';
 import * as queries from './queries.ts';
 import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';
-import { forgetSigningKeys } from './signing-keys.ts';
+import { domainKeyContext, forgetSigningKeys } from './signing-keys.ts';
 
 const algorithmsOf = {
   both: ['rsa-sha256', 'ed25519-sha256'],
@@ -72,7 +73,7 @@ export function keyRows(
       algorithm,
       generation,
       public_key: publicKey,
-      private_key: app.secrets.encrypt(privateKeyPem, `domainKey:${id}`),
+      private_key: app.secrets.encrypt(privateKeyPem, domainKeyContext(id)),
       is_active: 1,
       is_published: isPublished ? 1 : 0,
       created_at: app.clock.now(),
@@ -122,11 +123,24 @@ export async function newDomain(
 }
 
 /** Stores a new domain. @throws ConflictError if the organization has it already. */
-export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
+export async function storeDomain(app: App, trx: Db, { domain, keys }: DomainRows): Promise<void> {
   if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
     throw new ConflictError('domain', `${domain.domain} is already a domain of this organization`);
   }
-  await queries.insertDomainKeys(trx, keys);
+  await storeDomainKeys(app, trx, keys);
+}
+
+/** Stores keys whose private halves may have been encrypted before the root key changed. */
+export async function storeDomainKeys(
+  app: App,
+  trx: Db,
+  rows: readonly queries.DomainKeyRow[],
+): Promise<void> {
+  const renew = await holdRootKey(app, trx);
+  const renewed = rows.map((row) => {
+    return { ...row, private_key: renew(row.private_key, domainKeyContext(row.id)) };
+  });
+  await queries.insertDomainKeys(trx, renewed);
 }
 
 function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>): DnsRecord {
@@ -226,7 +240,7 @@ export function domainChange(
 export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
   const rows = await newDomain(app, caller.organizationId, input);
   await app.store.write(async (trx) => {
-    await storeDomain(trx, rows);
+    await storeDomain(app, trx, rows);
     await record(app, trx, caller, domainChange('domain.added', rows.domain));
   });
   return getDomain(app, caller, rows.domain.id);

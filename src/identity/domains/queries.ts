@@ -344,6 +344,7 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
   return tables<DomainTables>(db)
     .selectFrom('domain_keys')
     .select(['id', 'private_key'])
+    .where('private_key', '<>', '')
     .limit(1)
     .executeTakeFirst();
 }

@@ -3,11 +3,11 @@
 // the store each second, and after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
+import { selectRootKeys } from '../../core/root-keys/queries.ts';
+import { foreignKey, settleRootKeys } from '../../core/root-keys/root-keys.ts';
 import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';
-import { UnreachableError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
-import { secretFile } from '../../platform/runtime/secrets.ts';
 import { findAnyKey, type SigningKeyRow, selectNamedKeys, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
@@ -16,6 +16,11 @@ const rereadMs = 1_000;
 interface KnownKeys {
   readAt: number;
   keys: SigningKey[];
+}
+
+/** Returns the context of an encrypted private key. */
+export function domainKeyContext(id: string): string {
+  return `domainKey:${id}`;
 }
 
 class SigningKeys {
@@ -59,7 +64,7 @@ class SigningKeys {
   #parse({ id, private_key }: SigningKeyRow): KeyObject {
     let key = this.#parsed.get(id);
     if (!key) {
-      key = createPrivateKey(this.#app.secrets.decrypt(private_key, `domainKey:${id}`));
+      key = createPrivateKey(this.#app.secrets.decrypt(private_key, domainKeyContext(id)));
       this.#parsed.set(id, key);
     }
     return key;
@@ -102,19 +107,13 @@ export function forgetSigningKeys(app: App, domainId: string): void {
 }
 
 /**
- * Checks that this installation's secret opens the keys of the store: a second machine on one database needs
- * the first one's `secret.key`. @throws UnreachableError that explains this.
+ * Checks that the root keys of this process are those of the store, and records the first one. A store of an
+ * earlier version names none: then they must decrypt a key. @throws UnreachableError that explains what to do.
  */
 export async function checkSecret(app: App): Promise<void> {
-  const key = await findAnyKey(app.store.db);
-  if (!key) return;
-  try {
-    app.secrets.decrypt(key.private_key, `domainKey:${key.id}`);
-  } catch (error) {
-    throw new UnreachableError(
-      `${secretFile(app.config.dataDir)} is not the key of this store: copy that file from the ` +
-        'machine that made the store',
-      { cause: error },
-    );
-  }
+  const isNamed = (await selectRootKeys(app.store.db)).length > 0;
+  const key = isNamed ? undefined : await findAnyKey(app.store.db);
+  const first = key && app.secrets.keyOf(key.private_key, domainKeyContext(key.id));
+  if (first === null) throw foreignKey(app.secrets, null);
+  await settleRootKeys(app, first);
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { shardOf } from '../../platform/store/shards.ts';
 import { metrics, type Tally } from './metrics.ts';
 
 export interface CounterRow extends Tally {
@@ -13,9 +14,11 @@ export interface DomainCounterRow extends CounterRow {
   domain: string;
 }
 
+type Shard<Row> = Row & { shard: number };
+
 interface CounterTables {
-  counters: CounterRow;
-  domain_counters: DomainCounterRow;
+  counters: Shard<CounterRow>;
+  domain_counters: Shard<DomainCounterRow>;
 }
 
 const own = ownTables<CounterTables>();
@@ -26,15 +29,28 @@ export interface Range {
   to: number;
 }
 
-/** Adds to counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
-export const addCounters = own.adderOf('counters', ['organization_id', 'bucket_start'], metrics);
+const addShards = own.adderOf('counters', ['organization_id', 'bucket_start', 'shard'], metrics);
 
-/** Adds to domain counters, sorted like those of `addCounters`. Hot. */
-export const addDomainCounters = own.adderOf(
+/** Adds to counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
+export function addCounters(db: Db, rows: readonly CounterRow[]): Promise<void> {
+  return addShards(db, inShard(db, rows));
+}
+
+function inShard<Row>(db: Db, rows: readonly Row[]): Shard<Row>[] {
+  const shard = shardOf(db);
+  return rows.map((row) => ({ ...row, shard }));
+}
+
+const addDomainShards = own.adderOf(
   'domain_counters',
-  ['organization_id', 'bucket_start', 'domain'],
+  ['organization_id', 'bucket_start', 'domain', 'shard'],
   metrics,
 );
+
+/** Adds to domain counters, sorted like those of `addCounters`. Hot. */
+export function addDomainCounters(db: Db, rows: readonly DomainCounterRow[]): Promise<void> {
+  return addDomainShards(db, inShard(db, rows));
+}
 
 /** Lists the domains with their own row on this day, at most `limit`. */
 export async function selectCountedDomains(
@@ -46,6 +62,7 @@ export async function selectCountedDomains(
   const rows = await tables<CounterTables>(db)
     .selectFrom('domain_counters')
     .select('domain')
+    .distinct()
     .where('organization_id', '=', organizationId)
     .where('bucket_start', '=', day)
     .limit(limit)
@@ -76,10 +93,11 @@ export function selectCounters(
 ): Promise<CounterRow[]> {
   return tables<CounterTables>(db)
     .selectFrom('counters')
-    .selectAll()
+    .select(['organization_id', 'bucket_start', ...summed])
     .where('organization_id', '=', organizationId)
     .where('bucket_start', '>=', range.from)
     .where('bucket_start', '<', range.to)
+    .groupBy(['organization_id', 'bucket_start'])
     .orderBy('bucket_start')
     .execute();
 }

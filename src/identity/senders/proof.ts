@@ -10,6 +10,7 @@
 //   `failed`              | resend                             | `provisioning`, the earlier token is void
 //   any                   | the last token, in time            | `active`, `sender.verified`
 import type { App } from '../../core/app.ts';
+import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -20,7 +21,8 @@ const dayMs = 24 * 3_600_000;
 /** Mails to one address in a day, of all organizations: a caller must not flood a stranger. */
 const mostADay = 5;
 
-const sealedAs = (senderId: string) => `senderProof:${senderId}`;
+/** Context of an encrypted token. */
+export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
 /**
  * Takes a place for a mail to the address and stores a new token for its copy; the earlier token is void.
@@ -43,6 +45,7 @@ export async function startProof(
   }
   await queries.setProofMails(trx, folded_email, [...recent, now]);
   const token = newToken(app.random);
+  await holdRootKey(app, trx);
   await queries.senders.update(trx, organization_id, id, {
     verification_token_hash: hashOfToken(token),
     proof_message_id: messageId,

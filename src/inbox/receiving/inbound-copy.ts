@@ -2,9 +2,10 @@
 // nothing and each deletes its own. Pure except for new ids. Specification 2.2 defines the fields.
 
 import type { App } from '../../core/app.ts';
+import { draftBlob } from '../../core/blobs/blobs.ts';
+import type { BlobRow } from '../../core/blobs/queries.ts';
 import type { MessageEvent } from '../../history/events/record.ts';
 import type { HeaderAddress, ParsedMail } from '../../mail/mime/parse/parsed-mail.ts';
-import type { BlobRow } from '../../outbound/messages/content-queries.ts';
 import { messageIdOf } from '../../outbound/messages/own-message-id.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
@@ -28,7 +29,9 @@ export interface InboundCopy {
 /** Input that all copies of one mail share. */
 export interface InboundMail {
   header: ParsedMail;
-  /** Bytes to store: with our Received field, line ends CRLF. */
+  /** Our Received field. */
+  trace: Buffer;
+  /** The mail as it came, line ends CRLF. */
   raw: Buffer;
   envelope: Omit<InboundEnvelope, 'recipients'>;
   receivedAt: number;
@@ -120,12 +123,12 @@ function draftCopy(
   const { organizationId, mailboxId } = mailbox;
   const owner = { organization_id: organizationId };
   const id = app.newId('message');
-  const blobId = app.newId('blob');
-  const { raw, receivedAt, header, envelope } = mail;
+  const { raw, trace, receivedAt, header, envelope } = mail;
+  const blob = draftBlob(app, organizationId, raw, trace);
   return {
     provenSender: envelope.dmarcVerdict === 'pass' ? (header.from?.email ?? null) : null,
-    blob: { id: blobId, ...owner, size: raw.length, data: raw, created_at: receivedAt },
-    message: { ...draftMessage(id, blobId, mail, to), ...owner, mailbox_id: mailboxId },
+    blob,
+    message: { ...draftMessage(id, blob.id, mail, to), ...owner, mailbox_id: mailboxId },
     recipients: draftRecipients(
       app,
       id,

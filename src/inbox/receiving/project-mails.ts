@@ -1,8 +1,9 @@
 // Reads, parses and stores leased mails (projector.ts schedules it). Small mails share the read,
 // the parse worker and the transaction. While some results are stored, the next mails are parsed.
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
+import { findSmallBlobs } from '../../core/blobs/queries.ts';
 import { parseHeaderOnly } from '../../mail/mime/parse/read-header.ts';
-import { findBlob, findSmallBlobs } from '../../outbound/messages/content-queries.ts';
 import {
   finishProjection,
   foundRowOf,
@@ -154,8 +155,8 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
  * Returns the result of a mail whose parsing never ended, not even with an error. Reads only its
  * header.
  */
-async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
-  const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
+async function headerOf(app: App, message: MessageRow): Promise<Reading> {
+  const raw = message.raw_blob_id ? await readBlob(app, message.raw_blob_id) : undefined;
   const why = 'parsing did not end: only the header was read';
   const known = raw ?? Buffer.alloc(0);
   return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));

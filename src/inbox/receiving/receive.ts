@@ -2,11 +2,11 @@
 // in one durable transaction. The 250 may follow only after that. The body is parsed later (projector.ts).
 // The protocol is in daemon/smtp, the addressees in resolve.ts.
 import type { App } from '../../core/app.ts';
+import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import { recordTimeline } from '../../history/events/record.ts';
 import { countMail } from '../../identity/reputation/count.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/parse/header-fields.ts';
 import { projectHeader } from '../../mail/mime/parse/read-header.ts';
-import { insertBlobs } from '../../outbound/messages/content-queries.ts';
 import { insertWaiting } from '../../outbound/messages/projection-queries.ts';
 import { insertMessages, insertRecipients } from '../../outbound/messages/queries.ts';
 import { insertReports, mostReportBytes, type ReportRow } from '../../outbound/reports/queries.ts';
@@ -169,12 +169,19 @@ function draftMessages(
     app,
     {
       header: projectHeader(block, { envelopeFrom: mailFrom }),
-      raw: Buffer.concat([Buffer.from(trace), raw]),
+      trace: Buffer.from(trace),
+      raw,
       envelope: { mailFrom, remoteAddress, helo, tls, ...verdicts },
       receivedAt,
     },
     wanted,
   );
+}
+
+/** Returns the organizations that get a copy. */
+function organizationsOf(addressees: readonly Addressee[]): Set<string> {
+  const ofMailboxes = addressees.filter((one) => one.kind === 'mailbox');
+  return new Set(ofMailboxes.map(({ organizationId }) => organizationId));
 }
 
 /**
@@ -205,6 +212,9 @@ export async function receive(
     forAddress: first && others.length === 0 ? first.address : null,
     receivedAt,
   });
+  for (const organizationId of organizationsOf(addressees)) {
+    await stageContents(app, organizationId, [raw]);
+  }
   const copies = draftMessages(app, envelope, { trace, raw, block, receivedAt, verdicts });
   const reports = draftReports(app, envelope, trace, raw);
   const leavings = addressees.flatMap((one): Leaving[] =>

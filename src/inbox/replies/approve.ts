@@ -10,6 +10,7 @@ import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import type { SendContent } from '../../outbound/sending/content.ts';
 import { countTaken } from '../../outbound/sending/send.ts';
+import { stageContent } from '../../outbound/sending/store-content.ts';
 import { ForbiddenError, type ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import {
@@ -137,6 +138,7 @@ export async function approveAction(
   const frozen = await readFrozen<FrozenMail>(app, caller, at);
   const approved = frozen && (await withEdits(app, organizationId, frozen, edits));
   const content = approved && frozenContent(organizationId, approved.frozen);
+  if (content) await stageContent(app, organizationId, content);
   const action = await app.store.write(async (trx) => {
     if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
     const row = await decide(app, trx, caller, at, { state: 'approved', note });

@@ -1,8 +1,10 @@
 // The content of a message to forward: its displayed text and its attachments.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
 import { isMediaType } from '../../mail/mime/header-encoding.ts';
-import { findBlob, findContents } from '../../outbound/messages/content-queries.ts';
+import { findContents } from '../../outbound/messages/content-queries.ts';
+import { requireContent } from '../../outbound/messages/content-removal.ts';
 import {
   getEmailProjection,
   type StoredAttachment,
@@ -37,11 +39,11 @@ function attachmentOf({ filename, contentType, contentId, data }: File, index: n
   };
 }
 
-async function sentFiles({ store }: App, row: MessageRow): Promise<File[]> {
-  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+async function sentFiles(app: App, row: MessageRow): Promise<File[]> {
+  const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
   const files: File[] = [];
   for (const file of fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? []) {
-    const data = await findBlob(store.db, file.blobId);
+    const data = await readBlob(app, file.blobId);
     if (data) files.push({ ...file, data });
   }
   return files;
@@ -50,7 +52,7 @@ async function sentFiles({ store }: App, row: MessageRow): Promise<File[]> {
 async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
   const described = attachmentsOf(await readProjection(app, row));
   if (described.length === 0 || row.raw_blob_id === null) return [];
-  const raw = await findBlob(app.store.db, row.raw_blob_id);
+  const raw = await readBlob(app, row.raw_blob_id);
   if (!raw) return [];
   const files: File[] = [];
   for (const { partNumber, ...file } of described) {
@@ -63,13 +65,14 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
 
 /**
  * Reads a message to forward.
- * @throws ConflictError if its attachments cannot be read; CapacityError if the parse worker is full.
+ * @throws ConflictError if its content was removed, or its attachments cannot be read; CapacityError if the parse worker is full.
  */
 export async function originalOf(
   app: App,
   caller: Caller,
   row: MessageRow,
 ): Promise<Original & { attachments: Attachment[] }> {
+  requireContent(row);
   const shown = await getEmailProjection(app, caller, row.id, {});
   const files = await (row.content_id === null ? receivedFiles : sentFiles)(app, row);
   return {

@@ -6,6 +6,7 @@ import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
 import { mostAttachmentsBytes, mostRecipients } from '../../outbound/messages/send-schema.ts';
 import { prepareContent } from '../../outbound/sending/content.ts';
 import { countTaken } from '../../outbound/sending/send.ts';
+import { stageContent } from '../../outbound/sending/store-content.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { groupWrites } from '../../platform/store/group.ts';
@@ -74,6 +75,7 @@ export async function sendMail(
   const before = proposes ? await resultBefore(app, caller, asked) : null;
   if (before) return before;
   const content = await prepareContent(app, caller.organizationId, payloadOf(mail));
+  if (!proposes) await stageContent(app, caller.organizationId, content);
   const ask = (frozen: Frozen | null) => {
     const claim = claimOf(app, caller, asked);
     return gathered(app)({ caller, mailboxId, mail, content, claim, frozen });

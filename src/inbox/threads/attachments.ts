@@ -1,8 +1,9 @@
 // Files attached to a message in a mailbox, numbered from 1 in the order of the thread's message list.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
-import { findBlob, findContents } from '../../outbound/messages/content-queries.ts';
+import { findContents } from '../../outbound/messages/content-queries.ts';
 import type { StoredAttachment } from '../../outbound/messages/email-projection.ts';
 import { attachmentsOf, readProjection } from '../../outbound/messages/projection.ts';
 import { findMessageRow, type MessageRow } from '../../outbound/messages/queries.ts';
@@ -27,17 +28,17 @@ export async function getMailboxMessage(
   return row;
 }
 
-async function sentFile({ store }: App, row: MessageRow, index: number) {
-  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+async function sentFile(app: App, row: MessageRow, index: number) {
+  const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
   const file = fromJson<StoredAttachment[]>(content?.attachments ?? null)?.[index];
-  const bytes = file && (await findBlob(store.db, file.blobId));
+  const bytes = file && (await readBlob(app, file.blobId));
   return bytes && { contentType: file.contentType, filename: file.filename, bytes };
 }
 
 /** Reads a file of received mail in the parse worker: mail is hostile until it is parsed. */
 async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
-  const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
+  const raw = row.raw_blob_id ? await readBlob(app, row.raw_blob_id) : undefined;
   const bytes =
     part && raw && (await app.mime.readAttachment(raw, part.partNumber, row.organization_id));
   return bytes && { contentType: part.contentType, filename: part.filename, bytes };

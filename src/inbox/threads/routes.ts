@@ -1,9 +1,10 @@
 // The HTTP operations on the threads of a mailbox (specification 4.4).
+
 import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
-import { ConflictError } from '../../platform/errors.ts';
+import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
 import { readExtracts } from './extracts.ts';
 import { addLabels, removeLabels } from './labels.ts';
@@ -113,6 +114,7 @@ export const attachmentRoutes = {
     params: attachmentPath,
     sendsFile: true,
     output: fileOutput,
+    throws: [ExternalServiceError],
     run: (app, { caller, params: path }) => readMailboxAttachment(app, caller, path),
   }),
 };

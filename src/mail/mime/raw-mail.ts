@@ -31,8 +31,16 @@ export function cutRawMail(raw: Buffer, isDropped: (name: string) => boolean): R
 
 /** Joins the mail again, with these fields in front. */
 export function joinRawMail({ header, body }: RawMail, added: readonly HeaderField[]): Buffer {
+  return Buffer.concat([rawMailFront({ header }, added), body]);
+}
+
+/** Returns the part of the joined mail before its body. */
+export function rawMailFront(
+  { header }: Pick<RawMail, 'header'>,
+  added: readonly HeaderField[],
+): Buffer {
   const front = added.map(({ name, value }) => `${name}: ${value}\r\n`).join('');
-  return Buffer.concat([Buffer.from(front), header, lineEnd, body]);
+  return Buffer.concat([Buffer.from(front), header, lineEnd]);
 }
 
 /** Builds the field `Message-ID`. */

@@ -3,11 +3,18 @@
 // next host.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type Verdict, worstVerdict } from './destination.ts';
-import type { AttemptTrace, ErrorCode, Outcome, RemoteReply, SmtpFault } from './outcome.ts';
+import type {
+  AttemptTrace,
+  ErrorCode,
+  Handover,
+  Outcome,
+  RemoteReply,
+  SmtpFault,
+} from './outcome.ts';
 import type { Peer } from './pool-request.ts';
 import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
 import type { RecipientAnswer } from './transaction.ts';
-import { joinTranscripts } from './transcript.ts';
+import { joinTranscripts, serverLines } from './transcript.ts';
 
 /** An Outcome without the trace. */
 type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
@@ -106,22 +113,30 @@ export class AttemptRecord {
     this.#keepFault(fault);
   }
 
-  /** Records the answers to the pending recipients, in their order. */
+  /**
+   * Records the answers to the pending recipients, in their order. `handOver` is called if the server accepted
+   * the message.
+   */
   addAnswers(
     answers: readonly RecipientAnswer[],
     peer: Peer,
     tls: string | null,
     transcript: string,
+    handOver: () => Handover,
   ): void {
     this.#peer = peer;
     this.#transcripts.push(transcript);
     const trace = this.#trace(tls);
+    let taken: AttemptTrace | undefined;
     const left: number[] = [];
     for (const [position, index] of this.#pending.entries()) {
       const answer = answers[position];
       const conclusion = answer ? this.#conclude(answer, answers.length > 1) : null;
-      if (conclusion) this.#outcomes[index] = { ...conclusion, trace };
-      else left.push(index);
+      if (!conclusion) left.push(index);
+      else if (conclusion.kind === 'sent') {
+        taken ??= { ...trace, transcript: serverLines(trace.transcript), handover: handOver() };
+        this.#outcomes[index] = { ...conclusion, trace: taken };
+      } else this.#outcomes[index] = { ...conclusion, trace };
     }
     this.#pending = left;
   }

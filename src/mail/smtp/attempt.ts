@@ -1,11 +1,13 @@
 // One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a session
 // of the pool, until every recipient has an answer. The replies of each host are kept by attempt-record.ts.
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
 import type { Opening } from './open.ts';
-import { type Outcome, SmtpFault } from './outcome.ts';
-import { closingFault, type SmtpPool } from './pool.ts';
+import { type Outcome, SmtpFault, type TlsPolicy } from './outcome.ts';
+import type { SmtpPool } from './pool.ts';
 import type { Lease, Peer } from './pool-request.ts';
+import { closingFault } from './pool-request.ts';
 import type { NetworkRoute } from './route.ts';
 import type { SlowAddresses } from './slow-addresses.ts';
 import type { RecipientAnswer, SmtpMail } from './transaction.ts';
@@ -111,7 +113,7 @@ export class Attempt {
       if (fault.isLoss) this.#isLost = true;
       return record.addFault(lease.peer, fault, transcript);
     }
-    const wasAlive = await this.#deliverOver(lease);
+    const wasAlive = await this.#deliverOver(lease, security.policy);
     if (wasAlive) return;
     this.#isRepeated = true;
     return this.#tryHost(index, true);
@@ -164,7 +166,10 @@ export class Attempt {
   }
 
   /** Returns false if nothing was sent because the server had closed the idle session. */
-  async #deliverOver({ session, peer, isReused, lendOn, release }: Lease): Promise<boolean> {
+  async #deliverOver(
+    { session, peer, isReused, lendOn, release }: Lease,
+    policy: TlsPolicy | null,
+  ): Promise<boolean> {
     const record = this.#record;
     record.begin();
     const begunAt = this.#means.clock.elapsed();
@@ -176,8 +181,19 @@ export class Attempt {
     );
     if (isReused && isStale(answers)) return false;
     if (isLostBeforeDot(answers)) this.#isLost = true;
-    record.addAnswers(answers, peer, tls, transcript.text);
+    record.addAnswers(answers, peer, tls, transcript.text, () => ({
+      digest: this.#digest(),
+      returnPath: this.#job.from,
+      certificates: session.certificates,
+      policy,
+    }));
     return true;
+  }
+
+  #digest(): string {
+    const sum = createHash('sha256');
+    for (const part of this.#job.data) sum.update(part);
+    return sum.digest('hex');
   }
 
   /** Releases the connection on every path: an unreleased one would take a place from the pool for ever. */

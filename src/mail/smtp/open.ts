@@ -10,9 +10,9 @@ import { SmtpChannel } from './channel.ts';
 import type { DaneReference } from './dane.ts';
 import { SmtpFault } from './outcome.ts';
 import { type Capabilities, noCapabilities, parseCapabilities, type SmtpReply } from './reply.ts';
-import { SmtpSession } from './session.ts';
+import { type SessionTls, SmtpSession } from './session.ts';
 import { defaultTimeouts, type SmtpTimeouts, type Verb } from './timeouts.ts';
-import { describeProof, describeTls, handshake } from './tls.ts';
+import { certificatesOf, describeProof, describeTls, handshake } from './tls.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -92,7 +92,7 @@ async function open(options: OpenOptions, transcript: Transcript): Promise<SmtpS
     channel.limitTotal(timeouts.openingMs);
     const greeted = await greet(channel, options, timeouts);
     if (options.auth) await logIn(channel, greeted.offered, options.auth, options.allowClearAuth);
-    return new SmtpSession(channel, greeted.offered, greeted.tls, timeouts);
+    return new SmtpSession(channel, greeted.offered, greeted, timeouts);
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
@@ -130,9 +130,8 @@ function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFa
   return channel.fail(new SmtpFault(kind, channel.toRemote(reply, verb)));
 }
 
-interface Greeted {
+interface Greeted extends SessionTls {
   offered: Capabilities;
-  tls: string | null;
 }
 
 async function greet(
@@ -144,13 +143,17 @@ async function greet(
   if (banner.code !== 220) throw refuseReply(channel, banner, 'connect');
   const offered = await sayHello(channel, options.helloName);
   const { socket } = channel;
-  if (socket instanceof TLSSocket) return { offered, tls: describeTls(socket) };
+  if (socket instanceof TLSSocket) return { offered, ...sessionTls(socket) };
   if (options.tls === 'none' || (options.tls === 'opportunistic' && !offered.startTls)) {
-    return { offered, tls: null };
+    return { offered, tls: null, certificates: [] };
   }
-  const tls = await startTls(channel, offered, options, timeouts.connectMs);
+  const secured = await startTls(channel, offered, options, timeouts.connectMs);
   // Capabilities that were offered in plain text may be forged (RFC 3207 4.2).
-  return { offered: await sayHello(channel, options.helloName), tls };
+  return { offered: await sayHello(channel, options.helloName), ...secured };
+}
+
+function sessionTls(socket: TLSSocket): SessionTls {
+  return { tls: describeTls(socket), certificates: certificatesOf(socket) };
 }
 
 async function sayHello(channel: SmtpChannel, name: string): Promise<Capabilities> {
@@ -167,7 +170,7 @@ async function startTls(
   offered: Capabilities,
   options: OpenOptions,
   timeoutMs: number,
-): Promise<string> {
+): Promise<SessionTls> {
   const refuse = (text: string) => channel.fail(SmtpFault.of('tls', 'STARTTLS', text));
   if (!offered.startTls)
     throw refuse('our own rule requires TLS, and the server offers no STARTTLS');
@@ -179,9 +182,9 @@ async function startTls(
   try {
     const secured = await handshake({ ...options, socket: channel.socket, timeoutMs });
     channel.replaceSocket(secured);
-    const tls = describeTls(secured);
-    channel.transcript.note(`${tls}, ${describeProof(secured, options.dane)}`);
-    return tls;
+    const session = sessionTls(secured);
+    channel.transcript.note(`${session.tls}, ${describeProof(secured, options.dane)}`);
+    return session;
   } catch (error) {
     if (error instanceof SmtpFault) throw error;
     throw refuse(`TLS failed: ${messageOf(error)}`);

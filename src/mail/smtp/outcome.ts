@@ -33,6 +33,28 @@ export interface RemoteReply {
   verb: string;
 }
 
+/** A certificate that a server showed. */
+export interface PeerCertificate {
+  /** Its common name, or else its first name; '' without any. */
+  subject: string;
+  /** SHA-256 of its DER form, in hex. */
+  sha256: string;
+}
+
+/** Facts about a message that a server accepted, for its receipt. */
+export interface Handover {
+  /** SHA-256 of the message before dot-stuffing, in hex. */
+  digest: string;
+  /** Return path without angle brackets; empty for the null path. */
+  returnPath: string;
+  /** Certificates of the server, its own first; empty in plain text. */
+  certificates: readonly PeerCertificate[];
+  /** Rule that proved the server's name: DANE (RFC 7672) or MTA-STS (RFC 8461). */
+  policy: TlsPolicy | null;
+}
+
+export type TlsPolicy = 'dane' | 'mta-sts';
+
 /** Host, time and dialogue of an attempt; becomes one entry of the attempt history. */
 export interface AttemptTrace {
   /** MX or relay name. */
@@ -43,8 +65,10 @@ export interface AttemptTrace {
   tls: string | null;
   startedAt: number;
   durationMs: number;
-  /** The dialogue without message bytes and credentials, at most 4 KB. */
+  /** The dialogue without message bytes and credentials, at most 4 KB; of a success, only the server's lines. */
   transcript: string;
+  /** Set for a message that a server accepted. */
+  handover?: Handover;
 }
 
 /**

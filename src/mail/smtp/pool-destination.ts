@@ -30,8 +30,10 @@ export interface Waiter extends Wanted {
 export interface Destination {
   name: string;
   limits: DestinationLimits;
-  /** Connections open or being opened. */
+  /** Connections open or being opened, until the server has closed them. */
   open: number;
+  /** Connections of `open` on which QUIT was sent. */
+  quitting: number;
   /** Idle sessions, oldest first. */
   idle: Entry[];
   waiters: Waiter[];
@@ -75,4 +77,9 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
 /** Returns true if one more connection may be opened; closing one of the idle sessions makes room too. */
 export function hasRoom({ open, idle, limits }: Destination): boolean {
   return open - Math.min(1, idle.length) < limits.connections;
+}
+
+/** Returns the number of connections that are not being closed. */
+export function staying({ open, quitting }: Destination): number {
+  return open - quitting;
 }

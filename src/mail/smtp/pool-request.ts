@@ -1,8 +1,11 @@
 // Requests to the pool of sessions (pool.ts), and the leases that it grants.
 import type { Opening } from './open.ts';
+import { SmtpFault } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-/** Limits of a destination, both at least 1. They may change between requests: the latest ones apply. */
+/**
+ * Limits of a destination. They may change between requests: the latest ones apply. With 0 connections, requests wait.
+ */
 export interface DestinationLimits {
   connections: number;
   messagesPerConnection: number;
@@ -47,4 +50,9 @@ export interface Lease {
 /** The result of a request whose wait took too long. */
 export interface Late {
   isLate: true;
+}
+
+/** The fault of a delivery when the pool closes. */
+export function closingFault(): SmtpFault {
+  return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
 }

@@ -4,7 +4,6 @@
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fair-share.ts';
 import type { Opening } from './open.ts';
-import { SmtpFault } from './outcome.ts';
 import {
   type Destination,
   type Entry,
@@ -12,12 +11,12 @@ import {
   hasRoom,
   removeIdle,
   removeWaiter,
+  staying,
   takeIdle,
   type Waiter,
   type Wanted,
 } from './pool-destination.ts';
 import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
-import type { SmtpSession } from './session.ts';
 
 export interface PoolOptions {
   clock: Clock;
@@ -36,6 +35,8 @@ const defaultIdleCloseMs = 10_000;
  * idle → busy (acquire with the same destination and key)
  * busy → busy, with two leases (lendOn, if a request waits for the session)
  * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
+ * A session that ends with QUIT counts for its destination until the server has closed it, as the server counts it so
+ * long. In all, its slot is free at once.
  * A freed slot goes to the longest waiting request that limits and shares permit.
  */
 export class SmtpPool {
@@ -95,6 +96,28 @@ export class SmtpPool {
   }
 
   /**
+   * Changes the limits of open destinations: those for which `connectionsOf` returns a number. Closes idle sessions
+   * above them at once, busy ones after their message.
+   */
+  changeLimits(connectionsOf: (destination: string) => number | undefined): void {
+    for (const destination of [...this.#destinations.values()]) {
+      const connections = connectionsOf(destination.name);
+      if (connections === undefined) continue;
+      destination.limits = { ...destination.limits, connections };
+      while (staying(destination) > connections && this.#evict(destination));
+    }
+    this.#grantFree();
+  }
+
+  /** Returns the number of connections above the limit of each destination, by its name. */
+  surplus(): Record<string, number> {
+    const above = [...this.#destinations.values()].flatMap(({ name, open, limits }) =>
+      open > limits.connections ? [[name, open - limits.connections] as const] : [],
+    );
+    return Object.fromEntries(above);
+  }
+
+  /**
    * Sends QUIT on idle sessions and refuses waiting requests. Resolves once the busy sessions are released
    * and closed too.
    */
@@ -125,7 +148,7 @@ export class SmtpPool {
       if (isRaised) this.#grantFree();
       return known;
     }
-    const destination: Destination = { name, limits, open: 0, idle: [], waiters: [] };
+    const destination: Destination = { name, limits, open: 0, quitting: 0, idle: [], waiters: [] };
     this.#destinations.set(name, destination);
     return destination;
   }
@@ -144,9 +167,12 @@ export class SmtpPool {
 
   /** Counts a slot for the destination. Closes an idle session for it if a limit requires that. */
   #takeSlot(destination: Destination): boolean {
-    if (destination.open >= destination.limits.connections && !this.#evict(destination))
+    const { connections } = destination.limits;
+    if (destination.open >= connections) {
+      // The slot of an idle session for other hosts is free once its server has closed it.
+      if (staying(destination) >= connections) this.#evict(destination);
       return false;
-    if (destination.open >= destination.limits.connections) return false;
+    }
     if (this.#open >= this.#maxConnections && !this.#evict(this.#destinationWithOldestIdle())) {
       return false;
     }
@@ -161,8 +187,8 @@ export class SmtpPool {
     const entry = destination?.idle.shift();
     if (!entry) return false;
     entry.cancelIdle();
-    this.#freeSlot(entry.destination);
-    this.#quit(entry.session);
+    this.#open -= 1;
+    this.#quit(entry);
     return true;
   }
 
@@ -276,7 +302,8 @@ export class SmtpPool {
 
   #canGoOn({ session, destination }: Entry): boolean {
     const { connections, messagesPerConnection } = destination.limits;
-    const isWanted = session.deliveries < messagesPerConnection && destination.open <= connections;
+    const isWanted =
+      session.deliveries < messagesPerConnection && staying(destination) <= connections;
     return isWanted && session.isOpen && !this.#isClosing;
   }
 
@@ -312,12 +339,22 @@ export class SmtpPool {
   /** Closes a session without a holder and passes its slot on. */
   #retire(entry: Entry): void {
     entry.cancelIdle();
-    this.#quit(entry.session);
-    this.#giveUpSlot(entry.destination);
+    this.#open -= 1;
+    this.#quit(entry);
+    if (this.#open === 0) this.#onEmpty?.();
+    this.#grantFree();
   }
 
-  #quit(session: SmtpSession): void {
-    const done = session.quit().finally(() => this.#quitting.delete(done));
+  /** Ends a session, which counts for its destination until it is closed. */
+  #quit({ session, destination }: Entry): void {
+    destination.quitting += 1;
+    const done = session.quit().finally(() => {
+      this.#quitting.delete(done);
+      destination.quitting -= 1;
+      destination.open -= 1;
+      this.#forgetEmpty(destination);
+      this.#grantFree();
+    });
     this.#quitting.add(done);
   }
 
@@ -363,9 +400,4 @@ export class SmtpPool {
     if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
     return this.#nextWaiter() !== null;
   }
-}
-
-/** The fault of a delivery when the pool closes. */
-export function closingFault(): SmtpFault {
-  return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
 }

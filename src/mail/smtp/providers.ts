@@ -1,7 +1,8 @@
 // Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts reads them.
+import { type Portion, partOf, wholePortion } from '../../platform/runtime/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
-/** Limits and TLS demand of a lane. */
+/** Limits and TLS demand of a lane, for one daemon. */
 export interface LaneRule {
   lane: string;
   connections: number;
@@ -26,15 +27,50 @@ export interface Providers {
   ofLane(name: string): Provider;
   /** Puts other rules in force. */
   replace(rules: ProviderRules): void;
+  /** The part of the limits that this daemon may use: of all, unless `divide` says otherwise. */
+  readonly portion: Portion;
+  divide(portion: Portion): void;
+}
+
+/**
+ * Returns the rules of a lane for this daemon: its parts of the connections and of the rate. Without a part, both
+ * are 0. A relay, and our own listener, have the whole for each daemon.
+ */
+export function dividedRules(rules: Provider, lane: string, portion: Portion): Provider {
+  if (!isShared(lane)) return rules;
+  const connections = partOf(rules.connections, lane, portion);
+  if (connections === rules.connections) return rules;
+  const perMinute = rules.perMinute && (rules.perMinute * connections) / rules.connections;
+  return { ...rules, connections, perMinute };
+}
+
+/** Tells whether a lane leads to servers that count the connections of all daemons. */
+function isShared(lane: string): boolean {
+  return !/^(?:relay |local$|capture )/.test(lane);
+}
+
+/** Returns the connections to a lane of mail hosts, by its name; undefined for other destinations. */
+export function connectionsOf(providers: Providers, lane: string): number | undefined {
+  const rules = lane.startsWith('mx ')
+    ? providers.rules.fallback
+    : providers.rules.all.find(({ name }) => name === lane);
+  return rules && dividedRules(rules, lane, providers.portion).connections;
 }
 
 /** Builds the look-up over these rules. */
 export function createProviders(initial: ProviderRules): Providers {
   const belongs = (host: string, suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
   let rules = initial;
+  let portion = wholePortion;
   return {
     get rules() {
       return rules;
+    },
+    get portion() {
+      return portion;
+    },
+    divide(other) {
+      portion = other;
     },
     of(hosts) {
       const found = rules.all.find(
@@ -59,6 +95,10 @@ export function laneOfHosts(
   const names = hosts.map(({ name }) => name).sort();
   const provider = providers.of(names);
   const lane = provider === providers.rules.fallback ? `mx ${names.join(' ')}` : provider.name;
-  const { connections, messagesPerConnection, requireTls } = provider;
+  const { connections, messagesPerConnection, requireTls } = dividedRules(
+    provider,
+    lane,
+    providers.portion,
+  );
   return { rule: { lane, connections, messagesPerConnection, requireTls }, provider };
 }

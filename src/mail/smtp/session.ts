@@ -3,7 +3,7 @@
 
 import type { Command, SmtpChannel } from './channel.ts';
 import { toDataBlock } from './data.ts';
-import { SmtpFault } from './outcome.ts';
+import { type PeerCertificate, SmtpFault } from './outcome.ts';
 import type { Capabilities, SmtpReply } from './reply.ts';
 import type { SmtpTimeouts, Verb } from './timeouts.ts';
 import type { SmtpMail } from './transaction.ts';
@@ -20,6 +20,14 @@ function isAccepted(reply: SmtpReply): boolean {
 
 function isRefusal(reply: SmtpReply): boolean {
   return reply.code >= 400;
+}
+
+/** The encryption of a session. */
+export interface SessionTls {
+  /** TLS version and cipher; null in plain text. */
+  tls: string | null;
+  /** Certificates of the server, its own first; empty in plain text. */
+  certificates: readonly PeerCertificate[];
 }
 
 /** Called once only the answer to a message is outstanding: the next one may begin behind it. */
@@ -43,6 +51,8 @@ export class SmtpSession {
   readonly capabilities: Capabilities;
   /** TLS version and cipher; null in plain text. */
   readonly tls: string | null;
+  /** Certificates of the server, its own first; empty in plain text. */
+  readonly certificates: readonly PeerCertificate[];
   readonly #channel: SmtpChannel;
   readonly #timeouts: SmtpTimeouts;
   #needsReset: boolean = false;
@@ -55,12 +65,13 @@ export class SmtpSession {
   constructor(
     channel: SmtpChannel,
     capabilities: Capabilities,
-    tls: string | null,
+    { tls, certificates }: SessionTls,
     timeouts: SmtpTimeouts,
   ) {
     this.#channel = channel;
     this.capabilities = capabilities;
     this.tls = tls;
+    this.certificates = certificates;
     this.#timeouts = timeouts;
   }
 

@@ -4,6 +4,11 @@ import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type DaneReference, findDaneProblem } from './dane.ts';
+import type { PeerCertificate } from './outcome.ts';
+import { printable } from './reply.ts';
+
+const mostCertificates = 5;
+const longestSubject = 200;
 
 export interface HandshakeOptions {
   socket: Socket;
@@ -63,6 +68,19 @@ export function handshake(options: HandshakeOptions): Promise<TLSSocket> {
 export function describeTls(socket: TLSSocket): string {
   const cipher = socket.getCipher();
   return `${socket.getProtocol() ?? 'TLS'} ${cipher.standardName ?? cipher.name}`;
+}
+
+/** Returns the certificates that the server showed, its own first: five at most. */
+export function certificatesOf(socket: TLSSocket): PeerCertificate[] {
+  const shown: PeerCertificate[] = [];
+  let next = socket.getPeerX509Certificate();
+  while (next && shown.length < mostCertificates) {
+    const names = /^CN=(.*)$/m.exec(next.subject) ?? /^[^=]*=(.*)$/m.exec(next.subject);
+    const sha256 = next.fingerprint256.replaceAll(':', '').toLowerCase();
+    shown.push({ subject: printable(names?.[1] ?? '').slice(0, longestSubject), sha256 });
+    next = next.issuerCertificate;
+  }
+  return shown;
 }
 
 /** Describes in words how the identity of the server is proven. */

@@ -61,6 +61,11 @@ export class Transcript {
   }
 }
 
+/** Returns the lines of the server, and our notes on the connection. */
+export function serverLines(transcript: string): string {
+  return transcript.replaceAll(/^C: .*\n/gm, '');
+}
+
 /** Joins the transcripts of all hosts of one attempt, within the same limit. */
 export function joinTranscripts(parts: readonly string[]): string {
   const text = parts.join('');

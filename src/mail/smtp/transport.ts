@@ -49,6 +49,10 @@ export interface Transport {
   deliver(job: TransportJob): Promise<Outcome[]>;
   /** Number of open connections, idle ones included. */
   readonly connections: number;
+  /** Changes the limits of open destinations, as `SmtpPool.changeLimits` does. */
+  changeLimits(connectionsOf: (lane: string) => number | undefined): void;
+  /** Returns the number of connections above the limit of each lane. */
+  surplus(): Record<string, number>;
   /** Refuses new jobs, lets running ones finish for `graceMs` (default 0), then cuts them. */
   close(graceMs?: number): Promise<void>;
 }
@@ -101,6 +105,8 @@ export function createTransport(options: TransportOptions): Transport {
     get connections() {
       return pool.connections;
     },
+    changeLimits: (connectionsOf) => pool.changeLimits(connectionsOf),
+    surplus: () => pool.surplus(),
     async close(graceMs = 0) {
       const cut = () => {
         cutting.abort();

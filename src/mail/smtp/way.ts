@@ -18,6 +18,7 @@ import {
 } from './destination.ts';
 import type { MtaSts, StsPolicy } from './mta-sts.ts';
 import type { Credentials, OpenOptions, TlsMode } from './open.ts';
+import type { TlsPolicy } from './outcome.ts';
 import type { DestinationLimits } from './pool-request.ts';
 import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
@@ -28,6 +29,8 @@ export interface HostSecurity {
   verifyCertificate: boolean;
   dane: DaneReference | null;
   label: string;
+  /** Rule of the domain that demands the proof of the host's name. */
+  policy: TlsPolicy | null;
   /** Findings for the attempt history that do not prevent delivery. */
   notes: readonly string[];
 }
@@ -68,6 +71,7 @@ async function securityOf(dns: Dns, host: string, way: WaySecurity): Promise<Sec
     tls: mustEncrypt ? 'required' : 'opportunistic',
     verifyCertificate: mustProve,
     dane: null,
+    policy: sts?.mode === 'enforce' ? 'mta-sts' : null,
     label: mustProve ? 'proven' : mustEncrypt ? 'encrypted' : '',
     notes,
   });
@@ -98,7 +102,7 @@ function byDane(dane: DaneReference): HostSecurity {
     hash.update(` ${usage} ${selector} ${matchingType} `).update(certificate);
   }
   const label = `dane ${hash.digest('base64url')}`;
-  return { tls: 'required', verifyCertificate: false, dane, label, notes: [] };
+  return { tls: 'required', verifyCertificate: false, dane, policy: 'dane', label, notes: [] };
 }
 
 /** The security of a connection to one address. */
@@ -144,7 +148,14 @@ interface WaySources {
  * address.
  */
 const noDemands: SecurityAnswer = {
-  security: { tls: 'opportunistic', verifyCertificate: false, dane: null, label: '', notes: [] },
+  security: {
+    tls: 'opportunistic',
+    verifyCertificate: false,
+    dane: null,
+    policy: null,
+    label: '',
+    notes: [],
+  },
   verdict: null,
 };
 

@@ -34,6 +34,16 @@ export const firstTurn = own.first(
   (row) => row?.turn ?? null,
 );
 
+/** Returns the `limit` deliveries at the end of the queue, by their turns. */
+export const lastTurns = own.all((db, limit: number) =>
+  db
+    .selectFrom('deliveries')
+    .select(['organization_id', 'sender_domain', 'campaign_run_id', 'turn'])
+    .where('turn', 'is not', null)
+    .orderBy('turn', 'desc')
+    .limit(limit),
+);
+
 /** Returns the next time at which a delivery without a turn is due, or null. */
 export const nextDueAt = own.first(
   (db) =>

@@ -1,6 +1,6 @@
-// All SQL on `contents` and `blobs`: HTML and text that equal messages share, attachments and raw mail. Rows
-// only, no decisions.
+// All SQL on `contents`: HTML and text that equal messages share. Rows only, no decisions.
 import { sql } from 'kysely';
+import { deleteBlobs } from '../../core/blobs/queries.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -15,23 +15,13 @@ export class ContentRow {
   created_at!: number;
 }
 
-export class BlobRow {
-  id!: string;
-  organization_id!: string;
-  size!: number;
-  data!: Buffer;
-  created_at!: number;
-}
-
 interface ContentTables {
   contents: ContentRow;
-  blobs: BlobRow;
 }
 
 const own = ownTables<ContentTables>();
 
 export const insertContents = own.bulkInsert('contents', ContentRow);
-export const insertBlobs = own.bulkInsert('blobs', BlobRow);
 
 export const findContents = own.all((db, ids: readonly string[]) =>
   db
@@ -74,6 +64,19 @@ export const shareContent = own.run((db, id: string, uses: number) =>
 );
 
 /**
+ * Counts one more message on a content without text, HTML and files, of which only the targets of links are
+ * left; the first message makes it.
+ */
+export const useLinksOnly = own.run((db, id: string, organizationId: string, now: number) =>
+  db
+    .insertInto('contents')
+    .values({ id, organization_id: organizationId, uses: 1, created_at: now })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((set) => ({ uses: set('contents.uses', '+', 1) })),
+    ),
+);
+
+/**
  * Locks contents until the transaction ends and returns the ids that exist. On PostgreSQL this waits for
  * concurrent deletions, and later deletions wait for it. Rows are locked in the order of their ids, so call
  * it once per transaction.
@@ -88,20 +91,17 @@ export const keepContents = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-export const findBlob = own.first(
-  (db, id: string) => db.selectFrom('blobs').select('data').where('id', '=', id),
-  (row) => row?.data,
-);
-
-/** Finds the blobs of at most `mostBytes`, by id. */
-export const findSmallBlobs = own.all(
-  (db, ids: readonly string[], mostBytes: number) =>
-    db
-      .selectFrom('blobs')
-      .select(['id', 'data'])
-      .where('id', ...isOneOf(db, ids))
-      .where('size', '<=', mostBytes),
-  (rows) => new Map(rows.map(({ id, data }) => [id, data])),
+/** Sums HTML and text by organization. Reads the whole table. */
+export const sumContents = own.all((db) =>
+  db
+    .selectFrom('contents')
+    .select('organization_id')
+    .select([
+      sql<number>`cast(count(*) as bigint)`.as('count'),
+      sql<number>`cast(coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0)
+        as bigint)`.as('bytes'),
+    ])
+    .groupBy('organization_id'),
 );
 
 /**
@@ -120,10 +120,5 @@ export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   await q.deleteFrom('contents').where('id', '=', id).execute();
   const attachments = JSON.parse(content.attachments ?? '[]') as { blobId: string }[];
   const blobIds = attachments.map(({ blobId }) => blobId);
-  if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
-}
-
-/** Deletes the raw mail of a message that is deleted. */
-export async function deleteBlob(db: Db, id: string): Promise<void> {
-  await tables<ContentTables>(db).deleteFrom('blobs').where('id', '=', id).execute();
+  if (blobIds.length > 0) await deleteBlobs(db, blobIds);
 }

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { timeShardOf } from '../../platform/store/shards.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 
 /** Messages accepted or received on one day (UTC) that have this status now. */
@@ -10,7 +11,7 @@ export interface DayCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';
   status: MessageStatus;
-  /** First millisecond of the day. */
+  /** First millisecond of the day; with its shard in the table. */
   day: number;
   count: number;
 }
@@ -31,12 +32,20 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-/** Hot. Adds to the rows. The caller sorts them, so that two transactions cannot deadlock. */
-export const addDayCounts = own.adderOf(
+const addDays = own.adderOf(
   'message_counts',
   ['organization_id', 'direction', 'status', 'day'],
   ['count'],
 );
+
+/** Hot. Adds to the rows, in shards. The caller sorts them, so that two transactions cannot deadlock. */
+export function addDayCounts(db: Db, rows: readonly DayCountRow[]): Promise<void> {
+  const shard = timeShardOf(db);
+  return addDays(
+    db,
+    rows.map((row) => ({ ...row, day: row.day + shard })),
+  );
+}
 
 /**
  * Adds to the message counts of ten-second slots. Hot. The caller sorts the rows, so that two

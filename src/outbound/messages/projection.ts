@@ -17,13 +17,13 @@
 // Deleting the message deletes its row in any state. A parse that its worker did not finish is a try. After
 // the last try the partial result is kept, so that no mail is retried for ever.
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
 import type { MailAttachment, ParsedMail } from '../../mail/mime/parse/parsed-mail.ts';
 import { previewOf } from '../../mail/mime/parse/preview.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
 import type { DocumentWords } from '../../platform/store/full-text/document.ts';
 import { groupWrites } from '../../platform/store/group.ts';
-import { findBlob } from './content-queries.ts';
 import {
   closeProjections,
   countTry,
@@ -136,7 +136,7 @@ export function parseMessage(app: App, message: MessageRow, raw?: Buffer): Promi
 
 async function parseRaw(app: App, message: MessageRow, known?: Buffer): Promise<Found> {
   const { raw_blob_id } = message;
-  const raw = known ?? (raw_blob_id ? await findBlob(app.store.db, raw_blob_id) : undefined);
+  const raw = known ?? (raw_blob_id ? await readBlob(app, raw_blob_id) : undefined);
   if (!raw) return { row: foundNothing, cutShort: undefined };
   const mail = await app.mime.parse(raw, parseOptionsOf(message));
   return { row: foundRowOf(mail), cutShort: mail.cutShort };

@@ -3,11 +3,12 @@
 // Each statement that inserts or deletes messages, or changes their status, also records that for
 // the message counts.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { deleteBlobs } from '../../core/blobs/queries.ts';
 import { countLost } from '../../people/conversations/queries.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
-import { deleteBlob, deleteUnusedContent } from './content-queries.ts';
+import { deleteUnusedContent } from './content-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
 import { deleteTerms } from './term-queries.ts';
 
@@ -343,7 +344,7 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   if (!deleted) return false;
   if (deleted.conversation_id !== null) await countLost(db, deleted.conversation_id, 1);
   noteMessages(db, [deleted], -1);
-  if (row.raw_blob_id) await deleteBlob(db, row.raw_blob_id);
+  if (row.raw_blob_id) await deleteBlobs(db, [row.raw_blob_id]);
   if (row.content_id) await deleteUnusedContent(db, row.content_id);
   return true;
 }

@@ -1,14 +1,15 @@
 // Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand, and before that the
-// content of those older than `retention.contentDays`. Usage keeps their counts. A message that has not ended (a
-// scheduled one) stays whole until it ends. Ids are in the order of time, so the oldest messages come first, each in a
-// transaction of its own. The run pauses after a few of them, and longer while the service has other work.
+// content of those older than `retention.contentDays`. An organization may have shorter periods. Usage keeps the
+// counts. A message that has not ended (a scheduled one) stays whole until it ends. The oldest messages come first, each
+// in a transaction of its own. The run pauses after a few of them, and longer while the service has other work.
+import { findRetainingOrganizations } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
-import { firstIdAt } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { hasContent, removeContent } from './content-removal.ts';
+import { rowsOfPages } from '../../platform/store/row-pages.ts';
+import { hasContent, type LinkKeeper, removeContent } from './content-removal.ts';
 import { removeMessage } from './messages.ts';
-import { findEnded } from './retention-queries.ts';
+import { type EndedRow, findEnded, findEndedOf } from './retention-queries.ts';
 import type { Surroundings } from './search.ts';
 
 const dayMs = 86_400_000;
@@ -19,91 +20,121 @@ const dayMs = 86_400_000;
 const goMs = 25;
 const mostPerGo = 50;
 const mostPerLook = 500;
+const organizationsPerLook = 100;
 const restMs = 25;
 const restBesideWorkMs = 200;
+const restInBurstMs = 500;
 
-export interface Retention {
-  /** Deletes the messages and contents that are too old now. Returns their number. */
-  run(): Promise<number>;
-  /** Ends the run after the current message. */
-  stop(): void;
-}
-
-interface Found {
-  ids: readonly string[];
-  last: string | null;
+interface RetentionParts extends Surroundings {
+  /** Keeps the targets of tracked links when their content goes. */
+  keeper: LinkKeeper;
 }
 
 /** A kind of deletion. */
 interface Pass {
-  /** Returns the next messages to handle, and the last id that was looked at; null at the end. */
-  find(db: Db, range: { after: string; before: string }): Promise<Found>;
-  remove(app: App, trx: Db, id: string): Promise<boolean>;
+  /** Number of messages that one look reads. */
+  limit: number;
+  /** Tells whether a message that was read has something to delete. */
+  needs(row: EndedRow): boolean;
+  /** Does what must precede the transaction, and returns its work. */
+  prepare(app: App, id: string): Promise<(trx: Db) => Promise<boolean>>;
   /** Line of the log. */
   words: string;
 }
 
 const wholeMessages: Pass = {
-  async find(db, range) {
-    const rows = await findEnded(db, { ...range, limit: mostPerGo });
-    return { ids: rows.map(({ id }) => id), last: rows.at(-1)?.id ?? null };
-  },
-  remove: removeMessage,
+  limit: mostPerGo,
+  needs: () => true,
+  prepare: async (app, id) => (trx) => removeMessage(app, trx, id),
   words: 'old messages were deleted',
 };
 
-const contents: Pass = {
+const contents = (keeper: LinkKeeper): Pass => ({
   // Most old messages have lost their content already: each look passes over a bounded number of them.
-  async find(db, range) {
-    const rows = await findEnded(db, { ...range, limit: mostPerLook });
-    return { ids: rows.filter(hasContent).map(({ id }) => id), last: rows.at(-1)?.id ?? null };
+  limit: mostPerLook,
+  needs: hasContent,
+  async prepare(app, id) {
+    const urls = await keeper.read(app, id);
+    return (trx) => removeContent(app, trx, id, { keeper, urls });
   },
-  remove: removeContent,
   words: 'the content of old messages was deleted',
-};
+});
 
-/** Creates the retention of one daemon. */
-export function createRetention(app: App, { isPressing, isWorking }: Surroundings): Retention {
-  const { clock, store } = app;
-  const stopping = new AbortController();
+/**
+ * Deletes the messages and contents that are too old now, by the periods of the configuration and by those of
+ * organizations. Ends after the current message if the signal aborts.
+ * @returns the number of deletions
+ */
+export async function deleteOldMessages(
+  app: App,
+  { isPressing, isWorking, keeper }: RetentionParts,
+  signal: AbortSignal,
+): Promise<number> {
+  const { clock, config, store } = app;
 
-  /** Deletes for `goMs`. Returns the last id, or null if nothing is left. */
-  const go = async ({ find, remove }: Pass, after: string, before: string) => {
-    const { ids, last } = await find(store.db, { after, before });
-    const startedAt = clock.elapsed();
-    let removed = 0;
-    for (const id of ids) {
-      if (await store.write((trx) => remove(app, trx, id), 'quiet')) removed += 1;
-      const isOver = clock.elapsed() - startedAt >= goMs || stopping.signal.aborted;
-      if (isOver) return { removed, at: id };
-    }
-    return { removed, at: last };
+  const pauseMs = () => {
+    if (isPressing()) return restInBurstMs;
+    return isWorking() ? restBesideWorkMs : restMs;
   };
 
-  const runPass = async (pass: Pass, days: number | null) => {
-    if (days === null) return 0;
-    const before = firstIdAt('message', Math.max(0, steadyNow(app) - days * dayMs));
-    let total = 0;
-    for (let at: string | null = ''; at !== null && !stopping.signal.aborted; ) {
-      const done: { removed: number; at: string | null } = await go(pass, at, before);
-      total += done.removed;
-      at = done.at;
-      const hasWork = isPressing() || isWorking();
-      if (at !== null) await sleep(clock, hasWork ? restBesideWorkMs : restMs, stopping.signal);
+  /** Handles messages for `goMs`. Returns the last one, or null if nothing is left. */
+  const go = async ({ needs, prepare }: Pass, rows: readonly EndedRow[]) => {
+    const startedAt = clock.elapsed();
+    let removed = 0;
+    for (const row of rows.filter(needs)) {
+      if (await store.write(await prepare(app, row.id), 'quiet')) removed += 1;
+      const isOver = clock.elapsed() - startedAt >= goMs || signal.aborted;
+      if (isOver) return { removed, at: row };
     }
-    if (total > 0) app.log.info({ messages: total, days }, pass.words);
+    return { removed, at: rows.at(-1) ?? null };
+  };
+
+  const runPass = async (pass: Pass, days: number | null, organizationId?: string) => {
+    if (days === null) return 0;
+    const beforeMs = Math.max(0, steadyNow(app) - days * dayMs);
+    const look = (after: EndedRow | null) => {
+      const range = { after, beforeMs, limit: pass.limit };
+      return organizationId === undefined
+        ? findEnded(store.db, range)
+        : findEndedOf(store.db, organizationId, range);
+    };
+    let total = 0;
+    for (let after: EndedRow | null = null; !signal.aborted; ) {
+      const done: { removed: number; at: EndedRow | null } = await go(pass, await look(after));
+      total += done.removed;
+      after = done.at;
+      if (after === null) break;
+      await sleep(clock, pauseMs(), signal);
+    }
+    if (total > 0) app.log.info({ messages: total, days, organizationId }, pass.words);
     return total;
   };
 
-  return {
-    async run() {
-      const { messagesDays, contentDays } = app.config.retention;
-      const whole = await runPass(wholeMessages, messagesDays);
-      return whole + (await runPass(contents, contentDays));
-    },
-    stop: () => stopping.abort(),
+  /** Runs a pass for each organization with a shorter period of its own, then one for all. */
+  const runPasses = async (
+    pass: Pass,
+    days: number | null,
+    own: (row: Retaining) => number | null,
+  ) => {
+    let total = 0;
+    const organizations = rowsOfPages(
+      (after) => findRetainingOrganizations(store.db, { after, limit: organizationsPerLook }),
+      ({ id }) => id,
+    );
+    for await (const row of organizations) {
+      const period = own(row);
+      const isShorter = period !== null && (days === null || period < days);
+      if (isShorter) total += await runPass(pass, period, row.id);
+    }
+    return total + (await runPass(pass, days));
   };
+
+  const { messagesDays, contentDays } = config.retention;
+  const whole = await runPasses(wholeMessages, messagesDays, (row) => row.messages_days);
+  return whole + (await runPasses(contents(keeper), contentDays, (row) => row.content_days));
 }
+
+type Retaining = Awaited<ReturnType<typeof findRetainingOrganizations>>[number];
 
 /** Returns a time that ignores a clock set forward, so that messages do not age by it. */
 function steadyNow({ clock, opened }: App): number {

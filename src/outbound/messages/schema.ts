@@ -26,7 +26,7 @@ const recipientKind = z.enum(['to', 'cc', 'bcc']);
 
 const waitReason = z.enum(waitReasons);
 
-const attempt = z
+export const attempt = z
   .object({
     number: z.number(),
     at: z.iso.datetime(),
@@ -55,6 +55,22 @@ const attempt = z
       .string()
       .optional()
       .meta({ description: 'Beginning of the tracking and unsubscribe links of this attempt' }),
+    digest: z
+      .string()
+      .optional()
+      .meta({ description: 'SHA-256 of the message that the server accepted, in hex' }),
+    returnPath: z.string().optional().meta({
+      description: 'Return path of the message that the server accepted, its token as `*`',
+    }),
+    certificates: z
+      .array(z.object({ subject: z.string(), sha256: z.string() }).readonly())
+      .readonly()
+      .optional()
+      .meta({ description: 'Certificates of the server that accepted it, its own first' }),
+    policy: z
+      .enum(['dane', 'mta-sts'])
+      .optional()
+      .meta({ description: 'Rule that proved the name of the server that accepted it' }),
   })
   .meta({ id: 'DeliveryAttempt' });
 export type Attempt = z.output<typeof attempt>;

@@ -3,6 +3,7 @@
 import type { App } from '../../core/app.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import type { TimeOfPayload } from '../../platform/runtime/secrets.ts';
 
 const defaultExpirySeconds = 3_600;
 export const longestExpirySeconds = 604_800;
@@ -25,10 +26,11 @@ export function storageUrls(
   { expiresInSeconds = defaultExpirySeconds, deliveryId = null }: StorageUrlOptions,
   content: { html: string | null; text: string | null },
 ) {
-  const expiresAt = app.clock.now() + expiresInSeconds * 1000;
+  const now = app.clock.now();
+  const expiresAt = now + expiresInSeconds * 1000;
   const urlOf = (part: StoragePart) => {
     const copy = part === 'raw' && deliveryId !== null ? `.${deliveryId}` : '';
-    return storageUrl(app, `${messageId}.${part}.${expiresAt}${copy}`);
+    return storageUrl(app, `${messageId}.${part}.${expiresAt}${copy}`, now);
   };
   return {
     raw: urlOf('raw'),
@@ -44,13 +46,20 @@ export function storageUrls(
  */
 export function viewUrl(app: App, messageId: string, createdAt: number): string {
   const expiresAt = createdAt + longestExpirySeconds * 1000;
-  return storageUrl(app, `${messageId}.html.${expiresAt}`);
+  return storageUrl(app, `${messageId}.html.${expiresAt}`, createdAt);
 }
 
-function storageUrl(app: App, payload: string): string {
+/** `at` is the time of the URL: a URL in a mail has that of the mail, which is then composed alike each time. */
+function storageUrl(app: App, payload: string, at: number): string {
   const base = app.publicUrl.current.replace(/\/$/, '');
-  return `${base}/storage/${app.secrets.token('storage', payload)}`;
+  return `${base}/storage/${app.secrets.token('storage', payload, at)}`;
 }
+
+/** A URL was made within the longest time before its end. So one that a replaced root key forges ends soon. */
+const timeOf: TimeOfPayload = (payload) => {
+  const until = Number(payload.split('.')[2]);
+  return { from: until - longestExpirySeconds * 1000, until };
+};
 
 /**
  * Reads a token.
@@ -61,7 +70,7 @@ export function readStorageToken(
   token: string,
 ): { messageId: string; part: StoragePart; deliveryId: string | null } {
   const [messageId = '', partName, expiresAt, deliveryId = null] = (
-    app.secrets.verifyToken('storage', token) ?? ''
+    app.secrets.verifyToken('storage', token, { timeOf }) ?? ''
   ).split('.');
   const part = storageParts.find((one) => one === partName);
   if (!part || !(Number(expiresAt) > app.clock.now())) {

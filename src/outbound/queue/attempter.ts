@@ -1,6 +1,7 @@
 // One attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
 // the deliveries that leave over the network to the carrier, and reports each outcome. Never
 // rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
+import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../core/app.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { ComposeRequest } from '../../mail/mime/input.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../mail/smtp/transaction.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Portion } from '../../platform/runtime/portion.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { ContentRow } from '../messages/content-queries.ts';
 import type { Attempt } from '../messages/schema.ts';
@@ -50,6 +52,8 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count its attempts. */
   choice: LaneChoice;
+  /** Applies the part of the limits of lanes that this daemon may use, for `forMs`. */
+  divide(portion: Portion, forMs: number): void;
   /** Reads the rules of providers again. @throws ConfigError; the old ones stay in force then. */
   reload(): void;
   close(): Promise<void>;
@@ -96,6 +100,14 @@ export function createAttempter(
       providers.replace(readProviders().rules);
       lanes.changeRules();
       carrier.changeRules();
+    },
+    divide(portion, forMs) {
+      // Most calls only renew the portion.
+      if (!isDeepStrictEqual(portion, providers.portion)) {
+        providers.divide(portion);
+        lanes.divide();
+      }
+      carrier.divide(portion, forMs);
     },
     close: () => carrier.close(),
   };

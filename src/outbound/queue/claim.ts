@@ -338,7 +338,9 @@ async function tellProcessing(
 async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMessage[]> {
   const byMessage = Map.groupBy(deliveries, (row) => row.message_id);
   const ids = [...byMessage.keys()];
-  const messages = await findMessageRows(db, ids);
+  const rows = new Map((await findMessageRows(db, ids)).map((row) => [row.id, row]));
+  // In the order of the claim, which PostgreSQL does not keep.
+  const messages = ids.flatMap((id) => rows.get(id) ?? []);
   const recipients = Map.groupBy(await findRecipients(db, ids), (row) => row.message_id);
   const composed = messages.filter((row) => row.raw_blob_id === null);
   const contentIds = [...new Set(composed.flatMap((row) => row.content_id ?? []))];

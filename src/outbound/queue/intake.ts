@@ -1,14 +1,16 @@
 // Pressure of incoming sends. A burst is answered first and delivered right after: while many sends
 // wait for one commit, the pipeline claims rarely (loop.ts). Callers then wait less, and the whole
 // burst ends no later.
+import { portionsOf } from '../../access/admission/portions.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
 /**
  * Smallest number of sends in one commit that counts as a burst. With fewer, the event loop has
- * time for both.
+ * time for both. Several daemons divide a burst, and each of them counts fewer as one.
  */
 const pressingRequests = 16;
+const fewestPressing = 4;
 /** Time after a large commit during which the burst counts as ongoing. */
 const pressingMs = 50;
 
@@ -20,11 +22,16 @@ export interface Intake {
 }
 
 /** The intake of this process. */
-export const intakeOf = perApp(({ clock }: App): Intake => {
+export const intakeOf = perApp((app: App): Intake => {
+  const { clock } = app;
   let pressedAt = Number.NEGATIVE_INFINITY;
+  const pressing = () => {
+    const daemons = portionsOf(app).daemons(clock.elapsed());
+    return Math.max(fewestPressing, pressingRequests / daemons);
+  };
   return {
     took(requests) {
-      if (requests >= pressingRequests) pressedAt = clock.elapsed();
+      if (requests >= pressing()) pressedAt = clock.elapsed();
     },
     isPressing: () => clock.elapsed() - pressedAt < pressingMs,
   };

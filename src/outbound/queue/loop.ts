@@ -20,6 +20,7 @@ import { confirmDelivered } from './confirm.ts';
 import { DeferredMail } from './deferred.ts';
 import { InFlight, leaseMs } from './in-flight.ts';
 import { intakeOf } from './intake.ts';
+import { LearnedTurns } from './learned-turns.ts';
 import { sendScheduled } from './scheduled.ts';
 
 const troublePauseMs = 1_000;
@@ -106,6 +107,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
   const deferred = new DeferredMail(app);
+  const learned = new LearnedTurns(app);
   let isStarved = false;
   /** Time at which the oldest mail accepted by a relay counts as delivered; 0 before it is read. */
   let confirmAt = 0;
@@ -122,6 +124,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       const delayMs = pressure.givesWayMs();
       if (delayMs > 0) return { pauseMs: delayMs };
       if (clock.now() >= confirmAt) await confirmDelivered(app);
+      await learned.look();
       const hasMore = await deferred.free();
       const work = await lookAhead(app);
       confirmAt = work.confirmAt;

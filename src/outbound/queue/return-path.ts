@@ -5,8 +5,10 @@
 import type { App } from '../../core/app.ts';
 import { findReturnPath } from '../../identity/domains/queries.ts';
 import { copyTokenField } from '../../mail/mime/header-encoding.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import { exactly, type TimeOfPayload } from '../../platform/runtime/secrets.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
 
@@ -41,6 +43,12 @@ export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): st
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
+/** Returns a return path without its token, which lets its holder report a bounce. */
+export function withoutToken(returnPath: string): string {
+  if (!returnPath.startsWith(prefix)) return returnPath;
+  return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;
+}
+
 /** Marks of one transaction. */
 export interface TransactionMarks {
   /** MAIL FROM. */
@@ -61,7 +69,7 @@ export async function marksOf(
   const { sender_domain_id: domainId, from_email: from } = message;
   const host = domainId === null ? undefined : await returnPathHost(app, domainId);
   if (host === undefined || transaction === null) return { from, copyField: null };
-  const tokens = app.secrets.twinTokens(purpose, transaction);
+  const tokens = app.secrets.twinTokens(purpose, transaction, timeOfId(transaction));
   return {
     from: `${prefix}${tokens.first}@${host}`,
     copyField: `${copyTokenField}: ${tokens.second}\r\n`,
@@ -76,6 +84,9 @@ export interface NamedTransaction {
   deliveryId: string;
 }
 
+/** A token has the root key of the time at which its delivery was accepted. */
+const timeOf: TimeOfPayload = (transaction) => exactly(timeOfId(transaction));
+
 function toNamed(transaction: string | null): NamedTransaction | null {
   if (transaction === null || !transactionForm.test(transaction)) return null;
   return { transaction, deliveryId: transaction.slice(0, deliveryIdCharacters) };
@@ -85,12 +96,12 @@ function toNamed(transaction: string | null): NamedTransaction | null {
 export function readReturnPath(app: App, address: string): NamedTransaction | null {
   const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase();
   if (!localPart.startsWith(prefix)) return null;
-  return toNamed(app.secrets.verifyToken(purpose, localPart.slice(prefix.length)));
+  return toNamed(app.secrets.verifyToken(purpose, localPart.slice(prefix.length), { timeOf }));
 }
 
 /** Returns the transaction named by the value of `X-Service-Token`, or null for a forged one. */
 export function readCopyToken(app: App, token: string): NamedTransaction | null {
-  return toNamed(app.secrets.verifyToken(purpose, token, 'second'));
+  return toNamed(app.secrets.verifyToken(purpose, token, { twin: 'second', timeOf }));
 }
 
 /**

@@ -1,12 +1,13 @@
 // The end of an attempt: outcome → status, next retry or end, timeline, message status. One transaction
 // serves all attempts that ended together. The state table is in src/outbound/deliveries/status.ts.
+import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import {
   type MessageEvent,
   type MessageEventType,
   recordTimeline,
 } from '../../history/events/record.ts';
-import type { Outcome } from '../../mail/smtp/outcome.ts';
+import type { Handover, Outcome } from '../../mail/smtp/outcome.ts';
 import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
 import { blockAddresses, type NewBlock } from '../../people/blocks/suppression.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -25,6 +26,7 @@ import { countCohorts, type Moved } from '../tracking/cohorts.ts';
 import { engageSimulated } from '../tracking/engage.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
+import { withoutToken } from './return-path.ts';
 import { noteRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
@@ -54,10 +56,18 @@ export interface Settlement {
   isSole: boolean;
 }
 
+/** A settlement with the record of its attempt as JSON. */
+interface Judged {
+  settlement: Settlement;
+  attempt: string;
+}
+
 /** One step of the timeline, with the delivery's status after it. */
 interface Step {
   eventType: MessageEventType;
   status: MessageStatus;
+  /** Whether it is the outcome of the attempt, and not a step that follows from it. */
+  isOutcome: boolean;
 }
 
 /** Writes the ends of a batch of attempts inside the caller's transaction. */
@@ -81,7 +91,8 @@ export async function settleAll(
   const tracked: Moved[] = [];
   for (const settlement of settlements) {
     const { delivery } = settlement;
-    const plan = planOf(app, settlement, now);
+    const judged: Judged = { settlement, attempt: JSON.stringify(attemptOf(settlement)) };
+    const plan = planOf(app, judged, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
     dead.push(...deadAddress(settlement));
     ended.push(...endOf(settlement, plan.change));
@@ -95,7 +106,7 @@ export async function settleAll(
       statuses.set(delivery.id, step.status);
       const status = overallStatus([...statuses.values()]);
       moved.set(delivery.message_id, status);
-      events.push(eventOf(settlement, step, status, now));
+      events.push(eventOf(judged, step, status, now));
     }
   }
   await moveMessages(trx, moved, now);
@@ -162,8 +173,8 @@ async function statusesOf(
 }
 
 function eventOf(
-  { delivery, outcome }: Settlement,
-  { eventType }: Step,
+  { settlement: { delivery, outcome }, attempt }: Judged,
+  { eventType, isOutcome }: Step,
   status: MessageStatus,
   now: number,
 ): MessageEvent {
@@ -176,30 +187,31 @@ function eventOf(
     ...(reply.enhancedCode !== null && { enhancedCode: reply.enhancedCode }),
     ...(reply.text !== '' && { reply: reply.text }),
     ...(trace.host !== null && { host: trace.host }),
+    ...(isOutcome && { evidence: hash('sha256', attempt, 'base64url') }),
   });
 }
 
 /** Plans the change of the row and the timeline steps. Pure except for the jitter of the retry. */
-function planOf(
-  app: App,
-  settlement: Settlement,
-  now: number,
-): { change: DeliveryChange; steps: Step[] } {
-  const { outcome } = settlement;
-  if (outcome.kind === 'sent') return planSent(settlement, now);
-  if (outcome.kind === 'deferred') return planDeferred(app, settlement, outcome, now);
-  const change = { ...ended(settlement, outcome.kind, now), ...errorOf(outcome) };
-  return { change, steps: [{ eventType: outcome.kind, status: outcome.kind }] };
+function planOf(app: App, judged: Judged, now: number): { change: DeliveryChange; steps: Step[] } {
+  const { outcome } = judged.settlement;
+  if (outcome.kind === 'sent') return planSent(judged, now);
+  if (outcome.kind === 'deferred') return planDeferred(app, judged, outcome, now);
+  const change = { ...ended(judged, outcome.kind, now), ...errorOf(outcome) };
+  return { change, steps: [{ eventType: outcome.kind, status: outcome.kind, isOutcome: true }] };
 }
 
-function planSent(settlement: Settlement, now: number) {
-  const { delivery, sentIsDelivered, aftermath } = settlement;
-  const steps: Step[] = [{ eventType: 'sent', status: 'sent' }];
-  if (sentIsDelivered) steps.push({ eventType: 'delivered', status: 'delivered' });
-  if (aftermath === 'opened') steps.push({ eventType: 'opened', status: 'read' });
-  if (aftermath === 'complained') steps.push({ eventType: 'complained', status: 'complained' });
+function following(eventType: MessageEventType, status: MessageStatus): Step {
+  return { eventType, status, isOutcome: false };
+}
+
+function planSent(judged: Judged, now: number) {
+  const { delivery, sentIsDelivered, aftermath } = judged.settlement;
+  const steps: Step[] = [{ eventType: 'sent', status: 'sent', isOutcome: true }];
+  if (sentIsDelivered) steps.push(following('delivered', 'delivered'));
+  if (aftermath === 'opened') steps.push(following('opened', 'read'));
+  if (aftermath === 'complained') steps.push(following('complained', 'complained'));
   const change: DeliveryChange = {
-    ...ended(settlement, steps.at(-1)?.status ?? 'sent', now),
+    ...ended(judged, steps.at(-1)?.status ?? 'sent', now),
     sent_at: now,
     delivered_at: sentIsDelivered ? now : null,
     read_at: aftermath === 'opened' ? now : null,
@@ -214,25 +226,25 @@ function planSent(settlement: Settlement, now: number) {
 
 function planDeferred(
   app: App,
-  settlement: Settlement,
+  judged: Judged,
   outcome: Extract<Outcome, { kind: 'deferred' }>,
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
-  const { delivery } = settlement;
+  const { delivery } = judged.settlement;
   const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, app.random);
   if (now >= delivery.expires_at) {
     const error = errorOf(outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
     const attempts = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`;
     const change = {
-      ...ended(settlement, 'failed', now),
+      ...ended(judged, 'failed', now),
       ...error,
       error_message: `Given up after ${attempts} in ${hours} h: ${error.error_message}`,
     };
-    return { change, steps: [{ eventType: 'failed', status: 'failed' }] };
+    return { change, steps: [{ eventType: 'failed', status: 'failed', isOutcome: true }] };
   }
   const change: DeliveryChange = {
-    ...ended(settlement, 'processing', now),
+    ...ended(judged, 'processing', now),
     ...errorOf(outcome),
     // The last attempt is made when the age limit is reached, not before.
     due_at: Math.min(now + delayMs, delivery.expires_at),
@@ -240,15 +252,15 @@ function planDeferred(
     failed_at: delivery.failed_at,
     terminal_at: null,
   };
-  return { change, steps: [{ eventType: 'deferred', status: 'processing' }] };
+  return { change, steps: [{ eventType: 'deferred', status: 'processing', isOutcome: true }] };
 }
 
 /**
  * Returns the row of a delivery that ends with this status. Callers overwrite the columns that
  * differ.
  */
-function ended(settlement: Settlement, status: MessageStatus, now: number): DeliveryChange {
-  const { delivery } = settlement;
+function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChange {
+  const { delivery, transaction } = judged.settlement;
   return {
     status,
     due_at: null,
@@ -261,8 +273,8 @@ function ended(settlement: Settlement, status: MessageStatus, now: number): Deli
     error_code: delivery.error_code,
     error_message: delivery.error_message,
     error_details: delivery.error_details,
-    attempts: historyWith(settlement),
-    transaction_id: settlement.transaction ?? null,
+    attempts: historyWith(judged),
+    transaction_id: transaction ?? null,
     updated_at: now,
   };
 }
@@ -285,10 +297,10 @@ function errorOf(outcome: Exclude<Outcome, { kind: 'sent' }>) {
   };
 }
 
-/** Returns the latest attempts. Only unsuccessful ones keep their dialogue. */
-function historyWith({ delivery, outcome, composed }: Settlement): string {
+/** Returns the record of an attempt. A successful one keeps only the answers of the server. */
+function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
   const { reply, trace, kind } = outcome;
-  const attempt: Attempt = {
+  return {
     number: delivery.attempt_count,
     at: isoTime(trace.startedAt),
     durationMs: trace.durationMs,
@@ -300,10 +312,27 @@ function historyWith({ delivery, outcome, composed }: Settlement): string {
     enhancedCode: reply.enhancedCode,
     reply: reply.text,
     verb: reply.verb,
-    transcript: kind === 'sent' ? null : trace.transcript,
+    transcript: kind === 'sent' && trace.transcript === '' ? null : trace.transcript,
     ...(kind === 'sent' && outcome.capturedBy && { capturedBy: outcome.capturedBy }),
     ...composed,
+    ...(trace.handover && acceptedOf(trace.handover)),
   };
-  const earlier = fromJson<Attempt[]>(delivery.attempts) ?? [];
-  return JSON.stringify([...earlier, attempt].slice(-attemptsKept));
+}
+
+/** Returns the facts about an accepted message that are not empty. */
+function acceptedOf({ digest, returnPath, certificates, policy }: Handover): Partial<Attempt> {
+  return {
+    digest,
+    returnPath: withoutToken(returnPath),
+    ...(certificates.length > 0 && { certificates }),
+    ...(policy !== null && { policy }),
+  };
+}
+
+/** Returns the latest attempts as JSON. */
+function historyWith({ settlement, attempt }: Judged): string {
+  const earlier = fromJson<Attempt[]>(settlement.delivery.attempts);
+  if (!earlier) return `[${attempt}]`;
+  const kept = earlier.slice(1 - attemptsKept).map((one) => JSON.stringify(one));
+  return `[${[...kept, attempt].join()}]`;
 }

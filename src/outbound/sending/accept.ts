@@ -5,6 +5,7 @@
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { insertBlobs } from '../../core/blobs/blobs.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { countInWindows } from '../../identity/warming/count.ts';
 import { findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
@@ -16,7 +17,6 @@ import { firstTurn } from '../deliveries/claim-queries.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
-import { insertBlobs } from '../messages/content-queries.ts';
 import { idempotencyName } from '../messages/idempotency-queries.ts';
 import { insertMessageValues } from '../messages/merge-queries.ts';
 import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';

@@ -33,6 +33,7 @@ import {
 } from './idempotency.ts';
 import { prepareSend } from './prepare.ts';
 import { countTaken, recentOf } from './send.ts';
+import { stageContent } from './store-content.ts';
 
 /** Stored result of an entry, in the row of its batch: the id of the accepted message, or the error. */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
@@ -61,7 +62,9 @@ export async function sendBatch(
   const requests = await Promise.all(
     checked.map(async (one): Promise<AcceptRequest | AcceptResult> => {
       if ('error' in one) return one;
-      return { ...(await prepareSend(app, caller, one.data)), idempotency: null };
+      const prepared = await prepareSend(app, caller, one.data);
+      await stageContent(app, organizationId, prepared.content);
+      return { ...prepared, idempotency: null };
     }),
   );
   const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));

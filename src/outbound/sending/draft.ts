@@ -3,15 +3,17 @@
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { draftBlob } from '../../core/blobs/blobs.ts';
+import type { BlobRow } from '../../core/blobs/queries.ts';
 import type { ResolvedSender } from '../../identity/senders/resolve.ts';
 import { isMessageId } from '../../mail/mime/header-encoding.ts';
-import { dateField, joinRawMail, messageIdField } from '../../mail/mime/raw-mail.ts';
+import { dateField, messageIdField, rawMailFront } from '../../mail/mime/raw-mail.ts';
 import { type ActiveBlocks, suppressedBy } from '../../people/blocks/suppression.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { fromJson, toJson } from '../../platform/store/db.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
-import type { BlobRow, ContentRow } from '../messages/content-queries.ts';
+import type { ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import type { MessageValuesRow } from '../messages/merge-queries.ts';
 import { presentMessage } from '../messages/present.ts';
@@ -280,17 +282,14 @@ function draftRaw(
   { mail, messageIdHeader, hasDate }: RawContent,
   messageId: string,
 ): StoredContent {
-  const { organizationId } = caller;
-  const now = app.clock.now();
-  const data = joinRawMail(mail, [
+  const front = rawMailFront(mail, [
     ...(messageIdHeader === null ? [messageIdField(messageId)] : []),
-    ...(hasDate ? [] : [dateField(now)]),
+    ...(hasDate ? [] : [dateField(app.clock.now())]),
   ]);
-  const id = app.newId('blob');
-  const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
+  const blob = draftBlob(app, caller.organizationId, mail.body, front);
   const isKnown = sendContent.digest !== '';
   const said = isKnown ? sharedContent(app, recent, caller, sendContent) : nothingStored;
-  return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
+  return { ...said, rawBlobId: blob.id, blobs: [...said.blobs, blob] };
 }
 
 /** Returns the content row, or the id of an equal one that is stored already. */
@@ -316,9 +315,9 @@ export function draftContent(
   const owned = { organization_id: organizationId, created_at: app.clock.now() };
   const blobs: BlobRow[] = [];
   const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
-    const id = app.newId('blob');
-    blobs.push({ ...owned, id, size: data.length, data });
-    return { ...attachment, size: data.length, blobId: id };
+    const blob = draftBlob(app, organizationId, data);
+    blobs.push(blob);
+    return { ...attachment, size: data.length, blobId: blob.id };
   });
   const content: ContentRow = {
     ...owned,

@@ -4,6 +4,7 @@
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
 import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
 import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { createRouter } from '../../mail/smtp/route.ts';
@@ -15,7 +16,6 @@ import {
   lockDeliveries,
   setAttempts,
 } from '../deliveries/queries.ts';
-import { findBlob } from '../messages/content-queries.ts';
 import { requireContent } from '../messages/content-removal.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { readContent } from '../messages/merge.ts';
@@ -198,7 +198,7 @@ async function attachmentsOf(app: App, stored: string | null) {
   const files = fromJson<StoredAttachment[]>(stored) ?? [];
   return Promise.all(
     files.map(async ({ filename, contentType, contentId, blobId }) => {
-      const bytes = await findBlob(app.store.db, blobId);
+      const bytes = await readBlob(app, blobId);
       if (!bytes) throw new Error(`blob ${blobId} of an attachment is missing`);
       const content = bytes.toString('base64');
       return { filename, contentType, contentId: contentId ?? undefined, content };
@@ -213,7 +213,7 @@ async function rawAgain(
   { row, recipients }: Again,
   blobId: string,
 ): Promise<Written> {
-  const stored = await findBlob(app.store.db, blobId);
+  const stored = await readBlob(app, blobId);
   if (!stored) throw new Error(`blob ${blobId} of a message is missing`);
   const isDropped = (name: string) => name === 'message-id' || name === 'date';
   const { payload, raw } = readRawSend({

@@ -15,6 +15,7 @@ import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { fingerprint } from './fingerprint.ts';
 import { prepareSend } from './prepare.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
+import { stageContent } from './store-content.ts';
 
 const mostPerTransaction = 128;
 const keysKeptMs = 48 * 3_600_000;
@@ -47,6 +48,7 @@ export async function sendMessage(
 
 /** Accepts one request. Resolves after the durable commit. @throws the error that refuses the request. */
 export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
+  await stageContent(app, request.caller.organizationId, request.content);
   const result = await gathered(app)(request);
   if ('error' in result) throw result.error;
   const via = request.content.raw?.via ?? 'api';

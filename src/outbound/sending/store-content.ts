@@ -1,13 +1,29 @@
 // Stores the contents of messages: HTML, text and files once for all messages that share them, with the places
 // and targets of their links.
 import type { App } from '../../core/app.ts';
+import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
+import { insertContents, shareContent } from '../messages/content-queries.ts';
 import type { SharedMerge } from '../messages/merge.ts';
 import { insertMergedContents } from '../messages/merge-queries.ts';
 import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftContent } from './draft.ts';
+
+/**
+ * Stores large files of a content outside the database, if the configuration says so: before the transaction that
+ * stores the content. Returns undefined if there is nothing to do.
+ * @throws CapacityError if their place does not take them
+ */
+export function stageContent(
+  app: App,
+  organizationId: string,
+  { attachments, raw }: SendContent,
+): Promise<void> | undefined {
+  if (attachments.length === 0 && raw === null) return undefined;
+  const files = attachments.map(({ data }) => data);
+  return stageContents(app, organizationId, raw === null ? files : [...files, raw.mail.body]);
+}
 
 /** The content that the messages of a campaign run share. */
 export interface RunContent {

@@ -2,10 +2,11 @@
 // recipient), its HTML or its text.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { readBlob } from '../../core/blobs/blobs.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
-import { findBlob, findContents } from '../messages/content-queries.ts';
+import { findContents } from '../messages/content-queries.ts';
 import { requireContent } from '../messages/content-removal.ts';
 import { deliveryTo } from '../messages/delivery-to.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
@@ -83,10 +84,10 @@ export async function readAttachment(
   return bytes;
 }
 
-async function sentFile({ store }: App, row: MessageRow, index: number) {
-  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+async function sentFile(app: App, row: MessageRow, index: number) {
+  const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
   const file = fromJson<StoredAttachment[]>(content?.attachments ?? null)?.[index];
-  return file && findBlob(store.db, file.blobId);
+  return file && readBlob(app, file.blobId);
 }
 
 async function receivedFile(app: App, row: MessageRow, index: number) {
@@ -103,8 +104,8 @@ async function rawMime(app: App, row: MessageRow, deliveryId: string | null): Pr
   return { body: await receivedMail(app, row) };
 }
 
-async function receivedMail({ store }: App, row: MessageRow): Promise<Buffer> {
-  const raw = row.raw_blob_id ? await findBlob(store.db, row.raw_blob_id) : undefined;
+async function receivedMail(app: App, row: MessageRow): Promise<Buffer> {
+  const raw = row.raw_blob_id ? await readBlob(app, row.raw_blob_id) : undefined;
   if (!raw) throw new ResourceNotFoundError('message', row.id);
   return raw;
 }

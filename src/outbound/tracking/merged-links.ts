@@ -81,7 +81,15 @@ export async function mergedUrlOf(
 
 async function readUrls(app: App, messageId: string): Promise<readonly string[]> {
   const row = await findMessageRow(app.store.db, messageId);
-  if (!row || !(await isMerged(app, row))) return [];
+  return row ? urlsOfMerged(app, row) : [];
+}
+
+/**
+ * Returns the targets of links of a message with filled content; an empty list for any other message.
+ * @throws as `readContent`
+ */
+export async function urlsOfMerged(app: App, row: MessageRow): Promise<readonly string[]> {
+  if (!(await isMerged(app, row))) return [];
   const html = (await readContent(app, row))?.html ?? null;
   return html === null ? [] : (await linksOfCopy(app, html)).urls;
 }

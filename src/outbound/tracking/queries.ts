@@ -1,4 +1,5 @@
 // All SQL on `content_links`, `content_cuts` and `engagements`. Rows only, no decisions.
+import { sql } from 'kysely';
 import { type Db, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -48,6 +49,27 @@ export const findContentCuts = own.all((db, contentIds: readonly string[]) =>
     .selectFrom('content_cuts')
     .selectAll()
     .where('content_id', ...isOneOf(db, contentIds)),
+);
+
+/** Tells whether a content has stored links. */
+export const hasLinks = own.first(
+  (db, contentId: string) =>
+    db.selectFrom('content_links').select('link').where('content_id', '=', contentId).limit(1),
+  (row) => row !== undefined,
+);
+
+/** Copies the links of a content to another one, unless it has them. */
+export const copyLinks = own.run((db, from: string, to: string) =>
+  db
+    .insertInto('content_links')
+    .columns(['content_id', 'link', 'url'])
+    .expression((rows) =>
+      rows
+        .selectFrom('content_links')
+        .select([sql<string>`${to}`.as('content_id'), 'link', 'url'])
+        .where('content_id', '=', from),
+    )
+    .onConflict((conflict) => conflict.columns(['content_id', 'link']).doNothing()),
 );
 
 /** Finds the target of a link. */

@@ -1,7 +1,8 @@
 // Tokens of opens and clicks: `<delivery>_<link>-<tag>`. The pixel is link 0, the links of the content count
 // from 1. Each tag signs one link of one delivery, so known tokens reveal no other.
 import type { App } from '../../core/app.ts';
-import { shortTagCharacters, tagsPerDigest } from '../../platform/runtime/secrets.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
+import { exactly, shortTagCharacters, tagsPerDigest } from '../../platform/runtime/secrets.ts';
 
 const purpose = 'tracking';
 const idPrefix = 'dlv_';
@@ -25,12 +26,13 @@ function payloadOf(id: string, link: number): string {
  */
 export function tokensOf(app: App, deliveryId: string): (link: number) => string {
   const id = deliveryId.slice(idPrefix.length);
+  const madeAt = timeOfId(deliveryId);
   let signed = '';
   let tags: readonly string[] = [];
   return (link) => {
     const payload = payloadOf(id, link);
     if (payload !== signed) {
-      tags = app.secrets.sixTags(purpose, payload);
+      tags = app.secrets.sixTags(purpose, payload, madeAt);
       signed = payload;
     }
     return `${id}_${link}-${tags[link % tagsPerDigest]}`;
@@ -43,6 +45,8 @@ export function readToken(app: App, token: string): TrackedLink | null {
   if (tag.length !== shortTagCharacters) return null;
   const link = Number(digits);
   const payload = payloadOf(id.toLowerCase(), link);
-  if (!app.secrets.isTag(purpose, payload, link % tagsPerDigest, tag)) return null;
-  return { deliveryId: idPrefix + id.toLowerCase(), link };
+  const deliveryId = idPrefix + id.toLowerCase();
+  const time = exactly(timeOfId(deliveryId));
+  const isOurs = app.secrets.isTag(purpose, payload, { place: link % tagsPerDigest, tag, time });
+  return isOurs ? { deliveryId, link } : null;
 }

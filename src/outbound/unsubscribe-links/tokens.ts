@@ -2,6 +2,8 @@
 // that it works after its message was deleted. A mail address has only 64 octets before its `@`
 // (RFC 5321 4.5.3.1.1), so it names the delivery instead.
 import type { App } from '../../core/app.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
+import { exactly } from '../../platform/runtime/secrets.ts';
 
 const purpose = 'unsubscribe';
 const prefix = 'unsub+';
@@ -19,12 +21,14 @@ export interface Leaver {
 
 export function linkToken(app: App, leaver: Leaver & { messageId: string }): string {
   const { organizationId, groupId, messageId, address } = leaver;
-  return app.secrets.seal(purpose, [organizationId, groupId, messageId, address].join(' '));
+  const payload = [organizationId, groupId, messageId, address].join(' ');
+  return app.secrets.seal(purpose, payload, timeOfId(messageId));
 }
 
 /** Reads the token of a link. Returns null for one that is foreign or was cut. */
 export function readLinkToken(app: App, token: string): Leaver | null {
-  const parts = app.secrets.unseal(purpose, token)?.split(' ') ?? [];
+  const timeOf = (payload: string) => exactly(timeOfId(payload.split(' ')[2] ?? ''));
+  const parts = app.secrets.unseal(purpose, token, timeOf)?.split(' ') ?? [];
   const [organizationId, groupId, messageId, ...address] = parts;
   if (!organizationId || !groupId || !messageId || address.length === 0) return null;
   return { organizationId, groupId, messageId, address: address.join(' ') };
@@ -32,13 +36,14 @@ export function readLinkToken(app: App, token: string): Leaver | null {
 
 /** Returns the part of the address before its `@`. */
 export function mailToken(app: App, deliveryId: string): string {
-  return prefix + app.secrets.token(purpose, deliveryId);
+  return prefix + app.secrets.token(purpose, deliveryId, timeOfId(deliveryId));
 }
 
 /** Returns the delivery that a local part names, or null for any other. */
 export function readMailToken(app: App, localPart: string): string | null {
   const folded = localPart.toLowerCase();
   if (!folded.startsWith(prefix)) return null;
-  const payload = app.secrets.verifyToken(purpose, folded.slice(prefix.length));
+  const timeOf = (payload: string) => exactly(timeOfId(payload));
+  const payload = app.secrets.verifyToken(purpose, folded.slice(prefix.length), { timeOf });
   return payload !== null && deliveryForm.test(payload) ? payload : null;
 }

@@ -55,6 +55,11 @@ function byReason(word: string, fallback?: BlockReason): Verdict {
   return { reject: word === '' ? 'has no reason' : `has an unknown reason: ${word.slice(0, 60)}` };
 }
 
+/** Returns the word of a reason for a type of listmonk's bounces. */
+function typeOfBounce(type: string): string {
+  return type === 'hard' ? 'bounce' : type;
+}
+
 const always =
   (reason: BlockReason): ImportFormat['judge'] =>
   () => ({ reason });
@@ -212,6 +217,17 @@ export const importFormats: readonly ImportFormat[] = [
     // Postal suppresses a recipient after hard or repeated failures.
     judge: (field) =>
       field('type') === 'recipient' ? { reason: 'bounce' } : { skip: 'is no recipient' },
+  },
+  {
+    name: 'listmonk-bounces',
+    title: 'listmonk bounces',
+    columns: ['email', 'type', 'source', 'subscriber_uuid'],
+    judge: (field) => {
+      const type = field('type');
+      return type === 'soft'
+        ? { skip: 'is not caused by the address' }
+        : byReason(typeOfBounce(type));
+    },
   },
   {
     name: 'mailgun-complaints',

@@ -70,6 +70,8 @@ export interface FormatColumns {
   ignored?: RegExp;
   /** Columns of consent that other files may have for something else. */
   consents?: Readonly<Record<string, Consent>>;
+  /** Columns of fields that other files may have for something else. */
+  fields?: Readonly<Record<string, ColumnUse>>;
 }
 
 export interface ColumnUses {
@@ -88,7 +90,7 @@ const mostRemembered = 1_000;
 /** @throws ValidationError for a use that does not exist, or a column that the file lacks */
 export function columnUses(
   map: ColumnMap,
-  { ignored, consents: own }: FormatColumns,
+  { ignored, consents: own, fields: ownFields }: FormatColumns,
   header: readonly string[] | null,
 ): ColumnUses {
   const named = new Map<string, ColumnUse>();
@@ -112,7 +114,7 @@ export function columnUses(
     if (mapped !== undefined) return mapped;
     const key = columnKey(name);
     if (key === '' || ignored?.test(key)) return 'ignore';
-    return fieldOf(key) ?? own?.[key] ?? ofConsent(name);
+    return ownFields?.[key] ?? fieldOf(key) ?? own?.[key] ?? ofConsent(name);
   };
   const remembered = new Map<string, ColumnUse | null>();
   const of = (name: string, inner?: string) => {

@@ -32,6 +32,8 @@ interface ImportFormat extends FormatColumns {
   name: string;
   /** Columns that identify the format. All must be present. */
   columns: readonly string[];
+  /** Field with the lists of a person, each with its standing in that list. */
+  lists?: string;
 }
 
 /** Known formats. The first match wins. */
@@ -69,6 +71,20 @@ const importFormats: readonly ImportFormat[] = [
     name: 'listmonk',
     columns: ['uuid', 'email', 'attributes', 'status'],
     ignored: /^(uuid|createdat|updatedat)$/,
+    fields: { attributes: 'customFields' },
+  },
+  {
+    // The answer of its API, a subscriber in each line.
+    name: 'listmonk',
+    columns: ['uuid', 'email', 'attribs', 'lists', 'status'],
+    ignored: /^(id|uuid|createdat|updatedat)$/,
+    fields: { attribs: 'customFields', lists: 'tags' },
+    lists: 'lists',
+  },
+  {
+    name: 'mailgun',
+    columns: ['address', 'subscribed', 'vars'],
+    fields: { address: 'email', vars: 'customFields' },
   },
   { name: 'resend', columns: ['email', 'unsubscribed'], ignored: /^(id|createdat)$/ },
   { name: 'plain', columns: [] },
@@ -117,6 +133,12 @@ function objectIn(field: string, text: string): Record<string, unknown> {
   const flat = (one: unknown) =>
     typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, flat(one)]));
+}
+
+/** Returns the values as custom fields have them: as texts, without null. */
+function textsIn(object: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(object).filter(([, value]) => value !== null);
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 /** Drops values without content: null, empty texts, and objects that are empty after that. */
@@ -171,7 +193,7 @@ class Cells {
 
   #addObject(name: string, use: ObjectField, text: string): void {
     const object = objectIn(use, text);
-    this.objects[use] = object;
+    this.objects[use] = this.#isOwn || use === 'metadata' ? object : textsIn(object);
     if (this.#isOwn) return;
     for (const [inner, value] of Object.entries(object)) {
       const found = this.#known.of(name, inner);
@@ -233,6 +255,7 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
 
 /** Parts of a header that both kinds of files need to read a row. */
 interface Plan {
+  format: ImportFormat;
   header: readonly string[];
   uses: readonly ColumnUse[];
   known: ColumnUses;
@@ -255,13 +278,34 @@ function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
   };
 }
 
+/** A list of a person in the answer of listmonk's API. */
+interface Subscription {
+  name?: unknown;
+  subscription_status?: unknown;
+}
+
+/** Adds the lists of a person as tags, without those that were left; who left all of them has unsubscribed. */
+function addLists(row: Cells, field: string, value: unknown): void {
+  const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
+  const stays = lists.filter(
+    (one) => columnKey(String(one?.subscription_status)) !== 'unsubscribed',
+  );
+  const names = stays.map((one) => `"${String(one?.name ?? '').replaceAll(',', ' ')}"`);
+  row.add(field, 'tags', names.join());
+  if (lists.length > 0 && stays.length === 0) row.add(field, 'status', 'unsubscribed');
+}
+
 /** Reads objects by the names of their fields, which can differ from line to line. */
-function objectReader({ header, uses, known, isOwn }: Plan): ReadRow {
+function objectReader({ format, header, uses, known, isOwn }: Plan): ReadRow {
   const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
   return ({ object = {}, field }) => {
     if (Array.isArray(object.identities)) return ownContact(object);
     const row = new Cells(known, isOwn);
     for (const [name, value] of Object.entries(object)) {
+      if (name === format.lists) {
+        addLists(row, name, value);
+        continue;
+      }
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
       const found = ofHeader.get(name) ?? known.of(name);
       if (found === null) throw unknownConsent([name]);
@@ -311,7 +355,8 @@ export interface FileFormat {
 export function formatOf(header: readonly string[] | null, map: ColumnMap): FileFormat {
   if (header === null) {
     const known = columnUses(map, {}, ['email']);
-    const plan: Plan = { header: ['email'], uses: ['email'], known, isOwn: false };
+    const format: ImportFormat = { name: 'plain', columns: [] };
+    const plan: Plan = { format, header: ['email'], uses: ['email'], known, isOwn: false };
     return { name: 'plain', read: csvReader(plan), map: {} };
   }
   if (header.length > mostColumns) {
@@ -331,7 +376,7 @@ export function formatOf(header: readonly string[] | null, map: ColumnMap): File
   refuseDuplicates(header.filter((name) => known.of(name) !== 'ignore'));
   refuseSuppressions(keys, map);
   const uses = usesOf(header, known);
-  const plan: Plan = { header, uses, known, isOwn: format.name === 'svc' };
+  const plan: Plan = { format, header, uses, known, isOwn: format.name === 'svc' };
   const ofCells = csvReader(plan);
   const ofObject = objectReader(plan);
   return {

@@ -1,6 +1,9 @@
-// The installation's secret: one key file under dataDir. Keys derived from it encrypt values (DKIM
-// keys, webhook secrets) and sign tokens (return paths, links). Callers choose which values to
-// encrypt. Without the file, encrypted values are lost for ever.
+// The installation's root keys (key-ring.ts). Keys derived from them encrypt values (DKIM keys, webhook
+// secrets) and sign tokens (return paths, links). Without the root keys, encrypted values are lost for ever.
+//
+// The store says when each root key was in force (src/core/secrets). A token is made by the key in force at
+// its time (of its message, of its mail), and verified by that key alone. So a replaced key proves old links
+// for ever and can forge none of a later time, and a mail composed again has the same bytes.
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,26 +13,22 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { ConfigError, codeOf, InternalError, NoStoreError } from '../errors.ts';
+import { InternalError } from '../errors.ts';
+import { type KeySource, keyBytes, openKeySource, type SecretSettings } from './key-ring.ts';
 import type { Random } from './random.ts';
 
-const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
+/** Texts of a store that has had one key only: earlier versions read them too. */
 const textVersion = 'v1.';
+/** Texts that name their key: `v2.<id>.`. */
+const namingVersion = 'v2.';
+const idBytes = 10;
+/**
+ * Tolerance around the time of a token: a daemon with a wrong clock, or one that was stopped, may use a key for
+ * some time after it was replaced.
+ */
+const slackMs = 10 * 60_000;
 
 const macBytes = 16;
 /** Offset of each twin in the digest. The halves are independent: one reveals nothing about the other. */
@@ -48,91 +47,6 @@ const longestToken = 1024;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export type Twin = keyof typeof halves;
-
-function reasonOf(error: unknown): string {
-  return codeOf(error) || String(error);
-}
-
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Returns the key in the file, or undefined if the file does not exist. */
-function findKey(path: string): Buffer | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, 'r');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw new ConfigError(`${path} cannot be read (${reasonOf(error)})`, { cause: error });
-  }
-  try {
-    const { mode, size } = fstatSync(descriptor);
-    if ((mode & 0o077) !== 0) {
-      const octal = (mode & 0o777).toString(8);
-      throw new ConfigError(`other users can read ${path} (mode ${octal}): run chmod 600 ${path}`);
-    }
-    if (size !== keyBytes) {
-      throw new ConfigError(
-        `${path} is damaged (${size} bytes, expected ${keyBytes}): restore it from a backup`,
-      );
-    }
-    return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/**
- * Writes the key to a temporary file and links that to its place. So the file appears complete or
- * not at all, and only one of two processes that start together creates it.
- */
-function createKey(dataDir: string, path: string, key: Uint8Array, random: Random): void {
-  const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
-  const descriptor = openSync(aside, 'wx', 0o600);
-  try {
-    writeSync(descriptor, key);
-    fsyncSync(descriptor);
-    linkSync(aside, path);
-    syncDirectory(dataDir);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    closeSync(descriptor);
-    rmSync(aside, { force: true });
-  }
-}
-
-/** Returns the path of an installation's secret. */
-export function secretFile(dataDir: string): string {
-  return join(dataDir, 'secret.key');
-}
-
-function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buffer {
-  const path = secretFile(dataDir);
-  const there = findKey(path);
-  if (there) return there;
-  if (mustExist) {
-    const text =
-      `There is a store, but its secret is missing: ${path} does not exist. Copy it there from ` +
-      'the machine that made the store';
-    throw new NoStoreError(text, 'secret');
-  }
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    createKey(dataDir, path, random.bytes(keyBytes), random);
-  } catch (error) {
-    throw new ConfigError(`${path} cannot be created (${reasonOf(error)})`, { cause: error });
-  }
-  const made = findKey(path);
-  if (!made) throw new ConfigError(`${path} vanished while it was created`);
-  return made;
-}
 
 function encodeBase32(bytes: Uint8Array): string {
   let text = '';
@@ -183,18 +97,40 @@ function readPayload(text: string): string | undefined {
   return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
 }
 
-export class Secrets {
-  readonly #master: Buffer;
-  readonly #random: Random;
+/** Time for which a root key is in force, ms since 1970; the last one has no end. */
+export interface KeyTerm {
+  id: string;
+  from: number;
+  until: number | null;
+}
+
+/** Time of a token, or a time within which it was made. */
+export interface TokenTime {
+  from: number;
+  until: number;
+}
+
+/** Returns the time of a token from its payload. */
+export type TimeOfPayload = (payload: string) => TokenTime;
+
+/** Returns a `TokenTime` without duration. */
+export function exactly(at: number): TokenTime {
+  return { from: at, until: at };
+}
+
+class RootKey {
+  readonly id: string;
+  readonly #master: Uint8Array;
   readonly #derived = new Map<string, KeyObject>();
 
-  constructor(master: Buffer, random: Random) {
+  constructor(master: Uint8Array) {
     this.#master = master;
-    this.#random = random;
+    const digest = Buffer.from(hkdfSync('sha256', master, '', 'svc v1 id', idBytes));
+    this.id = encodeBase32(digest);
   }
 
   /** Derives one key per purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program. */
-  #keyFor(purpose: string): KeyObject {
+  keyFor(purpose: string): KeyObject {
     let key = this.#derived.get(purpose);
     if (!key) {
       // Stores a key object. From bytes, Node would build one at each use, at four times the cost
@@ -206,99 +142,242 @@ export class Secrets {
     }
     return key;
   }
+}
+
+function decryptWith(key: RootKey, sealed: Buffer, context: string): Buffer | null {
+  if (sealed.length < ivBytes + tagBytes) return null;
+  const tag = sealed.subarray(sealed.length - tagBytes);
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    key.keyFor('encrypt'),
+    sealed.subarray(0, ivBytes),
+    { authTagLength: tagBytes },
+  );
+  decipher.setAAD(Buffer.from(context, 'utf8'));
+  decipher.setAuthTag(tag);
+  const body = sealed.subarray(ivBytes, sealed.length - tagBytes);
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+function unsealWith(key: RootKey, purpose: string, sealed: Buffer): string | null {
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    key.keyFor(`seal ${purpose}`),
+    sealed.subarray(0, ivBytes),
+    { authTagLength: tagBytes },
+  );
+  decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
+  try {
+    const body = decipher.update(sealed.subarray(ivBytes, sealed.length - tagBytes));
+    return Buffer.concat([body, decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function digestOf(key: RootKey, purpose: string, payload: string): Buffer {
+  return createHmac('sha256', key.keyFor(`token ${purpose}`))
+    .update(payload, 'utf8')
+    .digest();
+}
+
+function tagsOf(key: RootKey, purpose: string, payload: string): string[] {
+  const digest = createHmac('sha512', key.keyFor(`tags ${purpose}`))
+    .update(payload, 'utf8')
+    .digest();
+  const text = encodeBase32(digest.subarray(0, tagsPerDigest * shortTagBytes));
+  return Array.from({ length: tagsPerDigest }, (_, at) =>
+    text.slice(at * shortTagCharacters, (at + 1) * shortTagCharacters),
+  );
+}
+
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given, 'utf8'), Buffer.from(right, 'utf8')];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+export class Secrets {
+  readonly source: KeySource;
+  readonly #random: Random;
+  #ring: readonly RootKey[] = [];
+  #terms: readonly KeyTerm[] = [];
+
+  /** @throws ConfigError; NoStoreError if the source has no key */
+  constructor(source: KeySource, random: Random) {
+    this.source = source;
+    this.#random = random;
+    this.reload();
+  }
+
+  /** Ids of the root keys of this process, the oldest first. An id does not reveal its key. */
+  get keyIds(): string[] {
+    return this.#ring.map(({ id }) => id);
+  }
+
+  /** Reads the root keys again, as another process may have added one. @throws ConfigError */
+  reload(): void {
+    const known = new Map(this.#ring.map((key) => [key.id, key]));
+    this.#ring = this.source.read().map((master) => {
+      const key = new RootKey(master);
+      return known.get(key.id) ?? key;
+    });
+  }
+
+  /** Learns from the store when each key is in force, the earliest first. */
+  learn(terms: readonly KeyTerm[]): void {
+    this.#terms = terms;
+  }
+
+  #find(id: string): RootKey | undefined {
+    return this.#ring.find((key) => key.id === id);
+  }
+
+  #newest(): RootKey {
+    const key = this.#find(this.keyInForce);
+    if (key) return key;
+    const text = `${this.source.name} lacks the root key ${this.keyInForce}: add it there`;
+    throw new InternalError(text, 'store');
+  }
+
+  /** Id of the root key that encrypts, as far as this process knows. */
+  get keyInForce(): string {
+    return this.#terms.at(-1)?.id ?? this.#ring.at(-1)?.id ?? '';
+  }
+
+  /** Tells whether a text of `encrypt` has the root key in force. */
+  isInForce(text: string): boolean {
+    return this.#terms.length < 2 || text.startsWith(this.prefixOf(this.keyInForce));
+  }
+
+  /** Returns the key that signs at this time. A mail whose key was removed is composed with the newest one. */
+  #signerAt(at: number): RootKey {
+    const term = this.#terms.find(({ until }) => until === null || at < until);
+    return (term && this.#find(term.id)) ?? this.#newest();
+  }
+
+  /** Returns the keys that may have signed within this time. */
+  #signersIn(time: TokenTime | undefined): RootKey[] {
+    if (!time || this.#terms.length < 2) return [...this.#ring];
+    return this.#terms.flatMap(({ id, from, until }) => {
+      const isWithin =
+        time.until >= from - slackMs && (until === null || time.from <= until + slackMs);
+      return (isWithin && this.#find(id)) || [];
+    });
+  }
+
+  /** Returns the beginning of the texts that `encrypt` makes with this key. */
+  prefixOf(keyId: string): string {
+    return `${namingVersion}${keyId}.`;
+  }
+
+  /** Tells whether this process has the key, if need be after it read its source again. */
+  hasKey(id: string): boolean {
+    if (!this.#find(id)) this.reload();
+    return this.#find(id) !== undefined;
+  }
 
   /**
    * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`): decryption needs
-   * the same context, so a text cannot be moved to another row.
+   * the same context, so a text cannot be moved to another row. Only `sealer` (src/core/secrets) knows
+   * whether the key is still in force when the text is stored.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
+    const key = this.#newest();
     const iv = this.#random.bytes(ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#keyFor('encrypt'), iv);
+    const cipher = createCipheriv('aes-256-gcm', key.keyFor('encrypt'), iv);
     cipher.setAAD(Buffer.from(context, 'utf8'));
     const body = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final()]);
-    return textVersion + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
+    const version = this.#terms.length < 2 ? textVersion : this.prefixOf(key.id);
+    return version + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
   /**
    * Decrypts a text of `encrypt`.
-   * @throws InternalError if the text was changed, or belongs to another context or key file
+   * @throws InternalError if the text was changed, or belongs to another context or root key
    */
   decrypt(text: string, context: string): Buffer {
-    const sealed = Buffer.from(text.slice(textVersion.length), 'base64url');
-    try {
-      if (!text.startsWith(textVersion)) throw new RangeError('unknown version');
-      const iv = sealed.subarray(0, ivBytes);
-      const tag = sealed.subarray(Math.max(ivBytes, sealed.length - tagBytes));
-      const decipher = createDecipheriv('aes-256-gcm', this.#keyFor('encrypt'), iv, {
-        authTagLength: tagBytes,
-      });
-      decipher.setAAD(Buffer.from(context, 'utf8'));
-      decipher.setAuthTag(tag);
-      const body = sealed.subarray(ivBytes, sealed.length - tagBytes);
-      return Buffer.concat([decipher.update(body), decipher.final()]);
-    } catch (error) {
-      const kind = context.split(':', 1)[0];
+    const kind = context.split(':', 1)[0];
+    const [version, id = ''] = text.split('.');
+    if (`${version}.` === namingVersion && !this.hasKey(id)) {
       const text =
-        `a stored secret (${kind}) cannot be decrypted: check that secret.key belongs to ` +
-        'this store';
-      throw new InternalError(text, 'store', { cause: error });
+        `a stored secret (${kind}) is encrypted with the root key ${id}, which this process does not ` +
+        `have: add that key to ${this.source.name}`;
+      throw new InternalError(text, 'store');
     }
+    const found = this.#open(text, context);
+    if (found) return found.plain;
+    throw new InternalError(
+      `a stored secret (${kind}) cannot be decrypted: check that ${this.source.name} belongs to this store`,
+      'store',
+    );
+  }
+
+  /** Returns the id of the key that decrypts a text of `encrypt`; null if none of this process does. */
+  keyOf(text: string, context: string): string | null {
+    return this.#open(text, context)?.key.id ?? null;
+  }
+
+  #open(text: string, context: string): { key: RootKey; plain: Buffer } | null {
+    const [version, first = '', second] = text.split('.');
+    const isNaming = `${version}.` === namingVersion;
+    if (!isNaming && `${version}.` !== textVersion) return null;
+    const sealed = Buffer.from((isNaming ? second : first) ?? '', 'base64url');
+    for (const key of this.#ring) {
+      const plain = isNaming && key.id !== first ? null : decryptWith(key, sealed, context);
+      if (plain) return { key, plain };
+    }
+    return null;
   }
 
   /**
    * Encrypts a text so that only this installation can read or make it: AES-256-GCM with a MAC of
    * the payload as nonce. Equal payloads give equal texts (as with RFC 5297), so each attempt of a
-   * mail has the same bytes.
+   * mail has the same bytes. `at` is the time of the payload.
    */
-  seal(purpose: string, payload: string): string {
-    const iv = createHmac('sha256', this.#keyFor(`nonce ${purpose}`))
+  seal(purpose: string, payload: string, at = Infinity): string {
+    const key = this.#signerAt(at);
+    const iv = createHmac('sha256', key.keyFor(`nonce ${purpose}`))
       .update(payload, 'utf8')
       .digest()
       .subarray(0, ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#keyFor(`seal ${purpose}`), iv);
+    const cipher = createCipheriv('aes-256-gcm', key.keyFor(`seal ${purpose}`), iv);
     const body = Buffer.concat([cipher.update(payload, 'utf8'), cipher.final()]);
     return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** Decrypts a text of `seal`; returns null for any other. */
-  unseal(purpose: string, text: string): string | null {
+  /** Decrypts a text of `seal`; returns null for any other, and if its key was not in force at its time. */
+  unseal(purpose: string, text: string, timeOf?: TimeOfPayload): string | null {
     if (text.length > longestToken || !/^[\w-]+$/.test(text)) return null;
     const sealed = Buffer.from(text, 'base64url');
     if (sealed.length <= ivBytes + tagBytes || sealed.toString('base64url') !== text) return null;
-    const decipher = createDecipheriv(
-      'aes-256-gcm',
-      this.#keyFor(`seal ${purpose}`),
-      sealed.subarray(0, ivBytes),
-      { authTagLength: tagBytes },
-    );
-    decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
-    try {
-      const body = decipher.update(sealed.subarray(ivBytes, sealed.length - tagBytes));
-      return Buffer.concat([body, decipher.final()]).toString('utf8');
-    } catch {
-      return null;
+    for (const key of this.#ring) {
+      const payload = unsealWith(key, purpose, sealed);
+      if (payload === null) continue;
+      return this.#signersIn(timeOf?.(payload)).includes(key) ? payload : null;
     }
-  }
-
-  #digest(purpose: string, payload: string): Buffer {
-    const key = this.#keyFor(`token ${purpose}`);
-    return createHmac('sha256', key).update(payload, 'utf8').digest();
+    return null;
   }
 
   /**
    * Returns `payload` (1 to 512 bytes) with a signature that only this installation can make: HMAC-SHA256 cut
    * to 128 bits (RFC 2104, 5). The token has lower-case letters, digits, `_` and `-` only. It is 27
    * characters longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
+   * `at` is the time of the payload.
    */
-  token(purpose: string, payload: string): string {
-    return `${writePayload(payload)}-${macOf(this.#digest(purpose, payload), 'first')}`;
+  token(purpose: string, payload: string, at = Infinity): string {
+    const digest = digestOf(this.#signerAt(at), purpose, payload);
+    return `${writePayload(payload)}-${macOf(digest, 'first')}`;
   }
 
   /**
    * Returns two tokens of one payload for the cost of one: knowing either does not help to make the other.
    */
-  twinTokens(purpose: string, payload: string): Record<Twin, string> {
-    const digest = this.#digest(purpose, payload);
+  twinTokens(purpose: string, payload: string, at = Infinity): Record<Twin, string> {
+    const digest = digestOf(this.#signerAt(at), purpose, payload);
     const start = `${writePayload(payload)}-`;
     return { first: start + macOf(digest, 'first'), second: start + macOf(digest, 'second') };
   }
@@ -308,68 +387,61 @@ export class Secrets {
    * RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs, which a mail with many
    * links would otherwise pay for each link.
    */
-  sixTags(purpose: string, payload: string): string[] {
-    const key = this.#keyFor(`tags ${purpose}`);
-    const digest = createHmac('sha512', key).update(payload, 'utf8').digest();
-    const text = encodeBase32(digest.subarray(0, tagsPerDigest * shortTagBytes));
-    return Array.from({ length: tagsPerDigest }, (_, at) =>
-      text.slice(at * shortTagCharacters, (at + 1) * shortTagCharacters),
-    );
+  sixTags(purpose: string, payload: string, at = Infinity): string[] {
+    return tagsOf(this.#signerAt(at), purpose, payload);
   }
 
   /** Returns true if a tag, in upper or lower case, is the one at this place (0 to 5). */
-  isTag(purpose: string, payload: string, place: number, tag: string): boolean {
-    const given = Buffer.from(tag.toLowerCase(), 'utf8');
-    const right = Buffer.from(this.sixTags(purpose, payload)[place] ?? '', 'utf8');
-    return given.length === right.length && timingSafeEqual(given, right);
+  isTag(
+    purpose: string,
+    payload: string,
+    { place, tag, time }: { place: number; tag: string; time?: TokenTime },
+  ): boolean {
+    const given = tag.toLowerCase();
+    return this.#signersIn(time).some((key) =>
+      isSame(given, tagsOf(key, purpose, payload)[place] ?? ''),
+    );
   }
 
   /**
    * Returns the payload of a token of this purpose, in upper or lower case. Returns null for any
-   * other text, including the other twin.
+   * other text, including the other twin, and if its key was not in force at the time of the payload.
    */
-  verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
+  verifyToken(
+    purpose: string,
+    token: string,
+    { twin = 'first', timeOf }: { twin?: Twin; timeOf?: TimeOfPayload } = {},
+  ): string | null {
     if (token.length > longestToken) return null;
     const folded = token.toLowerCase();
     const at = folded.length - macCharacters - 1;
     if (at < 1 || folded[at] !== '-') return null;
     const payload = readPayload(folded.slice(0, at));
     if (payload === undefined) return null;
-    const given = Buffer.from(folded.slice(at + 1), 'utf8');
-    const right = Buffer.from(macOf(this.#digest(purpose, payload), twin), 'utf8');
-    return given.length === right.length && timingSafeEqual(given, right) ? payload : null;
+    const given = folded.slice(at + 1);
+    const isOurs = this.#signersIn(timeOf?.(payload)).some((key) =>
+      isSame(given, macOf(digestOf(key, purpose, payload), twin)),
+    );
+    return isOurs ? payload : null;
   }
 }
 
-/**
- * Returns the secret's bytes, for a backup; undefined if the file does not exist.
- * @throws ConfigError
- */
-export function readSecret(dataDir: string): Buffer | undefined {
-  return findKey(secretFile(dataDir));
+/** Place of the root keys, and whether they must exist. */
+interface OpenSecretsOptions {
+  settings?: SecretSettings | undefined;
+  mustExist?: boolean;
 }
 
 /**
- * Restores a secret from a backup. A different one in its place is kept as `keptAs`.
- * @returns true if the file was written, false if it already held this secret
- * @throws ConfigError if the present file is damaged or cannot be read
+ * Opens the root keys of the installation at `dataDir`. On the first start creates the directory (mode 0700)
+ * and `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
+ * @throws ConfigError if they are damaged, open to others, or cannot be read or made; NoStoreError if
+ * they must exist and do not
  */
-export function putSecret(dataDir: string, key: Buffer, keptAs: string, random: Random): boolean {
-  const path = secretFile(dataDir);
-  const there = findKey(path);
-  if (there?.equals(key)) return false;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (there) renameSync(path, keptAs);
-  createKey(dataDir, path, key, random);
-  return true;
-}
-
-/**
- * Opens the secret of the installation at `dataDir`. On the first start creates the directory (mode 0700) and
- * `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
- * @throws ConfigError if the file is damaged, open to others, or cannot be read or made; NoStoreError if it
- * must exist and does not
- */
-export function openSecrets(dataDir: string, random: Random, mustExist = false): Secrets {
-  return new Secrets(loadMasterKey(dataDir, random, mustExist), random);
+export function openSecrets(
+  dataDir: string,
+  random: Random,
+  { settings, mustExist = false }: OpenSecretsOptions = {},
+): Secrets {
+  return new Secrets(openKeySource(dataDir, settings, { random, mustExist }), random);
 }

@@ -4,20 +4,25 @@ import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
 import { migratedTables } from './migrate.ts';
 import { lockDaemon, openStore, storeLocation } from './open.ts';
+import type { DatabaseSettings } from './postgres/settings.ts';
 
 /**
  * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation stays.
  * @throws UnreachableError while a daemon runs on SQLite
  */
-export async function emptyStore(url: string, dataDir: string, clock: Clock): Promise<void> {
-  const location = storeLocation(url, dataDir);
+export async function emptyStore(
+  database: DatabaseSettings,
+  dataDir: string,
+  clock: Clock,
+): Promise<void> {
+  const location = storeLocation(database.url, dataDir);
   if (location.kind === 'sqlite') {
     const lock = lockDaemon(location);
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${location.file}${suffix}`, { force: true });
     lock.release();
     return;
   }
-  const store = await openStore(url, dataDir, clock, { mustExist: true });
+  const store = await openStore(database, dataDir, clock, { mustExist: true });
   try {
     const names = migratedTables().map((name) => sql.table(name));
     await store.write((trx) => sql`drop table if exists ${sql.join(names)} cascade`.execute(trx));

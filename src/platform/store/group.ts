@@ -24,6 +24,7 @@ export function groupWrites<Item, Result>(
   const waiting: Waiting<Item, Result>[] = [];
   /** Whether a transaction is queued. When it begins, it takes all waiting items. */
   let isOrdered = false;
+  let isUnderWay = false;
 
   const take = (): Waiting<Item, Result>[] => {
     const batch = waiting.splice(0, mostPerBatch);
@@ -53,8 +54,15 @@ export function groupWrites<Item, Result>(
     else for (const one of batch) await run(() => [one]);
   };
   const order = () => {
+    // On PostgreSQL one transaction at a time: several would be smaller, and wait for the counters that all of them
+    // change. SQLite has one writer, so that the next one may stand in its queue.
+    if (store.kind === 'postgres' && isUnderWay) return;
     isOrdered = true;
-    void run(take);
+    isUnderWay = true;
+    void run(take).then(() => {
+      isUnderWay = false;
+      if (waiting.length > 0 && !isOrdered) order();
+    });
   };
   return (item) =>
     new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 // Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator is
 // not used: it takes no lock on SQLite, and a command may start beside a daemon.
 import { sql } from 'kysely';
-import { UnreachableError } from '../errors.ts';
+import { CapacityError, codeOf, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Db, engineOf, type Store } from './db.ts';
+import { type Db, engineOf, type Store, type StoreKind } from './db.ts';
 import { type Migration, statementsOf } from './migration.ts';
 import { schema } from './migrations/0001-schema.ts';
 import { keyRotations } from './migrations/0002-key-rotations.ts';
@@ -18,6 +18,14 @@ import { sendingDomains } from './migrations/0010-sending-domains.ts';
 import { senderProofs } from './migrations/0011-sender-proofs.ts';
 import { serviceFindings } from './migrations/0012-service-findings.ts';
 import { console } from './migrations/0013-console.ts';
+import { receipts } from './migrations/0014-receipts.ts';
+import { scheduledJobs } from './migrations/0015-scheduled-jobs.ts';
+import { rootKeys } from './migrations/0018-root-keys.ts';
+import { compatibleVersions } from './migrations/0019-compatible-versions.ts';
+import { settingsOfDaemons } from './migrations/0020-settings-of-daemons.ts';
+import { blobObjects } from './migrations/0021-blob-objects.ts';
+import { counterShards } from './migrations/0022-counter-shards.ts';
+import { retentionOfOrganizations } from './migrations/0023-retention-of-organizations.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -34,6 +42,14 @@ export const migrations: readonly Migration[] = [
   senderProofs,
   serviceFindings,
   console,
+  receipts,
+  scheduledJobs,
+  rootKeys,
+  compatibleVersions,
+  settingsOfDaemons,
+  blobObjects,
+  counterShards,
+  retentionOfOrganizations,
 ];
 
 export interface MigrationStatus {
@@ -43,6 +59,7 @@ export interface MigrationStatus {
 
 /** Key of our lock among the server's advisory locks; an arbitrary constant. */
 const advisoryLock = 7_304_025;
+const lockPatienceMs = 60_000;
 
 async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   const exists =
@@ -82,15 +99,22 @@ export function migratedTables(): string[] {
   return [...new Set(['migrations', ...made.map(([, name = '']) => name)])];
 }
 
+/** Returns the statements that make the schema of this version, without the rows of `migrations`. */
+export function schemaStatements(engine: StoreKind): string[] {
+  return migrations.flatMap((migration) => statementsOf(migration, engine));
+}
+
 /**
- * Returns the reason why this version cannot use a store with these applied migrations; null if it
- * can. The text continues a sentence that begins with the store.
+ * Returns the reason why this version cannot use a store with these applied migrations; null if it can.
+ * `compatibleFrom` has the migrations of newer versions that some older ones bear. The text continues a sentence that begins with the store.
  */
 export function foreignSchema(
   applied: readonly string[],
   known: readonly Migration[] = migrations,
+  compatibleFrom: ReadonlyMap<string, string> = new Map(),
 ): string | null {
-  const unknown = applied.filter((name) => !known.some((m) => m.name === name));
+  const isKnown = (name: string | undefined) => known.some((m) => m.name === name);
+  const unknown = applied.filter((name) => !isKnown(name) && !isKnown(compatibleFrom.get(name)));
   if (unknown.length === 0) return null;
   return applied.includes(known[0]?.name ?? '')
     ? `is of a newer version of svc (migration ${unknown.join(', ')}): use that version`
@@ -102,25 +126,88 @@ export function foreignSchema(
  * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store is not
  * empty (the SQLite snapshot).
  * @returns the names that were applied now.
- * @throws UnreachableError if another version wrote the store.
+ * @throws UnreachableError if another version wrote the store, or another process migrates it for over `patienceMs`.
  */
 export async function migrate(
   store: Store,
   clock: Clock,
   beforeChange: () => Promise<void>,
   known: readonly Migration[] = migrations,
+  patienceMs = lockPatienceMs,
 ): Promise<string[]> {
   const applied = await appliedMigrations(store.db);
-  const foreign = foreignSchema([...applied.keys()], known);
+  const compatible = await compatibleMigrations(store.db, applied, known);
+  const foreign = foreignSchema([...applied.keys()], known, compatible);
   if (foreign) throw new UnreachableError(`The store ${foreign}`);
   if (known.every(({ name }) => applied.has(name))) return [];
   if (applied.size > 0) await beforeChange();
-  return store.write((trx) => runPending(trx, clock, known));
+  else await refuseUnfinishedCopy(store.db);
+  try {
+    return await store.write((trx) => runPending(trx, { clock, known, patienceMs }));
+  } catch (error) {
+    if (!(error instanceof CapacityError) || codeOf(error.cause) !== lockTaken) throw error;
+    throw new UnreachableError(
+      `Another process migrates the store (${await holderOfLock(store.db)}): start again when it has ended`,
+    );
+  }
 }
 
-async function runPending(trx: Db, clock: Clock, known: readonly Migration[]): Promise<string[]> {
-  if (engineOf(trx) === 'postgres')
-    await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
+/** Returns the migrations of newer versions that older ones bear; read only if there are such migrations. */
+async function compatibleMigrations(
+  db: Db,
+  applied: ReadonlyMap<string, number>,
+  known: readonly Migration[],
+): Promise<Map<string, string>> {
+  const hasNewer = [...applied.keys()].some((name) => !known.some((m) => m.name === name));
+  if (!hasNewer || !applied.has(compatibleVersions.name)) return new Map();
+  const { rows } = await sql<{ name: string; compatible_from: string }>`
+    select name, compatible_from from compatible_versions`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.compatible_from]));
+}
+
+/** @throws UnreachableError for a schema that a copy has not filled yet (copying/to-postgres.ts) */
+async function refuseUnfinishedCopy(db: Db): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  const { rows } = await sql<{ name: string | null }>`
+    select to_regclass('unfinished_copy')::text as name`.execute(db);
+  if (rows[0]?.name == null) return;
+  throw new UnreachableError(
+    'The database holds an unfinished copy of a store: run "svc restore" or "svc migrate copy" again',
+  );
+}
+
+/**
+ * Keeps other processes from migrating until the transaction ends. The lock belongs to its connection, so a process
+ * that died holds none.
+ */
+async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
+  await sql.raw(`set local lock_timeout = ${patienceMs}`).execute(trx);
+  await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
+  await sql`set local lock_timeout to default`.execute(trx);
+}
+
+/** SQLSTATE of a lock that another transaction held for too long. */
+const lockTaken = '55P03';
+
+/** Describes the process that migrates, as its connection tells. */
+async function holderOfLock(db: Db): Promise<string> {
+  const { rows } = await sql<{ name: string; pid: number; seconds: number }>`
+    select coalesce(nullif(application_name, ''), 'without a name') as name, l.pid,
+      coalesce(extract(epoch from clock_timestamp() - xact_start), 0)::int as seconds
+    from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and l.objid = ${advisoryLock}
+      and l.database = (select oid from pg_database where datname = current_database())
+    limit 1`.execute(db);
+  const [holder] = rows;
+  if (!holder) return 'which has just ended';
+  return `${holder.name}, for ${holder.seconds} s, connection ${holder.pid} of the server`;
+}
+
+async function runPending(
+  trx: Db,
+  { clock, known, patienceMs }: { clock: Clock; known: readonly Migration[]; patienceMs: number },
+): Promise<string[]> {
+  if (engineOf(trx) === 'postgres') await lockMigrations(trx, patienceMs);
   // Reads the list again under the lock: another process may have migrated.
   const done = await appliedMigrations(trx);
   const run: string[] = [];
@@ -132,5 +219,19 @@ async function runPending(trx: Db, clock: Clock, known: readonly Migration[]): P
     );
     run.push(migration.name);
   }
+  if (known.includes(compatibleVersions)) await noteCompatible(trx, run, known);
   return run;
+}
+
+/** Records the applied migrations that older versions bear. */
+async function noteCompatible(
+  trx: Db,
+  run: readonly string[],
+  known: readonly Migration[],
+): Promise<void> {
+  for (const { name, compatibleFrom } of known) {
+    if (compatibleFrom === undefined || !run.includes(name)) continue;
+    await sql`insert into compatible_versions (name, compatible_from)
+      values (${name}, ${compatibleFrom})`.execute(trx);
+  }
 }

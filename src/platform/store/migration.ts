@@ -26,6 +26,11 @@ const words: Readonly<Record<StoreKind, EngineWords>> = {
 export interface Migration {
   name: string;
   /**
+   * Older versions with this migration go on working beside the new one, which only adds tables and columns. Left
+   * out for a change that breaks them.
+   */
+  compatibleFrom?: string;
+  /**
    * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a statement.
    * The first sentence of the comment above a table is its description in docs/making/tables.md.
    */

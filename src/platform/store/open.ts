@@ -27,7 +27,8 @@ import {
   migrations,
 } from './migrate.ts';
 import type { Migration } from './migration.ts';
-import type { PostgresOptions } from './postgres.ts';
+import type { PostgresOptions } from './postgres/postgres.ts';
+import type { DatabaseSettings } from './postgres/settings.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** Place of the store: a file, or a server. */
@@ -71,8 +72,8 @@ export function isStoreFileThere(file: string): boolean {
  * Tells whether the store exists; creates nothing.
  * @throws UnreachableError if the store cannot be read
  */
-export async function isStoreThere(databaseUrl: string, dataDir: string): Promise<boolean> {
-  const status = await readMigrationStatus(databaseUrl, dataDir).catch((error: unknown) => {
+export async function isStoreThere(database: DatabaseSettings, dataDir: string): Promise<boolean> {
+  const status = await readMigrationStatus(database, dataDir).catch((error: unknown) => {
     if (error instanceof NoStoreError) return [];
     throw error;
   });
@@ -80,9 +81,9 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
 }
 
 /** Opens a store on a server. Loads the PostgreSQL driver only here. */
-async function openServer(url: string, options?: PostgresOptions): Promise<Store> {
-  const { openPostgres } = await import('./postgres.ts');
-  return openPostgres(url, options);
+async function openServer(database: DatabaseSettings, options?: PostgresOptions): Promise<Store> {
+  const { openPostgres } = await import('./postgres/postgres.ts');
+  return openPostgres(database, options);
 }
 
 interface OpenOptions {
@@ -103,12 +104,12 @@ interface OpenOptions {
  * absent and `mustExist` is set.
  */
 export async function openStore(
-  databaseUrl: string,
+  database: DatabaseSettings,
   dataDir: string,
   clock: Clock,
   { random = systemRandom(), mustExist = false, mostReadMs, known = migrations }: OpenOptions = {},
 ): Promise<Store> {
-  const location = storeLocation(databaseUrl, dataDir);
+  const location = storeLocation(database.url, dataDir);
   if (mustExist && location.kind === 'sqlite' && !isStoreFileThere(location.file))
     throw noStore(location);
   if (location.kind === 'sqlite') {
@@ -118,7 +119,7 @@ export async function openStore(
   const store = withLastWrites(
     location.kind === 'sqlite'
       ? openSqlite(location.file, { mostReadMs })
-      : await openServer(location.url, { random, mostReadMs }),
+      : await openServer(database, { random, mostReadMs }),
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
@@ -126,12 +127,33 @@ export async function openStore(
       if (location.kind === 'sqlite')
         await backupSqlite(location.file, snapshotName(location.file, clock));
     };
-    await migrate(store, clock, snapshot, known);
+    await withPatience(store, { location, database }, (patient) =>
+      migrate(patient, clock, snapshot, known),
+    );
   } catch (error) {
     await store.close();
     throw error;
   }
   return store;
+}
+
+/** Runs migrations on the store, or on connections without `database.statementTimeoutSeconds`, if it is set. */
+async function withPatience(
+  store: Store,
+  { location, database }: { location: StoreLocation; database: DatabaseSettings },
+  work: (patient: Store) => Promise<unknown>,
+): Promise<void> {
+  const isLimited = (database.statementTimeoutSeconds ?? null) !== null;
+  if (location.kind === 'sqlite' || !isLimited) {
+    await work(store);
+    return;
+  }
+  const patient = await openServer({ ...database, statementTimeoutSeconds: null });
+  try {
+    await work(patient);
+  } finally {
+    await patient.close();
+  }
 }
 
 /**
@@ -154,7 +176,10 @@ function snapshotName(file: string, clock: Clock): string {
   return `${file}.before-migration-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
 }
 
-/** Copies a live SQLite store with its online backup API, without blocking readers or writers. */
+/**
+ * Copies a live SQLite store with its online backup API, as it is now, without blocking readers or writers. The log of
+ * the store grows meanwhile.
+ */
 export async function backupSqlite(
   file: string,
   target: string,
@@ -166,6 +191,8 @@ export async function backupSqlite(
     // be readable for everybody until the copy ends.
     rmSync(target, { force: true });
     closeSync(openSync(target, 'wx', 0o600));
+    // Without an open read, each commit of another process would begin the copy anew.
+    source.exec('begin; select count(*) from sqlite_master');
     await source.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress?.(totalPages - remainingPages, totalPages);
@@ -181,6 +208,16 @@ function lockFileOf(file: string): string {
   return `${file}.daemon`;
 }
 
+function pidFileOf(file: string): string {
+  return `${lockFileOf(file)}.pid`;
+}
+
+/** Returns the pid that the last daemon of a SQLite store has left; null after a stop. A killed daemon leaves its own. */
+export function daemonPid(file: string): number | null {
+  const pidFile = pidFileOf(file);
+  return existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : null;
+}
+
 /** Longest time for which a command holds the lock, to find out whether a daemon runs. */
 const glanceMs = 200;
 
@@ -192,16 +229,17 @@ const glanceMs = 200;
 export function lockDaemon(location: StoreLocation): { release(): void } {
   if (location.kind === 'postgres') return { release: () => {} };
   const lockFile = lockFileOf(location.file);
-  const pidFile = `${lockFile}.pid`;
+  const pidFile = pidFileOf(location.file);
   const lock = new Database(lockFile, { timeout: glanceMs });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('begin exclusive');
   } catch (error) {
     lock.close();
-    const pid = existsSync(pidFile) ? ` (pid ${readFileSync(pidFile, 'utf8').trim()})` : '';
+    const pid = daemonPid(location.file);
+    const named = pid === null ? '' : ` (pid ${pid})`;
     throw new UnreachableError(
-      `Another svc daemon${pid} already runs on ${location.file}: stop it first, or use another dataDir`,
+      `Another svc daemon${named} already runs on ${location.file}: stop it first, or use another dataDir`,
       { cause: error },
     );
   }
@@ -241,13 +279,12 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
  * @throws UnreachableError if the store cannot be opened; NoStoreError if it does not exist.
  */
 export async function readMigrationStatus(
-  databaseUrl: string,
+  database: DatabaseSettings,
   dataDir: string,
 ): Promise<MigrationStatus[]> {
-  const location = storeLocation(databaseUrl, dataDir);
+  const location = storeLocation(database.url, dataDir);
   if (location.kind === 'sqlite' && !isStoreFileThere(location.file)) throw noStore(location);
-  const store =
-    location.kind === 'sqlite' ? openSqlite(location.file) : await openServer(location.url);
+  const store = location.kind === 'sqlite' ? openSqlite(location.file) : await openServer(database);
   try {
     if (!(await hasMigrations(store.db))) throw noStore(location);
     return await migrationStatus(store.db);

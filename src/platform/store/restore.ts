@@ -1,6 +1,6 @@
-// Backups of the embedded store as files. A backup is written whole or not at all. It is checked
-// before a restore, which keeps the replaced store. The commands are commands/backup.ts and
-// restore.ts.
+// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It is checked before a
+// restore, which keeps the replaced store, or fills an empty database (copying/). The commands are
+// commands/backup.ts and restore.ts.
 import {
   chmodSync,
   chownSync,
@@ -18,12 +18,17 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { ConflictError, NoStoreError, UnreachableError, ValidationError } from '../errors.ts';
+import { ConflictError, NoStoreError, ValidationError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { putSecret } from '../runtime/key-ring.ts';
 import type { Random } from '../runtime/random.ts';
-import { putSecret, secretFile } from '../runtime/secrets.ts';
+import { differences, type TableDigest } from './copying/digest.ts';
+import type { CopyOptions } from './copying/from-postgres.ts';
+import { digestsOfFile } from './copying/tables.ts';
+import { lockStore, storeInUse } from './lock-store.ts';
 import { foreignSchema } from './migrate.ts';
-import { backupSqlite, isStoreFileThere, lockDaemon } from './open.ts';
+import { backupSqlite, isStoreFileThere, openStore } from './open.ts';
+import type { DatabaseSettings } from './postgres/settings.ts';
 
 /** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
 const companions = ['-wal', '-shm'];
@@ -37,7 +42,7 @@ function syncPath(path: string): void {
   }
 }
 
-function removeWithCompanions(file: string): void {
+export function removeWithCompanions(file: string): void {
   for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
 }
 
@@ -46,20 +51,39 @@ function removeWithCompanions(file: string): void {
  * requested.
  */
 const secretTable = 'backup_secret';
+/** Name of a table that only backups have: it holds the digests of the others. */
+const digestTable = 'backup_digests';
+
+/** The store that a backup copies. */
+export type BackupSource =
+  | { kind: 'sqlite'; file: string }
+  | ({ kind: 'postgres'; database: DatabaseSettings } & Pick<CopyOptions, 'clock' | 'rests'>);
 
 /** Options of a backup. */
 export interface BackupOptions {
   overwrite: boolean;
   /** Secret of the installation, if the backup is to include it. */
   secret?: Buffer | undefined;
+  /** Keeps the digests of all tables in the backup, which reads them all. */
+  digests?: boolean;
+  /** Checks the copy before it takes the place of `target`. */
+  verify?: boolean;
   onProgress: (done: number, total: number) => void;
 }
 
 /** Makes the copy one plain file: in WAL mode each access would create two more files. */
-function finishCopy(partial: string, secret: Buffer | undefined): void {
+function finishCopy(
+  partial: string,
+  { secret, digests }: { secret: Buffer | undefined; digests: readonly TableDigest[] | null },
+): void {
   const copy = new Database(partial, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');
+    if (digests) {
+      copy.exec(`create table ${digestTable} (name text not null, rows integer, digest text)`);
+      const insert = copy.prepare(`insert into ${digestTable} values (?, ?, ?)`);
+      for (const { table, rows, digest } of digests) insert.run(table, rows, digest);
+    }
     if (!secret) return;
     copy.exec(`create table ${secretTable} (key blob not null)`);
     copy.prepare(`insert into ${secretTable} values (?)`).run(secret);
@@ -68,27 +92,48 @@ function finishCopy(partial: string, secret: Buffer | undefined): void {
   }
 }
 
+/** Copies a store into the file `partial`. Returns the digests of its tables if they are known or asked for. */
+async function copyInto(
+  partial: string,
+  source: BackupSource,
+  { digests, onProgress }: Pick<BackupOptions, 'digests' | 'onProgress'>,
+): Promise<TableDigest[] | null> {
+  if (source.kind === 'postgres') {
+    const { database, clock, rests } = source;
+    // Migrates the store, as every command does.
+    const store = await openStore(database, dirname(partial), clock, { mustExist: true });
+    await store.close();
+    const { copyPostgres } = await import('./copying/from-postgres.ts');
+    return copyPostgres(database, partial, { clock, rests, onProgress });
+  }
+  await backupSqlite(source.file, partial, onProgress);
+  return digests ? digestsOfFile(partial) : null;
+}
+
 /**
- * Copies the live store at `file` to `target`, durably, without stopping daemon or commands.
+ * Copies the live store to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
  * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and `overwrite` is not
- * set.
+ * set; ValidationError if the copy does not pass the asked-for check.
  */
 export async function saveBackup(
-  file: string,
+  source: BackupSource,
   target: string,
-  { overwrite, secret, onProgress }: BackupOptions,
+  { overwrite, secret, digests = false, verify = false, onProgress }: BackupOptions,
 ): Promise<number> {
-  if (!isStoreFileThere(file)) throw new NoStoreError(`There is no store at ${file}`);
+  if (source.kind === 'sqlite' && !isStoreFileThere(source.file)) {
+    throw new NoStoreError(`There is no store at ${source.file}`);
+  }
   if (existsSync(target) && !overwrite) {
     throw new ConflictError('backup', `${target} exists already: --overwrite replaces it`);
   }
   const partial = `${target}.partial`;
   try {
-    await backupSqlite(file, partial, onProgress);
-    finishCopy(partial, secret);
+    const found = await copyInto(partial, source, { digests, onProgress });
+    finishCopy(partial, { secret, digests: digests ? found : null });
     onProgress(1, 1);
     syncPath(partial);
+    if (verify) verifyBackup(partial);
     renameSync(partial, target);
     syncPath(dirname(target));
   } finally {
@@ -105,12 +150,47 @@ interface BackupContents {
   secret: Buffer | null;
 }
 
+/** Result of the verification of a backup. */
+interface VerifiedBackup {
+  migration: string;
+  hasSecret: boolean;
+  /** Null for a backup without digests: of an earlier version. */
+  tables: TableDigest[] | null;
+}
+
 /**
- * Checks that the backup can be restored; changes nothing.
+ * Checks that the backup can be restored, and that its tables have the digests of the day when it was made; changes
+ * nothing.
  * @throws ValidationError if the file is damaged or not a backup.
  */
-export function verifyBackup(file: string): BackupContents {
-  return checkBackup(file, file, { readonly: true });
+export function verifyBackup(file: string): VerifiedBackup {
+  if (!existsSync(file)) throw new ValidationError(`${file}: there is no such file`);
+  const { migration, secret } = checkBackup(file, file, { readonly: true });
+  const noted = readDigestsOf(file);
+  const tables =
+    noted &&
+    digestsOfFile(
+      file,
+      noted.map(({ table }) => table),
+    );
+  const wrong = noted && tables ? differences(tables, noted) : [];
+  if (wrong.length > 0) {
+    throw new ValidationError(`${file} was changed after it was made (${wrong.join('; ')})`);
+  }
+  return { migration, hasSecret: secret !== null, tables };
+}
+
+function readDigestsOf(file: string): TableDigest[] | null {
+  const database = new Database(file, { readonly: true });
+  try {
+    const has = database.prepare('select 1 from sqlite_master where name = ?').get(digestTable);
+    if (!has) return null;
+    return database
+      .prepare(`select name as "table", rows, digest from ${digestTable}`)
+      .all() as TableDigest[];
+  } finally {
+    database.close();
+  }
 }
 
 /**
@@ -167,7 +247,7 @@ function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
   const database = new Database(copy, { fileMustExist: true });
   try {
     database.pragma('secure_delete = ON');
-    database.exec(`drop table if exists ${secretTable}`);
+    database.exec(`drop table if exists ${secretTable}; drop table if exists ${digestTable}`);
     const has = database.prepare('select 1 from sqlite_master where name = ?').pluck();
     for (const { table, sql } of changes) if (has.get(table)) database.exec(sql);
   } finally {
@@ -185,10 +265,7 @@ function foldLog(file: string): void {
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     if (!/^SQLITE_(BUSY|LOCKED)/.test(code)) return;
-    throw new ConflictError(
-      'store',
-      `Another command uses ${file} now: try again when it has ended`,
-    );
+    throw storeInUse(file);
   } finally {
     database?.close();
   }
@@ -204,15 +281,6 @@ function replaceStore(file: string, copy: string, keptAs: string): void {
   syncPath(dirname(file));
 }
 
-function lockStore(file: string): { release(): void } {
-  try {
-    return lockDaemon({ kind: 'sqlite', file });
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
-    throw new ConflictError('store', error.message);
-  }
-}
-
 /** Gives the files the owner of `like`, so that a restore as root does not lock out the daemon. */
 function keepOwner(like: string, files: readonly string[]): void {
   const { uid, gid } = statSync(like);
@@ -224,7 +292,7 @@ function keepOwner(like: string, files: readonly string[]): void {
 }
 
 /** Result of a restore. */
-interface Restored {
+export interface Restored {
   /** File of the previous store; null if it did not exist. */
   keptAs: string | null;
   /** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
@@ -234,11 +302,32 @@ interface Restored {
 /** Destination of a restore. */
 export interface RestoreTarget {
   file: string;
-  dataDir: string;
+  /** File of the root keys; null if they come from the configuration. */
+  secretFile: string | null;
   clock: Clock;
   random: Random;
   /** Changes of the restored store before it is in place. */
   changes: readonly RestoredChange[];
+}
+
+/**
+ * Makes a checked copy of a backup, with the changes, as a plain file for this account alone.
+ * @returns the secret that the backup contains
+ * @throws ValidationError if the file is damaged or not a backup
+ */
+export function unpackBackup(
+  backup: string,
+  copy: string,
+  changes: readonly RestoredChange[],
+): Buffer | null {
+  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
+  removeWithCompanions(copy);
+  copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
+  if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${copy}-wal`);
+  chmodSync(copy, 0o600);
+  const { secret } = checkBackup(copy, backup, { readonly: false });
+  adaptCopy(copy, changes);
+  return secret;
 }
 
 /**
@@ -248,33 +337,29 @@ export interface RestoreTarget {
  */
 export function restoreBackup(
   backup: string,
-  { file, dataDir, clock, random, changes }: RestoreTarget,
+  { file, secretFile: key, clock, random, changes }: RestoreTarget,
 ): Restored {
   if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lock = lockStore(file);
   const copy = `${file}.restoring`;
   try {
-    removeWithCompanions(copy);
-    copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
-    if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${copy}-wal`);
     const hadStore = existsSync(file);
     const owner = hadStore ? file : dirname(file);
-    chmodSync(copy, 0o600);
-    const { secret } = checkBackup(copy, backup, { readonly: false });
-    adaptCopy(copy, changes);
+    const secret = unpackBackup(backup, copy, changes);
     if (hadStore) chmodSync(copy, statSync(file).mode & 0o777);
     keepOwner(owner, [copy, `${file}.daemon`]);
     syncPath(copy);
     if (hadStore) foldLog(file);
     const at = new Date(clock.now()).toISOString().replaceAll(':', '');
     const keptAs = `${file}.before-restore-${at}`;
-    const key = secretFile(dataDir);
     const isPut =
-      secret !== null && putSecret(dataDir, secret, `${key}.before-restore-${at}`, random);
+      secret !== null &&
+      key !== null &&
+      putSecret(key, secret, `${key}.before-restore-${at}`, random);
     if (isPut) keepOwner(owner, [key]);
     replaceStore(file, copy, keptAs);
-    const found = existsSync(key) ? 'kept' : 'missing';
+    const found = key === null || existsSync(key) ? 'kept' : 'missing';
     return { keptAs: hadStore ? keptAs : null, secret: isPut ? 'restored' : found };
   } finally {
     removeWithCompanions(copy);

@@ -2,6 +2,7 @@
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { within } from '../../platform/runtime/clock.ts';
+import { databaseChecks } from './database.ts';
 import {
   type Check,
   type Finding,
@@ -14,9 +15,12 @@ import { identityChecks } from './identity.ts';
 import { machineChecks, thisMachine } from './machine.ts';
 import { mailChecks } from './mail.ts';
 import { networkChecks, offlineReason } from './network.ts';
+import { storageChecks } from './storage.ts';
 
 export const checks: readonly Check[] = [
   ...machineChecks,
+  ...databaseChecks,
+  ...storageChecks,
   ...networkChecks,
   ...identityChecks,
   ...mailChecks,

@@ -25,6 +25,8 @@ export interface Machine {
   /** Limit of open files of this process; null where the system names none. */
   mostOpenFiles(): number | null;
   disk(directory: string): { freeBytes: number; totalBytes: number };
+  /** Name of the network file system that holds the path, such as `NFS`; null on a local one. */
+  networkFileSystem(path: string): string | null;
   /** Permission bits; null for a missing file. */
   modeOf(path: string): number | null;
 }

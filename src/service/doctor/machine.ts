@@ -5,11 +5,28 @@ import type { App } from '../../core/app.ts';
 import { httpsGet, strangerAccess } from '../../mail/smtp/https-get.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { secretFile } from '../../platform/runtime/secrets.ts';
+import { secretFile } from '../../platform/runtime/key-ring.ts';
+import { machineTime } from '../../platform/store/database-clock.ts';
 import { readLastBackup } from '../../platform/store/last-backup.ts';
 import { storeLocation } from '../../platform/store/open.ts';
 import { type Check, fail, type Machine, ok, skipped, warn } from './finding.ts';
 import { engineVersion } from './queries.ts';
+
+/** Names of network file systems by their numbers in Linux (statfs(2), linux/magic.h). */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0x01021997, '9P'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+]);
+
+/** Returns the name of a network file system by its number in `statfs`; null for any other. */
+export function networkFileSystemOf(type: number): string | null {
+  return networkFileSystems.get(type) ?? null;
+}
 
 /** The machine of this process. */
 export const thisMachine: Machine = {
@@ -26,6 +43,9 @@ export const thisMachine: Machine = {
   disk(directory) {
     const { bavail, blocks, bsize } = statfsSync(directory);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  },
+  networkFileSystem(path) {
+    return networkFileSystemOf(statfsSync(path).type);
   },
   modeOf(path) {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -47,10 +67,11 @@ const gigabytes = (bytes: number) => `${(bytes / gigabyte).toFixed(1)} GB`;
 
 /** Files that only the owner may read, with the mode that they should have. */
 function guardedFiles({ config }: App): { path: string; mode: number }[] {
-  const { dataDir, database } = config;
+  const { dataDir, database, secret } = config;
   const location = storeLocation(database.url, dataDir);
   const store = location.kind === 'sqlite' ? [{ path: location.file, mode: 0o600 }] : [];
-  return [{ path: dataDir, mode: 0o700 }, { path: secretFile(dataDir), mode: 0o600 }, ...store];
+  const key = secret.key === null ? [{ path: secretFile(dataDir, secret), mode: 0o600 }] : [];
+  return [{ path: dataDir, mode: 0o700 }, ...key, ...store];
 }
 
 function openFilesOf(app: App, machine: Machine) {
@@ -98,6 +119,19 @@ export const machineChecks: readonly Check[] = [
     },
   },
   {
+    name: 'store-place',
+    async look({ app, machine }) {
+      const location = storeLocation(app.config.database.url, app.config.dataDir);
+      if (location.kind === 'postgres') return ok('the store is on PostgreSQL');
+      const network = machine.networkFileSystem(location.file);
+      if (network === null) return ok(`${location.file} is on a disk of this machine`);
+      const remedy =
+        'Move the data directory to a local disk, or use PostgreSQL. SQLite needs locks and shared ' +
+        'memory that a network file system does not give: two daemons could open the store and damage it.';
+      return fail(`${location.file} is on ${network}`, remedy, 'svc config show');
+    },
+  },
+  {
     name: 'open-files',
     async look({ machine }) {
       const most = machine.mostOpenFiles();
@@ -117,7 +151,7 @@ export const machineChecks: readonly Check[] = [
         const asked = { host, path: '/', accept: '*/*', ...patience };
         const { date } = await httpsGet(asked, strangerAccess(app));
         if (date === null) return skipped(`${host} does not tell its time`);
-        const offMs = Math.abs(app.clock.now() - date);
+        const offMs = Math.abs(machineTime(app.clock) - date);
         const found = `the clock is ${Math.round(offMs / 1000)} s off that of ${host}`;
         if (offMs < wrongClock.warn) return ok(found);
         const remedy =
@@ -132,10 +166,12 @@ export const machineChecks: readonly Check[] = [
     name: 'backup',
     async look({ app }) {
       const { dataDir, database } = app.config;
-      if (storeLocation(database.url, dataDir).kind === 'postgres') {
-        return skipped('the store is on PostgreSQL: whether pg_dump runs is not known here');
-      }
       const last = readLastBackup(dataDir);
+      if (last === null && storeLocation(database.url, dataDir).kind === 'postgres') {
+        return skipped(
+          'the store is on PostgreSQL: whether its server is backed up is not known here',
+        );
+      }
       const remedy = 'Back up each day, and keep the file on another machine.';
       const command = `svc backup ${join(dataDir, 'backup.db')} --overwrite`;
       if (last === null) return warn('there was no backup yet', remedy, command);

@@ -56,7 +56,7 @@ export async function openVirtualClock(
     );
   }
   const file = readClockFile(dataDir);
-  const isNew = !(await isStoreThere(database.url, dataDir));
+  const isNew = !(await isStoreThere(database, dataDir));
   const earliest = file?.now ?? (isNew ? 0 : systemClock.now());
   const start = at ?? file?.now ?? systemClock.now();
   if (start < earliest) {

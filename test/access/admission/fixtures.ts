@@ -102,7 +102,7 @@ export async function useToday(
   emails: number,
 ): Promise<void> {
   const day = startOfDay(clock.now());
-  const row = { organization_id: caller.organizationId, day, emails, messages: emails };
+  const row = { organization_id: caller.organizationId, day, shard: 0, emails, messages: emails };
   await app.store.write((trx) => addUsage(trx, [row]));
 }
 

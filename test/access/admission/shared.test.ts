@@ -2,40 +2,20 @@
 // request. Two daemons are two Apps on one schema with one virtual clock.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { admissionOf } from '../../../src/access/admission/admission.ts';
 import { lockBuckets, updateBuckets } from '../../../src/access/admission/queries.ts';
 import type { App } from '../../../src/core/app.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
-import { watchWrites } from '../../support/watched-writes.ts';
+import { Daemons } from './daemons.ts';
 import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
 
 let test: TestApp;
-const started: App[] = [];
-let settling: (() => Promise<void>)[] = [];
-
-async function startDaemon(app: App): Promise<App> {
-  settling.push(watchWrites(app.store));
-  await admissionOf(app).start();
-  started.push(app);
-  return app;
-}
+let running: Daemons;
 
 /** Waits until all daemons have seen each other. */
 async function heartbeat(): Promise<void> {
-  await settled(1_000);
-}
-
-/** Advances the clock, then waits until the heartbeats that fell due are written. */
-async function pass(ms: number): Promise<void> {
-  await test.clock.advance(ms);
-  for (const written of settling) await written();
-}
-
-/** Advances the clock in small steps: heartbeats come as often as they should. */
-async function settled(ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 250) await pass(250);
+  await running.settled(1_000);
 }
 
 async function bucketsInDebt(): Promise<number> {
@@ -45,18 +25,18 @@ async function bucketsInDebt(): Promise<number> {
 
 beforeEach(async () => {
   test = await testApp({ store: 'postgres' });
+  running = new Daemons(test);
 });
 
 afterEach(async () => {
-  for (const app of started.splice(0)) await admissionOf(app).stop();
-  settling = [];
+  await running.close();
   await test.close();
 });
 
 async function twoDaemons(plan: string): Promise<[App, App]> {
   await onPlan(test, plan);
-  const first = await startDaemon(test.app);
-  const second = await startDaemon(await test.another());
+  const first = await running.start(test.app);
+  const second = await running.start(await test.another());
   await heartbeat();
   return [first, second];
 }
@@ -84,7 +64,7 @@ describe.each(planTable)('two daemons on the plan $plan', ({ plan, rate, burst, 
     const keys = drawers(test, 5);
     let admitted = 0;
     for (let passed = 0; passed <= 20_000; passed += 100) {
-      if (passed > 0) await pass(100);
+      if (passed > 0) await running.pass(100);
       const drains = daemons.flatMap((daemon) => keys.map((key) => drain(daemon, key)));
       for (const count of await Promise.all(drains)) admitted += count;
     }
@@ -102,7 +82,7 @@ describe('two daemons on one store', () => {
       const [from, to] = i % 2 === 0 ? [first, second] : [second, first];
       const seconds = await ask(from, key);
       if (seconds === null) throw new Error('there was something left');
-      await pass(seconds * 1_000);
+      await running.pass(seconds * 1_000);
       expect(await ask(to, key)).toBeNull();
       await drain(to, key);
     }
@@ -116,14 +96,14 @@ describe('two daemons on one store', () => {
     const upTo = (most: number) => (random.bytes(1)[0] ?? 0) % (most + 1);
     let refusals = 0;
     for (let step = 0; step < 150; step++) {
-      await pass(upTo(3) * 150);
+      await running.pass(upTo(3) * 150);
       const count = upTo(2) === 0 ? 1 + upTo(20) : 1;
       const [at = test.app, later = test.app] = upTo(1) === 0 ? daemons : daemons.toReversed();
       const askAt = (app: App) => (count === 1 ? ask(app, key) : askBatch(app, key, count));
       const seconds = await askAt(at);
       if (seconds === null) continue;
       refusals++;
-      await pass(seconds * 1_000);
+      await running.pass(seconds * 1_000);
       expect(await askAt(later)).toBeNull();
     }
     expect(refusals).toBeGreaterThan(20);
@@ -177,11 +157,11 @@ describe('two daemons on one store', () => {
 
   it('share the draws made before the second daemon started', async () => {
     await onPlan(test, 'free');
-    const first = await startDaemon(test.app);
+    const first = await running.start(test.app);
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
     expect(await askBatch(first, key, 100)).toBeNull();
-    const second = await startDaemon(await test.another());
+    const second = await running.start(await test.another());
     await heartbeat();
     // Both buckets, of the organization and of the key.
     while ((await bucketsInDebt()) < 2);
@@ -193,10 +173,9 @@ describe('two daemons on one store', () => {
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
     await drain(second, key);
-    await admissionOf(second).stop();
-    started.splice(started.indexOf(second), 1);
+    await running.stop(second);
     expect(await ask(first, key)).toBe(1);
-    await settled(2_000);
+    await running.settled(2_000);
     expect(await drain(first, key)).toBe(5);
   });
 
@@ -205,11 +184,10 @@ describe('two daemons on one store', () => {
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
     await drain(second, key);
-    await admissionOf(second).stop();
-    started.splice(started.indexOf(second), 1);
-    await settled(2_000);
+    await running.stop(second);
+    await running.settled(2_000);
     expect(await askBatch(first, key, 100)).toBeNull();
-    const third = await startDaemon(await test.another());
+    const third = await running.start(await test.another());
     await heartbeat();
     await expect.poll(bucketsInDebt, { interval: 5 }).toBe(2);
     expect(await ask(third, key)).toBe(19);
@@ -223,7 +201,7 @@ describe('two daemons on one store', () => {
     const { write } = second.store;
     const broken = () => Promise.reject(new Error('cut off'));
     Object.assign(second.store, { write: broken });
-    await settled(12_000);
+    await running.settled(12_000);
     expect(await drain(first, key)).toBe(5);
     await expect(ask(second, key)).rejects.toThrow('cut off');
     Object.assign(second.store, { write });
@@ -237,17 +215,17 @@ describe('two daemons on one store', () => {
 describe('a daemon that is alone', () => {
   it('asks the store after 3 s without a written heartbeat: other daemons may have started', async () => {
     await onPlan(test, 'free');
-    const alone = await startDaemon(test.app);
+    const alone = await running.start(test.app);
     await heartbeat();
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
     const { write } = alone.store;
     Object.assign(alone.store, { write: () => Promise.reject(new Error('cut off')) });
     expect(await ask(alone, key)).toBeNull();
-    await settled(3_500);
+    await running.settled(3_500);
     await expect(ask(alone, key)).rejects.toThrow('cut off');
     Object.assign(alone.store, { write });
-    await settled(2_000);
+    await running.settled(2_000);
     expect(await ask(alone, key)).toBeNull();
   });
 });

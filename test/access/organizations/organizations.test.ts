@@ -3,6 +3,7 @@ import {
   createOrganization,
   getOrganization,
   listOrganizations,
+  updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from '../../support/test-app.ts';
 
@@ -26,6 +27,7 @@ describe.each(stores)('organizations on %s', (store) => {
       pauseReason: null,
       onboarding: { status: 'approved', generation: 1 },
       tracking: { opens: false, clicks: false },
+      retention: { messagesDays: null, contentDays: null },
       createdAt: '2026-01-05T12:00:00.000Z',
     });
   });
@@ -41,6 +43,29 @@ describe.each(stores)('organizations on %s', (store) => {
       id: 'acme inc.',
     });
   });
+
+  it('have periods of retention, which can be taken back', async () => {
+    const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
+    const set = await updateOrganization(test.app, id, { messagesDays: 90, contentDays: 1 });
+    expect(set.retention).toEqual({ messagesDays: 90, contentDays: 1 });
+    await updateOrganization(test.app, id, { messagesDays: null });
+    expect((await getOrganization(test.app, id)).retention).toEqual({
+      messagesDays: null,
+      contentDays: 1,
+    });
+  });
+
+  it.each(['messagesDays', 'contentDays'] as const)(
+    'refuse a %s that is not an age',
+    async (name) => {
+      const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
+      for (const days of [0, -1, 1.5, 36_501, '30' as unknown as number]) {
+        await expect(updateOrganization(test.app, id, { [name]: days })).rejects.toMatchObject({
+          fieldErrors: { [name]: [expect.any(String)] },
+        });
+      }
+    },
+  );
 
   it('keep a given age, but not one in the future', async () => {
     const createdAt = '2025-01-01T02:00:00+02:00';

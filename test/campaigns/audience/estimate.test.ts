@@ -69,8 +69,8 @@ describe.each(stores)('the estimate of a run on %s', (store) => {
     await onPlan('free');
     await makeContacts(23);
     await test.app.store.write((trx) =>
-      sql`insert into daily_usage (organization_id, day, emails, messages)
-        values (${test.caller.organizationId}, ${testStart - noon}, 19, 19)`.execute(trx),
+      sql`insert into daily_usage (organization_id, day, shard, emails, messages)
+        values (${test.caller.organizationId}, ${testStart - noon}, 0, 19, 19)`.execute(trx),
     );
     // 1 today, 20 tomorrow, 1 on the day after.
     const times = [0, noon + day];

@@ -269,7 +269,13 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     const id = await group();
     const ada = await contact('ada@example.com');
     await updateOrganization(app, organizationId, { plan: 'free' });
-    const spent = { organization_id: organizationId, day, emails: 1_000, messages: 1_000 };
+    const spent = {
+      organization_id: organizationId,
+      day,
+      shard: 0,
+      emails: 1_000,
+      messages: 1_000,
+    };
     await app.store.write((trx) => addUsage(trx, [spent]));
     await add(id, ada);
     await turn();

@@ -27,7 +27,13 @@ it('pauses runs that would go on by themselves', async () => {
   await sql`vacuum into ${backup}`.execute(app.store.db);
   const file = join(folder, 'svc.db');
   const { clock, random } = app;
-  restoreBackup(backup, { file, dataDir: folder, clock, random, changes: [pauseOfRestored] });
+  restoreBackup(backup, {
+    file,
+    secretFile: join(folder, 'secret.key'),
+    clock,
+    random,
+    changes: [pauseOfRestored],
+  });
   const restored = new Database(file, { readonly: true });
   const rows = restored
     .prepare('select status, hold_reason, due_at from campaign_runs order by id')

@@ -8,20 +8,23 @@ import { ValidationError } from '../../../src/platform/errors.ts';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 
 const closing: (() => Promise<void>)[] = [];
-/** The capabilities that compiling uses, on the real clock: its deadline is one of them. */
-const app = {
-  clock: systemClock,
-  keep: (_name: string, make: (clock: Clock) => { close(): Promise<void> }) => {
-    const made = make(systemClock);
-    closing.push(() => made.close());
-    return made;
-  },
-} as unknown as App;
+type Make = (clock: Clock, limitMs?: number) => { close(): Promise<void> };
+/** The capabilities that compiling uses, on the real clock. */
+const appWith = (limitMs?: number) =>
+  ({
+    clock: systemClock,
+    keep: (_name: string, make: Make) => {
+      const made = make(systemClock, limitMs);
+      closing.push(() => made.close());
+      return made;
+    },
+  }) as unknown as App;
+const app = appWith();
 afterAll(() => Promise.all(closing.map((close) => close())));
 
 const settings = { 'template.yaml': 'subject: Hello {{ name }}\n' };
-const compile = (files: TemplateFiles, brandCss = '') =>
-  compileTemplate(app, 'org_1', { files: { ...settings, ...files }, brandCss });
+const compile = (files: TemplateFiles, brandCss = '', by = app) =>
+  compileTemplate(by, 'org_1', { files: { ...settings, ...files }, brandCss });
 const html = async (body: string, more: TemplateFiles = {}, brandCss = '') =>
   (await compile({ 'body.html': body, ...more }, brandCss)).compiled.html;
 const inColumn = (content: string) =>
@@ -29,9 +32,13 @@ const inColumn = (content: string) =>
 const mjml = async (content: string, more: TemplateFiles = {}, brandCss = '') =>
   (await compile({ 'body.mjml': inColumn(content), ...more }, brandCss)).compiled.html;
 
-async function fieldsOf(files: TemplateFiles, brandCss = ''): Promise<Record<string, string[]>> {
+async function fieldsOf(
+  files: TemplateFiles,
+  brandCss = '',
+  by = app,
+): Promise<Record<string, string[]>> {
   try {
-    await compile(files, brandCss);
+    await compile(files, brandCss, by);
   } catch (error) {
     if (error instanceof ValidationError) return error.fieldErrors ?? {};
     throw error;
@@ -560,20 +567,16 @@ describe('hostile templates', () => {
   });
 
   it('end at the deadline', async () => {
-    // Parsers compare each name of an attribute with all others of its tag: each of these tags takes 1 s or more.
+    // Parsers compare each name of an attribute with all others of its tag: these two tags take a second or so.
     const names = Array.from({ length: 100_000 }, (_, index) => index.toString(36)).join(' ');
     const tag = `<p ${names}></p>`;
-    const begin = performance.now();
-    const files = {
-      'body.html': `${tag}{% render 'one' %}{% render 'two' %}`,
-      'partials/one.html': tag,
-      'partials/two.html': tag,
-    };
-    expect(await fieldsOf(files)).toEqual({
+    const files = { 'body.html': `${tag}{% render 'one' %}`, 'partials/one.html': tag };
+    const hasty = appWith(100);
+    expect(await fieldsOf(files, '', hasty)).toEqual({
       'files.body.html': ['takes over 1 s to compile: make it smaller'],
     });
-    expect(performance.now() - begin).toBeLessThan(5000);
-    expect(await html('<p>next</p>')).toContain('next');
+    const { compiled } = await compile({ 'body.html': '<p>next</p>' }, '', hasty);
+    expect(compiled.html).toContain('next');
   });
 });
 

@@ -302,6 +302,37 @@ describe('the warning about an unreachable return path', () => {
   });
 });
 
+describe('the sender of a route', () => {
+  const routeFrom = (from: string) => ({
+    SVC_DELIVERY_ROUTES: JSON.stringify([{ from, via: 'capture' }]),
+  });
+
+  it.each([
+    ['Shop.Example', 'shop.example'],
+    ['*.Shop.example', '*.shop.example'],
+    ['*.example', '*.example'],
+    ['Billing@Shop.example', 'billing@shop.example'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['a@bücher.example', 'a@xn--bcher-kva.example'],
+    ['org_06dq2k0qz8h3v5m1r9t4w7xy', 'org_06dq2k0qz8h3v5m1r9t4w7xy'],
+  ])('stores the sender %s as mail has it', (from, stored) => {
+    const { config } = load(routeFrom(from));
+    expect(config.delivery.routes[0]?.from).toBe(stored);
+  });
+
+  it.each([
+    ...['org_06dq', 'org_', 'org_x.example', 'shop', 'localhost', '*', '*.', '1.2.3.4'],
+    ...['a@b', '.a@shop.example', 'a..b@shop.example', 'a@*.shop.example', 'foo_bar.example'],
+    ...['shop.example.', 'a b@shop.example', '@shop.example', ''],
+  ])('refuses the sender "%s" which no mail can have', (from) => {
+    expect(refusal(routeFrom(from))).toEqual([
+      expect.stringMatching(
+        /^SVC_DELIVERY_ROUTES: delivery\.routes\.0\.from: found .*, expected a domain/,
+      ),
+    ]);
+  });
+});
+
 describe('a secret', () => {
   const relay = {
     SVC_DELIVERY_MODE: 'relay',
@@ -489,11 +520,19 @@ describe('warnings', () => {
     expect(load().warnings).toEqual([]);
   });
 
-  it('name the keys that this version does not use yet', () => {
-    write('config.yaml', 'storage: {s3: {bucket: b}}');
-    expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'storage.s3.bucket has no effect in this version',
+  it('name a bucket that is reached without encryption', () => {
+    write('config.yaml', 'storage: {s3: {endpoint: "http://s3.example.com"}}');
+    expect(load().warnings).toEqual([
+      'storage.s3.endpoint is http: attachments and mail cross the network unencrypted',
     ]);
+    write('config.yaml', 'storage: {s3: {endpoint: "http://127.0.0.1:9000"}}');
+    expect(load().warnings).toEqual([]);
+  });
+
+  it('are not all: driver s3 without settings of its bucket is refused', () => {
+    write('config.yaml', 'storage: {driver: s3, s3: {bucket: b, accessKeyId: a}}');
+    expect(load).toThrow(/storage\.s3\.endpoint: found nothing, expected a URL/);
+    expect(load).toThrow(/storage\.s3\.secretAccessKey: found nothing, expected text/);
   });
 
   it('are given for a trusted network that contains everyone', () => {

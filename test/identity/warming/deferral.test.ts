@@ -12,16 +12,13 @@ import {
   startWarming,
 } from '../../../src/identity/warming/warming.ts';
 import { moveWindows } from '../../../src/identity/warming/windows.ts';
-import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import { releaseClaims } from '../../../src/outbound/deliveries/claim-queries.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
-import { claimMessages, type LaneChoice } from '../../../src/outbound/queue/claim.ts';
+import { claimMessages } from '../../../src/outbound/queue/claim.ts';
 import { DeferredMail } from '../../../src/outbound/queue/deferred.ts';
-import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
-import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
 import { payload } from '../../outbound/messages/fixtures.ts';
-import { startPipeline } from '../../support/delivery.ts';
+import { noLimits, startPipeline } from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
@@ -30,12 +27,6 @@ import { dayMs, hourMs, inShort, outcomes, provenDomain, ramp, sendTo, warm } fr
 const from = { email: `news@${warm}` };
 /** Windows of 4, 8 and 10 recipients. */
 const small = { ...ramp, initialDailyRecipients: 4, targetDailyRecipients: 10 };
-
-/** Lanes without limits. */
-function noLimits({ clock, random }: App): LaneChoice {
-  const lanes = new Lanes(clock, random, loadProviders(null, 10));
-  return { lanes, shares: new Shares(clock), laneOf: () => null, soleLane: null };
-}
 
 describe.each(stores)('a warming plan that defers direct sends on %s', (store) => {
   const { test, api } = eachApi({ store });

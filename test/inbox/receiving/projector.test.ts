@@ -224,7 +224,8 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
     const parses = countParses(app);
     const working = work();
     while (parses.count === 0) await nextTurn();
-    await test.clock.advance(2_000);
+    // The clock runs ahead of the CPU time, so that the limit by the wall clock ends the worker.
+    await test.clock.advance(10 * 2_000);
     return working;
   }
 
@@ -373,6 +374,7 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
       // A pause of 100 ms after the batch would leave these unparsed.
       for (let waitedMs = 0; waitedMs < 40; waitedMs += 10) {
         await sends(16);
+        // The clock runs ahead of the CPU time, so that the limit by the wall clock ends the worker.
         await test.clock.advance(10);
       }
       expect((await states()).filter(({ tries }) => tries > 0)).toHaveLength(70);
@@ -383,6 +385,7 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
       await projector.start();
       await test.clock.advance(50);
       expect(await parsed()).toBe(0);
+      // The clock runs ahead of the CPU time, so that the limit by the wall clock ends the worker.
       await test.clock.advance(100);
       while ((await parsed()) < 20) await nextTurn();
     });

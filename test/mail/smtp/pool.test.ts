@@ -218,6 +218,32 @@ describe('the limits', () => {
     expect(pool.connections).toBe(4);
   });
 
+  it('of open destinations change without a request: idle sessions close at once', async () => {
+    poolOf({}, { connections: 4 });
+    const held = [await acquire(), await acquire(), await acquire(), await acquire()];
+    const other = await acquire('other');
+    held[0]?.release();
+    held[1]?.release();
+    expect(pool.connections).toBe(5);
+    pool.changeLimits((name) => (name === 'destination' ? 1 : undefined));
+    expect(pool.connections).toBe(3);
+    // A session counts until the server has closed it.
+    expect(pool.surplus()).toEqual({ destination: 3 });
+    await expect.poll(() => pool.surplus()).toEqual({ destination: 1 });
+    held[2]?.release();
+    await expect.poll(() => pool.surplus()).toEqual({});
+    pool.changeLimits(() => 0);
+    expect(pool.surplus()).toEqual({ destination: 1, other: 1 });
+    held[3]?.release();
+    other.release();
+    expect(pool.connections).toBe(0);
+    limits = { connections: 0, messagesPerConnection: 100 };
+    const waiting = acquire();
+    expect(await isPending(waiting)).toBe(true);
+    pool.changeLimits(() => 1);
+    expect(await waiting).toMatchObject({ isReused: false });
+  });
+
   it('of a destination queue callers, first come first served', async () => {
     poolOf({}, { connections: 2 });
     const held = [await acquire(), await acquire()];

@@ -15,8 +15,9 @@ const exact = sql`select organization_id || ' ' || direction || ' ' || status ||
       || (created_at - created_at % 10000), count(*)
     from messages group by 1`;
 
-const kept = sql`select organization_id || ' ' || direction || ' ' || status || ' ' || day as key,
-      count from message_counts where count <> 0
+const kept = sql`select organization_id || ' ' || direction || ' ' || status || ' '
+      || (day - day % 86400000) as key, cast(sum(count) as bigint) as count
+    from message_counts group by 1 having sum(count) <> 0
   union all select organization_id || ' ' || direction || ' slot ' || slot, count
     from message_slots where count <> 0`;
 

@@ -5,16 +5,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { listMailboxes } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
+import { forward } from '../../../src/inbox/replies/answers.ts';
 import { listThreads } from '../../../src/inbox/threads/threads.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
 import { getMessage, listMessages } from '../../../src/outbound/messages/messages.ts';
-import { createRetention } from '../../../src/outbound/messages/retention.ts';
+import { deleteOldMessages } from '../../../src/outbound/messages/retention.ts';
 import { resendMessage } from '../../../src/outbound/sending/resend.ts';
 import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
+import { linkKeeper } from '../../../src/outbound/tracking/kept-links.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { passingTime } from '../../support/virtual-clock.ts';
 import { noRows, rowCounts } from './fixtures.ts';
 
 const dayMs = 86_400_000;
@@ -48,14 +51,10 @@ async function later({ clock, another, caller, operator }: TestApp, days: number
 type Service = Awaited<ReturnType<typeof later>>;
 
 /** Runs the retention, while time passes. */
-async function run({ app, clock }: Service, surroundings = quiet): Promise<number> {
-  const done = createRetention(app, surroundings).run();
-  let isDone = false;
-  void done.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) await clock.advance(100);
-  return done;
+function run({ app, clock }: Service, surroundings = quiet): Promise<number> {
+  const { signal } = new AbortController();
+  const parts = { ...surroundings, keeper: linkKeeper };
+  return passingTime(clock, deleteOldMessages(app, parts, signal), 100);
 }
 
 const usage = async ({ app }: Pick<Service, 'app'>) =>
@@ -103,13 +102,14 @@ describe.each(stores)('retention on %s', (store) => {
 
   it('pauses between batches, longer beside other work, and ends with a stop', async () => {
     const { app, clock } = await withOld(store, 1);
-    const retention = createRetention(app, { ...quiet, isWorking: () => true });
-    const done = retention.run();
+    const stopping = new AbortController();
+    const parts = { ...quiet, isWorking: () => true, keeper: linkKeeper };
+    const done = deleteOldMessages(app, parts, stopping.signal);
     const left = async () => (await rowCounts(app)).messages;
     while ((await left()) > 6) await clock.advance(0);
     await clock.advance(40);
     expect(await left()).toBe(6);
-    retention.stop();
+    stopping.abort();
     expect(await done).toBe(50);
   });
 });
@@ -142,13 +142,13 @@ describe.each(stores)('retention of contents on %s', (store) => {
       (await listThreads(of, caller, mailbox?.id ?? '', { q, limit: 10 })).items.map(
         ({ preview }) => preview,
       );
-    return { made: test, sent, received, search };
+    return { made: test, sent, received, search, mailboxId: mailbox?.id ?? '' };
   }
 
   const emailQuery = { includeStorageUrls: false, urlExpiresIn: 60 } as never;
 
   it('removes texts, files and raw mail of older messages, and leaves the rest of them', async () => {
-    const { made, sent, received, search } = await withMail();
+    const { made, sent, received, search, mailboxId } = await withMail();
     expect(await search(made.app, 'hiddenword')).toEqual(['hiddenword']);
     const before = await rowCounts(made.app);
     expect(before.contents + before.blobs).toBeGreaterThan(1);
@@ -169,6 +169,12 @@ describe.each(stores)('retention of contents on %s', (store) => {
     expect(kept).toMatchObject({ subject: 'Kept subject', status: 'delivered' });
     expect(kept.deliveries).toHaveLength(1);
     await expect(resendMessage(old.app, old.caller, sent.id, null)).rejects.toThrow(ConflictError);
+    const place = { mailboxId, messageId: received.id };
+    const onwards = { to: ['bob@example.com'] };
+    await expect(forward(old.app, old.caller, place, onwards, null)).rejects.toThrow(
+      `${received.id} has no content any more: retention.contentDays removed it`,
+    );
+    expect((await rowCounts(old.app)).messages).toBe(3);
     expect((await readRawMail(old.app, old.caller, young.id)).body.length).toBeGreaterThan(100);
     expect(await search(old.app, 'hiddenword')).toEqual([]);
     expect(await search(old.app, 'greeting')).toEqual([null]);

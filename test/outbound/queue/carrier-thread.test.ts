@@ -17,6 +17,7 @@ import { createCarrierThread } from '../../../src/outbound/queue/carrier/carrier
 import type { CarrierReport } from '../../../src/outbound/queue/carrier/carrier-worker.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
+import { noPortion, partOf } from '../../../src/platform/runtime/portion.ts';
 import { systemRandom } from '../../../src/platform/runtime/random.ts';
 import { plainInput } from '../../mail/mime/compose-corpus.ts';
 import { ed25519Key, rsaKey, timestampSeconds } from '../../mail/mime/test-keys.ts';
@@ -217,6 +218,35 @@ describe('the reports of the carrier', () => {
     );
     expect(outcome?.[0]).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
     expect(sink.messages).toHaveLength(0);
+  });
+
+  it('leave free the connections of other daemons, and wait without a part', async () => {
+    publishHost('shared.test');
+    sink.on({ verb: 'dot' }, { dripMsPerByte: 2, text: '250 2.0.0 Ok\r\n' });
+    const lane = 'mx mx1.shared.test';
+    const places = [{ count: 3, rank: 1 }];
+    const part = partOf(5, lane, { places, taken: {} });
+    const requests = Array.from({ length: 20 }, (_, n) => requestOf({ subject: `mail ${n}` }));
+    carrier.divide({ places, taken: {} }, 60_000);
+    await carryAll(requests, sentTo('shared.test'));
+    expect(sink.connections.peak).toBe(part);
+    carrier.divide(noPortion, 60_000);
+    const waiting = carryAll(requests, sentTo('shared.test'));
+    await expect.poll(() => sink.connections.now).toBe(0);
+    expect(sink.messages).toHaveLength(20);
+    carrier.divide({ places: [{ count: 1, rank: 0 }], taken: { [lane]: 2 } }, 60_000);
+    const outcomes = (await waiting).flat();
+    expect(outcomes.filter(({ kind }) => kind !== 'sent')).toEqual([]);
+    expect(sink.connections.peak).toBe(3);
+    await sink.waitFor(40);
+  });
+
+  it('have no part once its time is over', async () => {
+    publishHost('over.test');
+    carrier.divide({ places: [{ count: 1, rank: 0 }], taken: {} }, 500);
+    await carryAll([requestOf()], sentTo('over.test'));
+    // The idle connection is closed, as another daemon may have its place now.
+    await expect.poll(() => sink.connections.now, { timeout: 10_000 }).toBe(0);
   });
 
   it('demand TLS once replaced rules of providers do', async () => {

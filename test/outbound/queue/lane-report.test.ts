@@ -3,8 +3,10 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
+import type { LaneSignal } from '../../../src/outbound/queue/lanes/lane.ts';
 import { queueSnapshot, startLaneReport } from '../../../src/outbound/queue/lanes/lane-report.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
+import type { Portion } from '../../../src/platform/runtime/portion.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 import { watchWrites } from '../../support/watched-writes.ts';
 import { inLane } from './entries.ts';
@@ -13,10 +15,13 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   let service: TestApp;
   let stops: (() => Promise<void>)[];
   let settling: (() => Promise<void>)[];
+  /** The last portion of each daemon. */
+  let divided: Map<string, Portion>;
   beforeEach(async () => {
     service = await testApp({ store });
     stops = [];
     settling = [];
+    divided = new Map();
   });
   afterEach(async () => {
     for (const stop of stops) await stop();
@@ -27,7 +32,8 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   function daemon(worker = 'wrk_1', app: App = service.app): Lanes {
     const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
     settling.push(watchWrites(app.store));
-    stops.push(startLaneReport(app, worker, lanes));
+    const divide = (portion: Portion) => void divided.set(worker, portion);
+    stops.push(startLaneReport(app, worker, { choice: { lanes }, divide }));
     return lanes;
   }
 
@@ -48,6 +54,137 @@ describe.each(stores)('the report of lanes on %s', (store) => {
       lanes.ended(lane, `dlv_${n}`, 'taken');
     }
   }
+
+  /** Lets attempts be refused until the lane closes. Returns the end of its pause. */
+  function refuse(lanes: Lanes, lane: string, signal: LaneSignal = 'slowed'): number {
+    for (let n = 0; n < 20; n++) {
+      const state = lanes.states().find((one) => one.lane === lane);
+      if (state?.closedUntil) return state.closedUntil;
+      lanes.begun(lane, `dlv_${n}`);
+      lanes.ended(lane, `dlv_${n}`, signal);
+    }
+    throw new Error('twenty refusals do not close a lane');
+  }
+
+  it.runIf(store === 'postgres')(
+    'makes a lane slower in every daemon, once for each limit',
+    async () => {
+      const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+      const lane = 'domain a.example';
+      const windowOf = (lanes: Lanes) =>
+        lanes.states().find((state) => state.lane === lane)?.window;
+      for (const lanes of [one, two]) {
+        lanes.begun(lane, 'dlv_a');
+        lanes.begun(lane, 'dlv_b');
+      }
+      await passSecond();
+      await passSecond();
+      expect([windowOf(one), windowOf(two)]).toEqual([8, 8]);
+      one.ended(lane, 'dlv_a', 'slowed');
+      for (let n = 0; n < 4; n++) await passSecond();
+      expect([windowOf(one), windowOf(two)]).toEqual([4, 4]);
+      two.ended(lane, 'dlv_a', 'slowed');
+      for (let n = 0; n < 4; n++) await passSecond();
+      expect([windowOf(one), windowOf(two)]).toEqual([2, 2]);
+    },
+  );
+
+  it.runIf(store === 'postgres')('lets every daemon take mail that waits for a lane', async () => {
+    const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+    for (const lanes of [one, two]) lanes.begun('domain c.example', 'dlv_c');
+    const lane = 'domain a.example';
+    for (let n = 0; n < 8; n++) one.begun(lane, `dlv_${n}`);
+    expect(one.admit(lane, 'org_1').goes).toBe(false);
+    for (let n = 0; n < 3; n++) await passSecond();
+    expect(two.withRoom()).toEqual([{ lane, room: 8 }]);
+    // It reports mail of its own alone: two daemons do not remind each other for ever.
+    one.drained(lane);
+    for (let n = 0; n < 2; n++) await passSecond();
+    two.drained(lane);
+    for (let n = 0; n < 4; n++) await passSecond();
+    expect([one.isAwaited(), two.isAwaited()]).toEqual([false, false]);
+  });
+
+  it.runIf(store === 'postgres')('tells others of connections above its part', async () => {
+    const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+    for (const lanes of [one, two]) lanes.begun('gmail', 'dlv_a');
+    one.exceeded({ gmail: 3 });
+    for (let n = 0; n < 4; n++) await passSecond();
+    const whole = { places: [{ count: 1, rank: 0 }], taken: {} };
+    expect(divided.get('wrk_1')).toEqual(whole);
+    expect(divided.get('wrk_2')).toEqual({ ...whole, taken: { gmail: 3 } });
+    one.exceeded({});
+    for (let n = 0; n < 4; n++) await passSecond();
+    expect(divided.get('wrk_2')).toEqual(whole);
+  });
+
+  it.runIf(store === 'postgres')('closes a lane in every daemon for the same time', async () => {
+    const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+    const lane = 'domain a.example';
+    const goes = (lanes: Lanes, name = lane) => lanes.admit(name, 'org_1').goes;
+    // A daemon in use reports each second.
+    for (const lanes of [one, two]) lanes.begun('domain c.example', 'dlv_c');
+    // Several pauses, each longer than the one before.
+    for (let n = 0; n < 5; n++) {
+      const end = refuse(one, lane);
+      while (service.clock.now() < end) await passSecond();
+    }
+    const until = refuse(one, lane);
+    expect(until - service.clock.now()).toBeGreaterThan(20_000);
+    await passSecond();
+    await passSecond();
+    await expect
+      .poll(() => two.admit(lane, 'org_1'))
+      .toMatchObject({
+        goes: false,
+        waitReason: 'provider-unavailable',
+      });
+    expect(goes(two, 'domain b.example')).toBe(true);
+    // Reports that go back and forth do not make the pause longer.
+    while (service.clock.now() + 1_000 < until) await passSecond();
+    for (const lanes of [one, two]) {
+      const closed = lanes.states().find((state) => state.lane === lane)?.closedUntil ?? 0;
+      expect(Math.abs(closed - until)).toBeLessThan(100);
+      expect(goes(lanes)).toBe(false);
+    }
+    await passSecond();
+    expect([goes(one), goes(two)]).toEqual([true, true]);
+    // The next fault is not the first: it closes the lane for longer, and tells the other daemon.
+    two.begun(lane, 'dlv_next');
+    two.ended(lane, 'dlv_next', 'slowed');
+    expect(goes(two)).toBe(false);
+    expect(refuse(two, lane) - service.clock.now()).toBeGreaterThan(40_000);
+    expect(goes(one)).toBe(true);
+    await passSecond();
+    await passSecond();
+    await expect.poll(() => goes(one)).toBe(false);
+  });
+
+  it.runIf(store === 'postgres')(
+    'closes no lane for the broken network of one daemon',
+    async () => {
+      const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+      for (const lanes of [one, two]) lanes.begun('domain c.example', 'dlv_c');
+      for (let n = 0; n < 3; n++) {
+        const end = refuse(one, 'domain a.example', 'unreachable');
+        while (service.clock.now() < end) await passSecond();
+      }
+      // This pause lasts for several reports.
+      expect(refuse(one, 'domain a.example', 'unreachable') - service.clock.now()).toBeGreaterThan(
+        5_000,
+      );
+      // Its reports have arrived once that of a rate limit has.
+      refuse(one, 'domain b.example');
+      const end = refuse(one, 'domain b.example');
+      while (service.clock.now() < end) await passSecond();
+      refuse(one, 'domain b.example');
+      await passSecond();
+      await passSecond();
+      await expect.poll(() => two.admit('domain b.example', 'org_1').goes).toBe(false);
+      expect(one.admit('domain a.example', 'org_1').goes).toBe(false);
+      expect(two.admit('domain a.example', 'org_1').goes).toBe(true);
+    },
+  );
 
   const snapshot = () => queueSnapshot(service.app);
   const reports = async () =>

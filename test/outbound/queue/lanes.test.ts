@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { Providers } from '../../../src/mail/smtp/providers.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
+import { noPortion, wholePortion } from '../../../src/platform/runtime/portion.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 
@@ -67,6 +68,68 @@ describe('lanes', () => {
     expect(lanes.ofDomain('example.com')).toBe('domain example.com');
     lanes.learn('example.com', 'google');
     expect(lanes.ofDomain('example.com')).toBe('google');
+  });
+
+  it('of several daemons have parts of the limits, and a lowered rate stays lowered', async () => {
+    const own = { ...providers.rules.fallback, name: 'own', mx: ['own.test'], connections: 4 };
+    const rules = { ...own, perMinute: 240 };
+    providers.replace({ all: [rules], fallback: providers.rules.fallback });
+    const { lane } = lanes.ruleFor(hosts('mx.own.test'));
+    const rate = () => lanes.states()[0]?.perMinute;
+    const [begun = ''] = admit(lane, 1);
+    expect(rate()).toBe(240);
+    const divide = (count: number, rank: number) => {
+      providers.divide({ places: [{ count, rank }], taken: {} });
+      lanes.divide();
+    };
+    divide(2, 0);
+    expect(rate()).toBe(120);
+    expect(lanes.ruleFor(hosts('mx.own.test')).connections).toBe(2);
+    lanes.ended(lane, begun, 'slowed');
+    expect(rate()).toBe(60);
+    divide(4, 3);
+    expect(rate()).toBe(30);
+    divide(1, 0);
+    expect(rate()).toBe(120);
+    expect(lanes.ruleFor(hosts('mx.own.test')).connections).toBe(4);
+  });
+
+  it('pay with their rate for mail that began before they were known', async () => {
+    const own = { ...providers.rules.fallback, name: 'own', mx: ['own.test'], perMinute: 60 };
+    providers.replace({ all: [own], fallback: providers.rules.fallback });
+    const begun = admit('domain paced.test', 8);
+    const { lane } = lanes.ruleFor(hosts('mx.own.test'));
+    lanes.learn('paced.test', lane);
+    for (const id of begun) lanes.ended(lane, id, 'taken');
+    expect(admit(lane, 5)).toEqual([]);
+    await clock.advance(7_900);
+    expect(admit(lane, 5)).toEqual([]);
+    await clock.advance(200);
+    expect(admit(lane, 5)).toHaveLength(1);
+  });
+
+  it('without a part make mail wait for a second, and go on with the next part', async () => {
+    const { lane } = lanes.ruleFor(hosts('mx.own.test'));
+    providers.divide(noPortion);
+    lanes.divide();
+    const now = clock.now();
+    expect(lanes.admit(lane, 'org_a')).toEqual({
+      goes: false,
+      until: now + 1_000,
+      waitReason: 'rate',
+    });
+    expect(lanes.withRoom()).toEqual([]);
+    expect(lanes.nextRoomAt()).toBeNull();
+    providers.divide(wholePortion);
+    lanes.divide();
+    expect(admit(lane, 20)).toHaveLength(8);
+  });
+
+  it('of a relay and of our own listener are not divided', () => {
+    providers.divide(noPortion);
+    lanes.divide();
+    expect(admit('relay smtp.example:25 ', 1)).toHaveLength(1);
+    expect(admit('local', 1)).toHaveLength(1);
   });
 
   it('begin with a window of eight, which widens with each accepted message', () => {

@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { App } from '../../../src/core/app.ts';
-import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
 import { claimMessages, type LaneChoice } from '../../../src/outbound/queue/claim.ts';
-import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
-import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
 import { createPipeline } from '../../../src/outbound/queue/loop.ts';
 import {
   burstOverMs,
   firstDelivery,
+  noLimits,
   type RunningPipeline,
   send,
   startPipeline,
@@ -19,12 +16,6 @@ import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-
-/** Lanes without limits. */
-function noLimits(app: App): LaneChoice {
-  const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-  return { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null };
-}
 
 describe.each(stores)('delivery on %s', (store) => {
   let sink: SmtpSink;
@@ -71,8 +62,11 @@ describe.each(stores)('delivery on %s', (store) => {
       errorCode: null,
       terminalAt: null,
       scheduling: null,
-      attempts: [{ number: 1, outcome: 'sent', code: 250, verb: 'dot', transcript: null }],
+      attempts: [{ number: 1, outcome: 'sent', code: 250, verb: 'dot' }],
     });
+    const lines = delivery.attempts[0]?.transcript?.trimEnd().split('\n') ?? [];
+    expect(lines.filter((line) => line.startsWith('C: '))).toEqual([]);
+    expect(lines.at(-1)).toMatch(/^S: 250 /);
     const [message] = sink.messages;
     expect(message).toMatchObject({ recipients: ['ada@example.com'] });
     expect(message?.raw.toString()).toContain(`Message-ID: <${sent.id}@sandbox.test>`);

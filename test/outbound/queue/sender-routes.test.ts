@@ -74,8 +74,8 @@ describe.each(stores)('routes by sender on %s', (store) => {
     }
   });
 
-  it('keep the lanes of the smarthosts apart: one that is down holds only its own mail', async () => {
-    const stop = sinks.news.on({ verb: 'RCPT' }, '451 4.7.1 later');
+  it('keep the lanes of the smarthosts apart: one that is closed holds only its own mail', async () => {
+    const stop = sinks.news.on({ verb: 'RCPT' }, '421 4.7.0 too much mail from you');
     const send = (email: string) =>
       daemon.request<Message>('POST', '/v1/messages', {
         body: {
@@ -83,12 +83,28 @@ describe.each(stores)('routes by sender on %s', (store) => {
           email: { subject: 'Apart', text: 'Hi' },
         },
       });
+    // As many faults as the window has places, which grew with the mail of the test before.
+    const held = await Promise.all(Array.from({ length: 100 }, () => send('hello@news.example')));
+    const pauseOf = async (id: string): Promise<string | null> => {
+      const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+      const { waitReason = null, dueAt = null } = body.deliveries[0]?.scheduling ?? {};
+      return waitReason === 'provider-unavailable' ? dueAt : null;
+    };
+    /** Returns a message that waits for the lane, once the pause is long enough to look at it. A tried one waits for its retry. */
+    const findWaiting = async (): Promise<{ id: string; until: string }> => {
+      for (;;) {
+        for (const { body } of held) {
+          const until = await pauseOf(body.id);
+          if (until !== null && Date.parse(until) - Date.now() > 3_000)
+            return { id: body.id, until };
+        }
+      }
+    };
+    const { id, until } = await findWaiting();
     const before = sinks.billing.received;
-    const held = await send('hello@news.example');
     await send('billing@shop.example');
     await sinks.billing.waitFor(before + 1);
-    const waiting = await daemon.request<Message>('GET', `/v1/messages/${held.body.id}`);
-    expect(waiting.body.status).not.toBe('delivered');
+    expect(await pauseOf(id)).toBe(until);
     stop();
   });
 });

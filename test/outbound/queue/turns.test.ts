@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { turnsOf } from '../../../src/outbound/queue/turns.ts';
+import { Turns, turnsOf } from '../../../src/outbound/queue/turns.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 
 const flowOf = (organization_id: string, sender_domain: string, run: string | null = null) => ({
@@ -175,5 +175,84 @@ describe('turns', () => {
       q.send('small');
       expect(q.serve(3)).toContain('small');
     });
+  });
+});
+
+describe('turns of several daemons', () => {
+  const lookEach = 100;
+
+  /** Counts the first `count` served mails of each organization, after these sends by daemons in turns. */
+  function served(
+    daemons: number,
+    mails: Record<string, (at: number) => number | null>,
+    count: number,
+  ) {
+    const random = seededRandom(daemons);
+    const turns = Array.from({ length: daemons }, () => new Turns(() => random.float()));
+    const waiting: { organization_id: string; turn: number; sender_domain: string }[] = [];
+    for (let at = 0; at < 4_000; at++) {
+      // A quiet head of the queue: the first mail of all.
+      const first = waiting[0]?.turn ?? null;
+      for (const [organization_id, daemonAt] of Object.entries(mails)) {
+        const daemon = daemonAt(at);
+        if (daemon === null) continue;
+        const flow = flowOf(organization_id, 'a.test');
+        const turn = turns[daemon]?.next(flow, first) ?? 0;
+        waiting.push({ ...flow, turn });
+      }
+      if (at % lookEach === 0 && daemons > 1) {
+        const last = waiting
+          .toSorted((a, b) => b.turn - a.turn)
+          .slice(0, 500)
+          .map((row) => ({ ...row, campaign_run_id: null }));
+        for (const one of turns) one.learn(last, daemons);
+      }
+    }
+    const counts: Record<string, number> = {};
+    for (const { organization_id } of waiting.toSorted((a, b) => a.turn - b.turn).slice(0, count)) {
+      counts[organization_id] = (counts[organization_id] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  it('give a flow that all of them serve no more than a flow of one', () => {
+    const { spread = 0, single = 0 } = served(
+      4,
+      { spread: (at) => at % 4, single: () => 0 },
+      4_000,
+    );
+    expect(single / spread).toBeGreaterThan(0.85);
+    expect(single / spread).toBeLessThan(1.15);
+  });
+
+  it.each([
+    { of: 'a domain', flow: flowOf('busy', 'a.test') },
+    { of: 'a campaign run', flow: flowOf('busy', 'a.test', 'run_1') },
+  ])('put mail of another daemon behind the backlog of $of', ({ flow }) => {
+    const random = seededRandom(1);
+    const [one, other] = [new Turns(() => random.float()), new Turns(() => random.float())];
+    let last = 0;
+    for (let number = 0; number < 1_000; number++) last = one.next(flow, 1_000_000);
+    other.learn([{ ...flow, turn: last }], 2);
+    expect(other.next(flow, 1_000_000)).toBeGreaterThan(last);
+  });
+
+  it('count as shared among live daemons only, and not at all for the last one', () => {
+    const random = seededRandom(1);
+    const turns = new Turns(() => random.float());
+    const flow = flowOf('busy', 'a.test');
+    const step = () => {
+      const before = turns.next(flow, 1);
+      return Math.round((turns.next(flow, 1) - before) / 1_000_000);
+    };
+    const marked = (...marks: number[]) =>
+      marks.map((mark) => ({ ...flow, turn: 5_000_000 + mark }));
+    expect(step()).toBe(1);
+    turns.learn(marked(0), 2);
+    expect(step()).toBe(1);
+    turns.learn(marked(1_001, 2_002, 3_003, 4_004), 3);
+    expect(step()).toBe(3);
+    turns.forgetOthers();
+    expect(step()).toBe(1);
   });
 });

@@ -10,19 +10,12 @@ import type { App } from '../../../src/core/app.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
 import { countHealth } from '../../../src/identity/reputation/health.ts';
 import { markWarned } from '../../../src/identity/reputation/health-queries.ts';
-import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
-import {
-  type ClaimedMessage,
-  claimMessages,
-  type LaneChoice,
-} from '../../../src/outbound/queue/claim.ts';
-import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
-import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
+import { type ClaimedMessage, claimMessages } from '../../../src/outbound/queue/claim.ts';
 import { createPipeline, type Pipeline } from '../../../src/outbound/queue/loop.ts';
 import { type Settlement, settleAll } from '../../../src/outbound/queue/settle.ts';
-import { send, timeline } from '../../support/delivery.ts';
+import { noLimits, send, timeline } from '../../support/delivery.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 
@@ -35,12 +28,6 @@ beforeEach(async () => {
   other = await service.another();
 });
 afterEach(() => service.close());
-
-/** Lanes without limits. */
-function noLimits({ clock, random }: App): LaneChoice {
-  const lanes = new Lanes(clock, random, loadProviders(null, 10));
-  return { lanes, shares: new Shares(clock), laneOf: () => null, soleLane: null };
-}
 
 function outcomeOf(kind: 'sent' | 'bounced'): Outcome {
   const { clock } = app;

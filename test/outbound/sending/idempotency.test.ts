@@ -8,9 +8,10 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { type SendPayload, sendPayload } from '../../../src/outbound/messages/send-schema.ts';
-import { canonicalJson, fingerprint } from '../../../src/outbound/sending/fingerprint.ts';
+import { fingerprint } from '../../../src/outbound/sending/fingerprint.ts';
 import { sendMessage, sweepIdempotencyKeys } from '../../../src/outbound/sending/send.ts';
 import { conversationNoun } from '../../../src/people/conversations/schema.ts';
+import { canonicalJson } from '../../../src/platform/runtime/canonical-json.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../../support/test-app.ts';
 import {

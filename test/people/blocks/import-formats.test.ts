@@ -141,6 +141,15 @@ const exportsOfOthers: [string, string, string[], string[]][] = [
     [],
   ],
   [
+    'listmonk-bounces.jsonl',
+    'listmonk-bounces',
+    [
+      'x@example.com bounce 2024-01-01T00:00:00.000Z',
+      'z@example.com complaint 2024-01-01T00:00:00.000Z',
+    ],
+    ['2 y@example.com is not caused by the address'],
+  ],
+  [
     'plain.txt',
     'plain',
     [`ada@example.com manual ${today}`, `bob@example.com complaint ${today}`],

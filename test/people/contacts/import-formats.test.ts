@@ -20,6 +20,25 @@ interface Case {
   contacts: object[];
 }
 
+/** Returns a line of listmonk's subscribers, with their standing by list. */
+function listmonkSubscriber(name: string, status: string, standing: Record<string, string>) {
+  const lists = Object.entries(standing).map(([list, subscription_status], id) => {
+    return { subscription_status, id, uuid: `l${id}`, name: list, type: 'public', optin: 'double' };
+  });
+  const times = { created_at: '2024-01-01T00:00:00Z', updated_at: '2024-01-01T00:00:00Z' };
+  const email = `${name}@example.com`;
+  return JSON.stringify({
+    id: 1,
+    ...times,
+    uuid: 'u',
+    email,
+    name,
+    attribs: { n: 3 },
+    status,
+    lists,
+  });
+}
+
 const cases: Record<string, Case> = {
   'Mailchimp subscribed': {
     format: 'mailchimp',
@@ -102,11 +121,44 @@ const cases: Record<string, Case> = {
         name: 'Ada',
         status: 'active',
         statusReason: null,
-        metadata: { city: 'London', age: 36, likes: '["maths"]' },
+        profile: { customFields: { city: 'London', age: '36', likes: '["maths"]' } },
       },
       { name: 'Bob', status: 'unsubscribed' },
       // Gets no mail, without having unsubscribed.
       { name: 'Eve', status: 'active', statusReason: expect.stringContaining('manual') },
+    ],
+  },
+  "the answer of listmonk's API": {
+    format: 'listmonk',
+    file: [
+      listmonkSubscriber('ada', 'enabled', { News: 'confirmed', 'Offers, weekly': 'unconfirmed' }),
+      listmonkSubscriber('bob', 'enabled', { News: 'confirmed', Offers: 'unsubscribed' }),
+      listmonkSubscriber('cy', 'enabled', { News: 'unsubscribed', Offers: 'unsubscribed' }),
+      listmonkSubscriber('dan', 'enabled', {}),
+      listmonkSubscriber('eve', 'blocklisted', { News: 'confirmed' }),
+    ],
+    contacts: [
+      {
+        name: 'ada',
+        status: 'active',
+        tags: ['News', 'Offers  weekly'],
+        profile: { customFields: { n: '3' } },
+      },
+      { status: 'active', tags: ['News'] },
+      { status: 'unsubscribed', tags: [] },
+      { status: 'active', tags: [] },
+      { status: 'unsubscribed', tags: ['News'] },
+    ],
+  },
+  'members of a list of Mailgun': {
+    format: 'mailgun',
+    file: [
+      '{"address":"ada@example.com","name":"Ada","subscribed":true,"vars":{"age":"36"}}',
+      '{"address":"bob@example.com","name":"Bob","subscribed":false,"vars":{}}',
+    ],
+    contacts: [
+      { name: 'Ada', status: 'active', profile: { customFields: { age: '36' } } },
+      { name: 'Bob', status: 'unsubscribed' },
     ],
   },
   'a list of addresses': {

@@ -117,7 +117,7 @@ describe('an encrypted text', () => {
     const other = openSecrets(`${dataDir}-other`, random);
     expect(() => secrets.decrypt(text, 'domainKey:dkim_2')).toThrow(InternalError);
     expect(() => other.decrypt(text, 'domainKey:dkim_1')).toThrow(
-      'a stored secret (domainKey) cannot be decrypted: check that secret.key belongs to this store',
+      /a stored secret \(domainKey\) cannot be decrypted: check that .*secret\.key belongs to this store/,
     );
     const sealed = Buffer.from(text.slice(3), 'base64url');
     for (let at = 0; at < sealed.length; at++) {
@@ -160,8 +160,8 @@ describe('a token', () => {
     expect(first).toBe(secrets.token('bounce', id));
     expect(second.slice(0, 29)).toBe(`${id}-`);
     expect(secrets.verifyToken('bounce', first)).toBe(id);
-    expect(secrets.verifyToken('bounce', second, 'second')).toBe(id);
-    expect(secrets.verifyToken('bounce', first, 'second')).toBeNull();
+    expect(secrets.verifyToken('bounce', second, { twin: 'second' })).toBe(id);
+    expect(secrets.verifyToken('bounce', first, { twin: 'second' })).toBeNull();
     expect(secrets.verifyToken('bounce', second)).toBeNull();
   });
 

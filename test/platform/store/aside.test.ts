@@ -14,7 +14,7 @@ import { longestStallMs } from '../../support/work-time.ts';
 
 /** Runs far longer than the deadline, on both engines. */
 const endless = (db: Db) =>
-  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 4000000)
+  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 12000000)
     select count(*) as n from n`.execute(db);
 /** Runs for about a tenth of a second. */
 const slow = (db: Db) =>

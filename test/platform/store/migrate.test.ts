@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { UnreachableError } from '../../../src/platform/errors.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
 import { migrate, migrationStatus } from '../../../src/platform/store/migrate.ts';
 import { type Migration, statementsOf } from '../../../src/platform/store/migration.ts';
+import { compatibleVersions } from '../../../src/platform/store/migrations/0019-compatible-versions.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
 import { stores } from '../../support/test-app.ts';
@@ -67,7 +69,7 @@ describe.each(stores)('migrations on %s', (kind) => {
   });
 
   const open = (...known: Migration[]) =>
-    openStore(schema?.url ?? 'sqlite:svc.db', dataDir, clock, { known });
+    openStore({ url: schema?.url ?? 'sqlite:svc.db' }, dataDir, clock, { known });
 
   /** Opens the store with these migrations, and closes it after `work`. */
   async function withStore<T>(known: Migration[], work: (store: Store) => Promise<T>): Promise<T> {
@@ -116,6 +118,33 @@ describe.each(stores)('migrations on %s', (kind) => {
     });
   });
 
+  it.runIf(kind === 'postgres')('name the process that migrates for too long', async () => {
+    await withStore([first], fill);
+    const holder = new pg.Client({ connectionString: schema?.url, application_name: 'holder' });
+    await holder.connect();
+    const waited = withStore([first], async (store) => {
+      const wait = (ms: number) => migrate(store, clock, async () => {}, [first, second], ms);
+      await holder.query('begin; select pg_advisory_xact_lock(7304025)');
+      await expect(wait(50)).rejects.toThrow(
+        /^Another process migrates the store \(holder, for 0 s, connection \d+ of the server\)/,
+      );
+      const waiting = wait(60_000);
+      await holder.query('commit');
+      expect(await waiting).toEqual([second.name]);
+    });
+    await waited.finally(() => holder.end());
+  });
+
+  it.runIf(kind === 'postgres')('take longer than a statement may', async () => {
+    const slow: Migration = { name: '0002-slow', sql: () => 'select pg_sleep(1.5);' };
+    await withStore([first], fill);
+    const database = { url: schema?.url ?? '', statementTimeoutSeconds: 1 };
+    const store = await openStore(database, dataDir, clock, { known: [first, slow] });
+    expect(await namesOf(store)).toEqual([first.name, slow.name]);
+    await expect(sql`select pg_sleep(1.5)`.execute(store.db)).rejects.toThrow();
+    await store.close();
+  });
+
   it('run once where several processes open an older store at once', async () => {
     await withStore([first], fill);
     const opened = await Promise.allSettled([1, 2, 3].map(() => open(first, second)));
@@ -123,6 +152,40 @@ describe.each(stores)('migrations on %s', (kind) => {
     for (const store of all) await store.close();
     expect(all).toHaveLength(3);
     expect(await withStore([first, second], letters)).toHaveLength(2);
+  });
+
+  describe('of a newer version', () => {
+    const widening: Migration = { ...third, compatibleFrom: compatibleVersions.name };
+    const breaking: Migration = { name: '0004-breaking', sql: () => 'drop table letters;' };
+    const old = [first, second, compatibleVersions];
+
+    it('leave an older one working beside them, if they say so', async () => {
+      await withStore([...old, widening], fill);
+      const rows = await withStore(old, letters);
+      expect(rows).toHaveLength(2);
+    });
+
+    it.each([
+      ['one that says nothing', [widening, breaking], '0004-breaking'],
+      ['one that needs a later version', [{ ...third, compatibleFrom: '0002-other' }], third.name],
+    ])('are refused for %s', async (_title, newer, named) => {
+      await withStore([...old, ...newer], async () => {});
+      await expect(open(...old)).rejects.toThrow(
+        `The store is of a newer version of svc (migration ${named}): use that version`,
+      );
+    });
+
+    it('are noted by the start that applies them alone', async () => {
+      await withStore(old, async () => {});
+      await withStore([...old, widening], async () => {});
+      await withStore([...old, widening], async ({ db }) => {
+        const { rows } = await sql`select * from compatible_versions order by name`.execute(db);
+        expect(rows).toEqual([
+          { name: third.name, compatible_from: compatibleVersions.name },
+          { name: compatibleVersions.name, compatible_from: compatibleVersions.compatibleFrom },
+        ]);
+      });
+    });
   });
 
   it('leave the store as it was where one of them fails', async () => {

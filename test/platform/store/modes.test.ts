@@ -24,7 +24,7 @@ function modes(dir: string): Record<string, string> {
 
 it('dataDir and its files belong to the service account alone', async () => {
   const dataDir = join(root, 'data');
-  const store = await openStore('sqlite:svc.db', dataDir, virtualClock());
+  const store = await openStore({ url: 'sqlite:svc.db' }, dataDir, virtualClock());
   openSecrets(dataDir, seededRandom(1));
   await store.write((trx) => sql`update probe set counter = counter + 1`.execute(trx));
   expect(modeOf(dataDir)).toBe('700');
@@ -38,7 +38,7 @@ it('dataDir and its files belong to the service account alone', async () => {
 
 it('a store outside of dataDir belongs to the service account alone', async () => {
   const file = join(root, 'elsewhere.db');
-  const store = await openStore(`sqlite:${file}`, join(root, 'data'), virtualClock());
+  const store = await openStore({ url: `sqlite:${file}` }, join(root, 'data'), virtualClock());
   await store.write((trx) => sql`update probe set counter = counter + 1`.execute(trx));
   const found = Object.entries(modes(root)).filter(([name]) => name.startsWith('elsewhere'));
   await store.close();

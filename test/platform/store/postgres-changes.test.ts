@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
-import { openPostgres } from '../../../src/platform/store/postgres.ts';
+import { openPostgres } from '../../../src/platform/store/postgres/postgres.ts';
 import { until } from '../../support/daemon-process.ts';
 import { type PostgresSchema, postgresDatabase } from '../../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../../support/tcp-proxy.ts';
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 async function open(clock: Clock = systemClock, url = database.url): Promise<Store> {
-  const store = await openPostgres(url, { clock });
+  const store = await openPostgres({ url }, { clock });
   opened.push(store);
   return store;
 }
@@ -143,7 +143,7 @@ it('a quiet write is not reported', async () => {
 
 it('a store closed right after its commit has sent its notification', async () => {
   const other = await listenBare();
-  const store = await openPostgres(database.url);
+  const store = await openPostgres(database);
   await change(store);
   await store.close();
   await until(() => other.notifications.length === 1, 'the notification');

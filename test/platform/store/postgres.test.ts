@@ -9,7 +9,7 @@ import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import type { Db, Store } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
 import { ownTables } from '../../../src/platform/store/own-tables.ts';
-import { openPostgres } from '../../../src/platform/store/postgres.ts';
+import { openPostgres } from '../../../src/platform/store/postgres/postgres.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
 import { type TcpProxy, tcpProxy, throughProxy } from '../../support/tcp-proxy.ts';
 
@@ -32,7 +32,7 @@ let store: Store;
 const opened: Store[] = [];
 
 async function open(url: string): Promise<Store> {
-  const one = await openPostgres(url, { random: chance });
+  const one = await openPostgres({ url }, { random: chance });
   opened.push(one);
   return one;
 }
@@ -156,7 +156,7 @@ describe('a transaction that the server ends for another one', () => {
         return systemClock.after(0, run);
       },
     };
-    const patient = await openPostgres(schema.url, {
+    const patient = await openPostgres(schema, {
       clock,
       random: { ...chance, float: () => 0.5 },
     });
@@ -174,6 +174,29 @@ describe('a transaction that the server ends for another one', () => {
       }),
     );
     expect(runs).toBe(1);
+  });
+});
+
+describe('a table that a newer version widens', () => {
+  const allThings = ownTables<Things>().all((db) =>
+    db.selectFrom('things').selectAll().orderBy('id'),
+  );
+  const widen = async () => {
+    const newer = await open(schema.url);
+    await sql`alter table things add column extra text`.execute(newer.db);
+  };
+
+  it('is read and written on by an older one, on every connection', async () => {
+    // Each of several connections prepares the statement.
+    const crowd = () => Promise.all(Array.from({ length: 6 }, () => allThings(store.db)));
+    expect((await crowd()).every((rows) => rows.length === 2)).toBe(true);
+    const readInside = () => store.write((trx) => allThings(trx));
+    expect(await readInside()).toHaveLength(2);
+    await widen();
+    expect(await readInside()).toHaveLength(2);
+    expect((await crowd()).every((rows) => rows.length === 2)).toBe(true);
+    await sql`alter table things add column more text`.execute(store.db);
+    expect(await allThings(store.db)).toHaveLength(2);
   });
 });
 

@@ -53,7 +53,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   afterAll(() => dropStore());
 
   beforeEach(async () => {
-    store = await openStore(url, dataDir, systemClock);
+    store = await openStore({ url }, dataDir, systemClock);
     await store.write(async (trx) => {
       await sql`create table if not exists things (id text primary key, note text)`.execute(trx);
       await sql`delete from things`.execute(trx);
@@ -155,7 +155,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   });
 
   it('reports its own commits and those of another process', async () => {
-    const other = await openStore(url, dataDir, systemClock);
+    const other = await openStore({ url }, dataDir, systemClock);
     try {
       for (const writer of [store, other]) {
         const told = new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   it('opens again without a second migration', async () => {
     const before = await migrationStatus(store.db);
     expect(before.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
-    const again = await openStore(url, dataDir, systemClock);
+    const again = await openStore({ url }, dataDir, systemClock);
     expect(await migrationStatus(again.db)).toEqual(before);
     await again.close();
   });
@@ -187,7 +187,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     await store.write(async (trx) => {
       await sql`insert into migrations (name, applied_at) values ('9999-future', 1)`.execute(trx);
     });
-    await expect(openStore(url, dataDir, systemClock)).rejects.toThrow(
+    await expect(openStore({ url }, dataDir, systemClock)).rejects.toThrow(
       /newer version.*9999-future/,
     );
     await store.write(async (trx) => {

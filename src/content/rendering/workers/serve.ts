@@ -1,11 +1,14 @@
 // The worker side of thread.ts: does one job after another, in a thread that may be terminated at any moment.
 import { parentPort, workerData } from 'node:worker_threads';
+import { threadName } from '../../../platform/runtime/worker-watch.ts';
 
 /**
- * A message to the parent: the worker can take jobs, or the outcomes of its first jobs in their order. Jobs
+ * A message to the parent: the worker can take jobs (`thread`: its name for worker-watch.ts), or the outcomes of its first jobs in their order. Jobs
  * without an outcome were not begun.
  */
-export type JobReply<Outcome> = { kind: 'ready' } | { kind: 'done'; outcomes: readonly Outcome[] };
+export type JobReply<Outcome> =
+  | { kind: 'ready'; thread: string | null }
+  | { kind: 'done'; outcomes: readonly Outcome[] };
 
 /** Size of outcomes after which they are sent: reading 1 MB takes the parent about 1 ms. */
 const mostTogether = 1_000_000;
@@ -30,5 +33,5 @@ export function serveJobs<Payload, Outcome>(
     }
     post({ kind: 'done', outcomes });
   });
-  post({ kind: 'ready' });
+  post({ kind: 'ready', thread: threadName() });
 }

@@ -12,6 +12,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { QueuedJob } from '../../../platform/runtime/fair-queue.ts';
 import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
+import { watchWorker } from '../../../platform/runtime/worker-watch.ts';
 import type { JobReply } from './serve.ts';
 
 /** Time after which a starting worker is given up. */
@@ -28,7 +29,7 @@ export interface PendingJob<Payload, Outcome> extends QueuedJob {
 export interface ThreadOptions {
   clock: Clock;
   script: URL;
-  /** Time limit for one job once a worker has it. */
+  /** Time limit for one job once a worker has it, of CPU time (worker-watch.ts). */
   deadlineMs: number;
   heapMb: number;
   /** Makes the errors of jobs: of one that took too long or ended its worker, and of those not begun. */
@@ -43,6 +44,8 @@ export class JobThread<Payload, Outcome> {
   readonly #onFree: (givenBack: readonly PendingJob<Payload, Outcome>[]) => void;
   #worker: Worker | null = null;
   #isReady = false;
+  /** Name of the worker's thread. */
+  #thread: string | null = null;
   /** True once the worker has the jobs. */
   #isSent = false;
   #jobs: readonly PendingJob<Payload, Outcome>[] = [];
@@ -92,7 +95,7 @@ export class JobThread<Payload, Outcome> {
     const worker = this.#worker;
     if (!worker || this.isFree) return;
     Atomics.store(this.#place, 0, 0);
-    this.#watch(worker, 0);
+    this.#watch(worker);
     // A worker that is idle does not keep the process of a command alive.
     worker.ref();
     worker.postMessage(this.#jobs.map((job) => job.payload(this.#sent)));
@@ -103,13 +106,14 @@ export class JobThread<Payload, Outcome> {
    * Watches the progress of the worker. A job in a group has at least half the time: groups are checked twice
    * as often.
    */
-  #watch(worker: Worker, seen: number): void {
+  #watch(worker: Worker): void {
     const { clock, deadlineMs } = this.#options;
-    const ms = this.#jobs.length === 1 ? deadlineMs : deadlineMs / 2;
-    this.#cancelDeadline = clock.after(ms, () => {
-      const now = Atomics.load(this.#place, 0);
-      if (now === seen) this.#drop(worker, true);
-      else this.#watch(worker, now);
+    const place = this.#place;
+    this.#cancelDeadline = watchWorker({
+      ...{ clock, thread: this.#thread },
+      deadlineMs: this.#jobs.length === 1 ? deadlineMs : deadlineMs / 2,
+      place: () => Atomics.load(place, 0),
+      onOverdue: () => this.#drop(worker, true),
     });
   }
 
@@ -117,6 +121,7 @@ export class JobThread<Payload, Outcome> {
     if (reply.kind === 'ready') {
       this.#cancelDeadline();
       this.#isReady = true;
+      this.#thread = reply.thread;
       if (this.isFree) this.#worker?.unref();
       else this.#send();
       return;

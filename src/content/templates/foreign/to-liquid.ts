@@ -5,12 +5,14 @@
 //   --------------------------------+----------------------------------------------------
 //   {{ name }}, {{ a.b }}           | {{ name }}, {{ a.b }}
 //   {{{ name }}}, {{& name }}       | {{ name | raw }}
-//   {{#if a}} … {{else}} … {{/if}}  | {% if a %} … {% else %} … {% endif %}
-//   {{#unless a}}, {{^a}}           | {% unless a %}
+//   {{#if a}} … {{else}} … {{/if}}  | {% if a and a != empty and a != 0 %} … {% else %} … {% endif %}
+//   {{#unless a}}, {{^a}}           | {% unless a and a != empty and a != 0 %}
 //   {{#each list}} … {{this.x}}     | {% for item in list %} … {{ item.x }}
-//   {{#a}} … {{x}} (Mustachio)      | {% if a %} … {{ a.x }}
+//   {{#a}} … {{x}} (Mustachio)      | {% if a and a != empty and a != 0 %} … {{ a.x }}
 //   {{insert a "default=b"}}        | {{ a | default: "b" }}
 //   {{! comment }}                  | nothing
+//
+// Only false and nil are false in Liquid. For the others an empty text, an empty list and 0 are false too.
 import type { ForeignService } from './services.ts';
 
 /** Part of a source that has no equal in Liquid. */
@@ -56,6 +58,8 @@ const deepest = 20;
 class Translation {
   readonly untranslated: Untranslated[] = [];
   readonly #blocks: Block[] = [];
+  /** Open blocks beyond the deepest that is translated. */
+  #tooDeep = 0;
   #line = 1;
 
   /** Translates one tag: the text between its braces, and whether it has three of them. */
@@ -85,9 +89,13 @@ class Translation {
   }
 
   #push(block: Block): void {
-    if (this.#blocks.length >= deepest)
-      this.#refuse(block.opened, `blocks are nested deeper than ${deepest}`);
-    this.#blocks.push(block);
+    if (this.#blocks.length < deepest) this.#blocks.push(block);
+    else {
+      if (this.#tooDeep === 0) {
+        this.#refuse(block.opened, `blocks are nested deeper than ${deepest}`);
+      }
+      this.#tooDeep += 1;
+    }
   }
 
   #context(): Pick<Block, 'prefix' | 'item'> {
@@ -125,12 +133,12 @@ class Translation {
       const name = this.#name(rest.join(' '));
       if (name === null) return this.#broken(source, word);
       this.#push({ opened: source, end: `{% end${word} %}`, prefix, item });
-      return `{% ${word} ${name} %}`;
+      return `{% ${word} ${isTrue(name)} %}`;
     }
     const name = syntax === 'mustachio' && rest.length === 0 ? this.#name(word) : null;
     if (name === null) return this.#broken(source, word);
     this.#push({ opened: source, end: '{% endif %}', prefix: `${name}.`, item: null });
-    return `{% if ${name} %}`;
+    return `{% if ${isTrue(name)} %}`;
   }
 
   #broken(source: string, word: string): string {
@@ -151,10 +159,14 @@ class Translation {
     const name = this.#name(text);
     if (name === null) return this.#broken(source, '^');
     this.#push({ opened: source, end: '{% endunless %}', ...this.#context() });
-    return `{% unless ${name} %}`;
+    return `{% unless ${isTrue(name)} %}`;
   }
 
   #close(source: string): string {
+    if (this.#tooDeep > 0) {
+      this.#tooDeep -= 1;
+      return '';
+    }
     const block = this.#blocks.pop();
     return block ? block.end : this.#refuse(source, 'no block is open');
   }
@@ -186,7 +198,7 @@ class Translation {
       const word = condition[1] ? 'unless' : 'if';
       if (name === null) return this.#broken(source, 'if');
       this.#push({ opened: source, end: `{% end${word} %}`, ...this.#context() });
-      return `{% ${word} ${name} %}`;
+      return `{% ${word} ${isTrue(name)} %}`;
     }
     if (/^(?:range|with|if|block|define)\b/.test(trimmed))
       return this.#broken(source, trimmed.split(/\s/)[0] ?? '');
@@ -195,6 +207,11 @@ class Translation {
       ? this.#refuse(source, 'this expression has no equal in Liquid')
       : `{{ ${name} }}`;
   }
+}
+
+/** Returns the condition that a value is true in the sense of the other services. */
+function isTrue(name: string): string {
+  return `${name} and ${name} != empty and ${name} != 0`;
 }
 
 /** Names that other services give to the link that unsubscribes. */
@@ -226,32 +243,69 @@ function goName(text: string): string | null {
   return data ?? null;
 }
 
-const tags =
-  /\{\{\{([\s\S]*?)\}\}\}|\{\{!--([\s\S]*?)--\}\}|\{\{([\s\S]*?)\}\}|<%asm_group_unsubscribe_(?:raw_)?url%>|<%[^%]*%>|\[\[?%?[a-z_]+%?\]?\]|\{%|%recipient[.\w]*%|%unsubscribe_url%/g;
+/** A tag in a source. */
+interface Tag {
+  index: number;
+  whole: string;
+  /** Text between three braces, or between two. */
+  raw?: string;
+  inner?: string;
+}
+
+const starts =
+  /\{\{|<%asm_group_unsubscribe_(?:raw_)?url%>|<%[^%]*%>|\[\[?%?[a-z_]+%?\]?\]|\{%|%recipient[.\w]*%|%unsubscribe_url%/g;
+
+/** Forms of tags in braces, in the order in which they are tried. */
+const forms = [
+  { open: '{{{', close: '}}}', part: 'raw' },
+  { open: '{{!--', close: '--}}', part: null },
+  { open: '{{', close: '}}', part: 'inner' },
+] as const;
+
+/** Finds the tags of a source from left to right. Takes time in proportion to its length, whatever it holds. */
+function* tagsOf(source: string): Generator<Tag> {
+  /** Ends that do not follow any more, so that nobody looks for them again. */
+  const missing = new Set<string>();
+  const inBraces = (index: number): Tag | null => {
+    for (const { open, close, part } of forms) {
+      if (missing.has(close) || !source.startsWith(open, index)) continue;
+      const from = index + open.length;
+      const end = source.indexOf(close, from);
+      if (end === -1) missing.add(close);
+      else {
+        const whole = source.slice(index, end + close.length);
+        return { index, whole, ...(part !== null && { [part]: source.slice(from, end) }) };
+      }
+    }
+    return null;
+  };
+  starts.lastIndex = 0;
+  let found = starts.exec(source);
+  while (found) {
+    const { index } = found;
+    const tag = found[0] === '{{' ? inBraces(index) : { index, whole: found[0] };
+    if (tag) yield tag;
+    starts.lastIndex = index + (tag?.whole.length ?? 1);
+    found = starts.exec(source);
+  }
+}
 
 /** Translates a source of a service. */
 export function toLiquid(service: ForeignService, source: string): Translated {
   const translation = new Translation();
   const parts: string[] = [];
   let at = 0;
-  for (const found of source.matchAll(tags)) {
-    const [whole, raw, comment, inner] = found;
-    const before = source.slice(at, found.index);
+  for (const tag of tagsOf(source)) {
+    const before = source.slice(at, tag.index);
     parts.push(before);
     translation.count(before);
-    at = found.index + whole.length;
-    if (comment === undefined) parts.push(translated(translation, service, { whole, raw, inner }));
-    translation.count(whole);
+    at = tag.index + tag.whole.length;
+    if (!tag.whole.startsWith('{{!--')) parts.push(translated(translation, service, tag));
+    translation.count(tag.whole);
   }
   parts.push(source.slice(at));
   translation.end();
   return { liquid: parts.join(''), untranslated: translation.untranslated };
-}
-
-interface Tag {
-  whole: string;
-  raw: string | undefined;
-  inner: string | undefined;
 }
 
 function translated(translation: Translation, service: ForeignService, tag: Tag): string {

@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { QueuedJob } from '../../../platform/runtime/fair-queue.ts';
 import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
+import { watchWorker } from '../../../platform/runtime/worker-watch.ts';
 import type { ParseBatch, ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, withFault } from './parsed-mail.ts';
 
@@ -77,6 +78,8 @@ const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER
 export class ParseThread {
   private worker: Worker | null = null;
   private isReady: boolean = false;
+  /** Name of the worker's thread. */
+  private thread: string | null = null;
   /** True once the worker has the mails. */
   private isSent: boolean = false;
   private mails: readonly PendingMail[] = [];
@@ -129,7 +132,7 @@ export class ParseThread {
     const { worker, mails } = this;
     if (!worker || mails.length === 0) return;
     Atomics.store(this.place, 0, 0);
-    this.watch(worker, 0);
+    this.watch(worker);
     worker.ref();
     // A copy: callers keep their buffers, and a view would transfer its whole pool.
     const raw = new Uint8Array(mails.reduce((bytes, mail) => bytes + mail.raw.length, 0));
@@ -148,12 +151,13 @@ export class ParseThread {
    * Watches the progress of the worker. A mail in a group has at least half the time: groups are checked
    * twice as often.
    */
-  private watch(worker: Worker, seen: number): void {
-    const ms = this.mails.length === 1 ? this.deadlineMs : this.deadlineMs / 2;
-    this.cancelDeadline = this.clock.after(ms, () => {
-      const now = Atomics.load(this.place, 0);
-      if (now === seen) this.drop(worker, true);
-      else this.watch(worker, now);
+  private watch(worker: Worker): void {
+    const { clock, deadlineMs, place, thread } = this;
+    this.cancelDeadline = watchWorker({
+      ...{ clock, thread },
+      deadlineMs: this.mails.length === 1 ? deadlineMs : deadlineMs / 2,
+      place: () => Atomics.load(place, 0),
+      onOverdue: () => this.drop(worker, true),
     });
   }
 
@@ -161,6 +165,7 @@ export class ParseThread {
     if (reply.kind === 'ready') {
       this.cancelDeadline();
       this.isReady = true;
+      this.thread = reply.thread;
       if (this.isFree) this.worker?.unref();
       else this.send();
     } else if (reply.kind === 'body') {

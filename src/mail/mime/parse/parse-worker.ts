@@ -1,6 +1,7 @@
 // The worker side of parse-thread.ts: parses one mail after another, in a thread that may be terminated at
 // any moment. Imports mailparser and similar libraries, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
+import { threadName } from '../../../platform/runtime/worker-watch.ts';
 import { type DocumentWords, wordsOfDocument } from '../../../platform/store/full-text/document.ts';
 import { type Extracts, extractsOf } from '../extracts/extracts.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
@@ -54,7 +55,7 @@ export interface ParseJob {
  * deadline. `done` has a reading for each job, in their order.
  */
 export type ParseReply =
-  | { kind: 'ready' }
+  | { kind: 'ready'; thread: string | null }
   | { kind: 'body'; id: number; mail: ParsedMail }
   | { kind: 'done'; readings: readonly Readings[keyof Readings][] };
 
@@ -104,4 +105,4 @@ async function readOf(
 }
 
 parentPort?.on('message', (batch: ParseBatch) => void runAll(batch));
-post({ kind: 'ready' });
+post({ kind: 'ready', thread: threadName() });

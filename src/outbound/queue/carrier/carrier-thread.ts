@@ -15,6 +15,7 @@ import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import type { ProviderRules } from '../../../mail/smtp/providers.ts';
+import type { Portion } from '../../../platform/runtime/portion.ts';
 import type { Carrier, CarrierParts, Envelope } from './carrier.ts';
 import type {
   Carried,
@@ -47,6 +48,14 @@ export function createCarrierThread(
   let thread: RunningThread | null = null;
   let isClosed = false;
 
+  /** The last portion, and the end of its time by the clock of this thread. */
+  let portion: { portion: Portion; until: number } | null = null;
+  const tellPortion = (to: RunningThread) => {
+    if (portion === null) return;
+    const forMs = Math.max(0, portion.until - app.clock.elapsed());
+    to.tell({ kind: 'portion', portion: portion.portion, forMs });
+  };
+
   const start = (): RunningThread => {
     const started = new RunningThread(settingsOf(app.config, parts.providers.rules), app.log, {
       onReport(report) {
@@ -56,8 +65,10 @@ export function createCarrierThread(
       onExit() {
         thread = null;
         underWay.giveBack();
+        parts.lanes.exceeded({});
       },
     });
+    tellPortion(started);
     return started;
   };
 
@@ -93,6 +104,10 @@ export function createCarrierThread(
     changeRules() {
       thread?.tell({ kind: 'rules', rules: parts.providers.rules });
     },
+    divide(given, forMs) {
+      portion = { portion: given, until: app.clock.elapsed() + forMs };
+      if (thread) tellPortion(thread);
+    },
     async close() {
       isClosed = true;
       await composer.close();
@@ -124,6 +139,9 @@ function takeReport(
         lanes.learn(domain, lanes.ruleFor(hosts).lane);
       }
       for (const result of report.results) underWay.settle(result);
+      return;
+    case 'surplus':
+      lanes.exceeded(report.surplus);
       return;
     case 'find-policy':
       void policies.find(report.domain).then((policy) => {

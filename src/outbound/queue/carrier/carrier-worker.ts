@@ -14,10 +14,16 @@ import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { MailHost } from '../../../mail/smtp/destination.ts';
 import type { KeptPolicy } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
-import { createProviders, laneOfHosts, type ProviderRules } from '../../../mail/smtp/providers.ts';
+import {
+  connectionsOf,
+  createProviders,
+  laneOfHosts,
+  type ProviderRules,
+} from '../../../mail/smtp/providers.ts';
 import { createTransport, type TransportConfig } from '../../../mail/smtp/transport.ts';
 import { createDns } from '../../../platform/net/dns.ts';
 import { systemClock } from '../../../platform/runtime/clock.ts';
+import { noPortion, type Portion } from '../../../platform/runtime/portion.ts';
 import { systemRandom } from '../../../platform/runtime/random.ts';
 import { deliverAll, type Envelope } from './carrier.ts';
 
@@ -44,6 +50,8 @@ export type CarrierOrder =
   | { kind: 'carry'; mailings: readonly SentMailing[] }
   | { kind: 'found-policy'; search: number; policy: KeptPolicy | null }
   | { kind: 'rules'; rules: ProviderRules }
+  /** Holds for `forMs`. */
+  | { kind: 'portion'; portion: Portion; forMs: number }
   | { kind: 'close' };
 
 /** Outcomes of an envelope, or in `problem` the reason why none of it was sent. */
@@ -57,6 +65,8 @@ export interface LearntDomain {
 
 export type CarrierReport =
   | { kind: 'carried'; learnt: readonly LearntDomain[]; results: readonly Carried[] }
+  /** Connections above the limits, by lane. */
+  | { kind: 'surplus'; surplus: Readonly<Record<string, number>> }
   | { kind: 'find-policy'; search: number; domain: string }
   | { kind: 'keep-policy'; domain: string; policy: KeptPolicy }
   | { kind: 'log'; level: 'info' | 'warn'; facts: object; text: string }
@@ -130,16 +140,10 @@ async function make(message: NumberedRequest | SignedMessage): Promise<SignedMes
 
 async function resultOf(number: number, carried: Promise<Outcome[]>): Promise<Carried> {
   try {
-    return { number, outcomes: (await carried).map(asReported) };
+    return { number, outcomes: await carried };
   } catch (error) {
     return { number, problem: error instanceof Error ? error.message : String(error) };
   }
-}
-
-/** Drops the transcript of a success: settle.ts does not store it. */
-function asReported(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'sent') return outcome;
-  return { ...outcome, trace: { ...outcome.trace, transcript: '' } };
 }
 
 async function finish(number: number, carried: Promise<Outcome[]>): Promise<void> {
@@ -155,6 +159,21 @@ function carry({ message, envelopes }: SentMailing): void {
     underWay.add(done);
     void done.then(() => underWay.delete(done));
   }
+}
+
+/** Ends the portion in force, unless another one comes before. */
+let cancelPortion = () => {};
+
+function divide({ portion, forMs }: { portion: Portion; forMs: number }): void {
+  cancelPortion();
+  cancelPortion = systemClock.after(forMs, () => apply(noPortion));
+  apply(portion);
+  report({ kind: 'surplus', surplus: transport.surplus() });
+}
+
+function apply(portion: Portion): void {
+  providers.divide(portion);
+  transport.changeLimits((lane) => connectionsOf(providers, lane));
 }
 
 /** Closes once all mail in flight is reported. */
@@ -177,6 +196,9 @@ parentPort?.on('message', (order: CarrierOrder) => {
       return;
     case 'rules':
       providers.replace(order.rules);
+      return;
+    case 'portion':
+      divide(order);
       return;
     case 'close':
       void close();

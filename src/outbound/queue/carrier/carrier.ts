@@ -7,10 +7,11 @@ import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
-import type { Providers } from '../../../mail/smtp/providers.ts';
+import { connectionsOf, type Providers } from '../../../mail/smtp/providers.ts';
 import type { NetworkRoute } from '../../../mail/smtp/route.ts';
 import type { DsnRequest } from '../../../mail/smtp/transaction.ts';
 import { createTransport, type Transport } from '../../../mail/smtp/transport.ts';
+import type { Portion } from '../../../platform/runtime/portion.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 import { withCopyField } from './copy.ts';
 
@@ -44,6 +45,11 @@ export interface Carrier {
   carry(mailing: Mailing): Promise<Outcome[]>[];
   /** Applies replaced rules of providers to mail that is carried from now on. */
   changeRules(): void;
+  /**
+   * Applies the part of the limits that this daemon may use, for `forMs`. Then it has none, unless another call came
+   * before.
+   */
+  divide(portion: Portion, forMs: number): void;
   /** Cuts mail under way; its outcomes are reported. */
   close(): Promise<void>;
 }
@@ -64,20 +70,24 @@ export function deliverAll(
 /** Rules and receivers of reports that a carrier needs. */
 export interface CarrierParts {
   providers: Providers;
-  lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
+  lanes: Pick<Lanes, 'ruleFor' | 'learn' | 'exceeded'>;
   policies: KeptPolicies;
 }
 
 export type OpenCarrier = (app: App, parts: CarrierParts) => Carrier;
 
 /** Creates a carrier on this thread, with the clock, the randomness and the network of the app. */
-export const openCarrierHere: OpenCarrier = (app, { lanes, policies }) => {
+export const openCarrierHere: OpenCarrier = (app, { lanes, policies, providers }) => {
   const composer = new Composer();
   const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
     // The lanes, which it asks for each mail, read the rules in force.
     changeRules() {},
+    divide() {
+      transport.changeLimits((lane) => connectionsOf(providers, lane));
+      lanes.exceeded(transport.surplus());
+    },
     async close() {
       await transport.close();
       await composer.close();

@@ -1,6 +1,7 @@
 // Builds compose requests from rows: reads attachments and keys from the store. A message composes to the
 // same bytes at every attempt with equal keys and time of signing. The parts of a single copy are in copy.ts.
 import type { App } from '../../../core/app.ts';
+import { readBlob } from '../../../core/blobs/blobs.ts';
 import { signingKeysOf } from '../../../identity/domains/signing-keys.ts';
 import type {
   ComposeAttachment,
@@ -9,7 +10,7 @@ import type {
   RawInput,
 } from '../../../mail/mime/input.ts';
 import { fromJson } from '../../../platform/store/db.ts';
-import { type ContentRow, findBlob } from '../../messages/content-queries.ts';
+import type { ContentRow } from '../../messages/content-queries.ts';
 import type { StoredAttachment } from '../../messages/email-projection.ts';
 import type { MessageRow, RecipientRow } from '../../messages/queries.ts';
 
@@ -45,7 +46,7 @@ export async function composeRequestOf(
 
 /** Reads mail that was handed in as MIME. */
 async function rawInput(app: App, blobId: string): Promise<RawInput> {
-  const raw = await findBlob(app.store.db, blobId);
+  const raw = await readBlob(app, blobId);
   if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
   return { raw };
 }
@@ -88,7 +89,7 @@ async function loadAttachments(app: App, content: ContentRow | null): Promise<Co
   const stored = fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? [];
   return Promise.all(
     stored.map(async ({ filename, contentType, contentId, blobId }) => {
-      const bytes = await findBlob(app.store.db, blobId);
+      const bytes = await readBlob(app, blobId);
       if (!bytes) throw new Error(`blob ${blobId} of content ${content?.id} is missing`);
       return { filename, contentType, contentId, content: bytes };
     }),

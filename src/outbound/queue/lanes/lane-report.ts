@@ -1,13 +1,26 @@
 // The report behind `svc queue top`. A daemon writes its lanes to the store once a second while
-// they are in use; a command in another process sums the reports of all daemons.
+// they are in use; a command in another process sums the reports of all daemons. On PostgreSQL each daemon reads
+// the reports of the others:
+//
+//   another daemon reports           | then this one
+//   ---------------------------------+-------------------------------------------------------------
+//   a pause after rate limits        | closes the lane for the same time
+//   one more rate limit              | halves its window and its rate
+//   connections above its part       | leaves so many of its own part free, until they are closed
+//   mail that waits for a lane       | takes it as far as its own part has room
+//
+// In the same second it applies its part of the limits (src/access/admission/portions.ts).
+import { portionsOf, trustMs } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
+import type { Portion } from '../../../platform/runtime/portion.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import { countInLanes, type QueueCounts } from '../../deliveries/queue-queries.ts';
 import { countQueueStates } from '../desk/queue.ts';
 import {
   deleteLaneStatesBefore,
   deleteLaneStatesOf,
+  type LaneStatesRow,
   selectLaneStates,
   upsertLaneStates,
 } from './lane-queries.ts';
@@ -28,7 +41,10 @@ const seconds = 20;
 const mostCounted = 100_000;
 
 /** A lane of one daemon. Its pace is the number of accepted messages per second, oldest second first. */
-type ReportedLane = Omit<LaneState, 'taken' | 'waiting'> & { pace: number[] };
+type ReportedLane = Omit<LaneState, 'taken'> & { pace: number[] };
+
+/** A lane in the report of another daemon, which may be of an earlier version. */
+type HeardLane = Pick<ReportedLane, 'lane' | 'closedUntil' | 'isRefused'> & Partial<ReportedLane>;
 
 /** A lane over all daemons. */
 export interface LaneView {
@@ -60,13 +76,25 @@ export interface QueueSnapshot {
   lanes: LaneView[];
 }
 
+/** The attempter, as far as the report concerns it. */
+interface Reporting {
+  choice: { lanes: Lanes };
+  divide(portion: Portion, forMs: number): void;
+}
+
 /** Starts to report the lanes of a daemon. Returns a function that stops it and removes its report. */
-export function startLaneReport(app: App, worker: string, lanes: Lanes): () => Promise<void> {
+export function startLaneReport(
+  app: App,
+  worker: string,
+  { choice: { lanes }, divide }: Reporting,
+): () => Promise<void> {
+  const heard = new Heard(lanes);
   const measure = paceOf(app.clock.elapsed());
   /** Set while the store shows lanes in use: an empty report has to follow. */
   let isShown = false;
   let writtenAt = Number.NEGATIVE_INFINITY;
   let writing: Promise<void> | null = null;
+  let reading: Promise<void> | null = null;
   const write = async (reported: readonly ReportedLane[]) => {
     const now = app.clock.now();
     const row = { worker, reported_at: now, lanes: JSON.stringify(reported) };
@@ -77,8 +105,27 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
     isShown = reported.length > 0;
     writtenAt = app.clock.elapsed();
   };
+  const read = async () => {
+    const now = app.clock.now();
+    const rows = await selectLaneStates(app.store.db, now - staleMs);
+    heard.take(rows.filter((row) => row.worker !== worker));
+  };
+  const divideNow = () => {
+    const places = portionsOf(app).at(app.clock.elapsed());
+    divide({ places, taken: heard.taken }, trustMs);
+  };
   const tick = () => {
     cancel = app.clock.after(reportEveryMs, tick);
+    if (app.store.kind === 'postgres') {
+      divideNow();
+      reading ??= read()
+        .catch((error: unknown) =>
+          app.log.debug({ err: error }, 'the lanes of others were not read'),
+        )
+        .finally(() => {
+          reading = null;
+        });
+    }
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
     // Starts no second write at once, as the older one could come last. If a slow store misses a
     // report, the next one has it.
@@ -90,13 +137,48 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
         writing = null;
       });
   };
+  if (app.store.kind === 'postgres') divideNow();
   let cancel = app.clock.after(reportEveryMs, tick);
   return async () => {
     cancel();
-    await writing;
+    await Promise.all([writing, reading]);
     // If the store accepts no more writes, the report is stale soon anyway.
     await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'quiet').catch(() => {});
   };
+}
+
+/** The last reports of the other daemons. */
+class Heard {
+  readonly #lanes: Lanes;
+  /** Rate limits so far, by daemon and lane. */
+  #slowed = new Map<string, Map<string, number>>();
+  /** Connections that others have above their parts, by lane. */
+  taken: Record<string, number> = {};
+
+  constructor(lanes: Lanes) {
+    this.#lanes = lanes;
+  }
+
+  take(rows: readonly LaneStatesRow[]): void {
+    const slowed = new Map<string, Map<string, number>>();
+    const taken: Record<string, number> = {};
+    for (const { worker, lanes } of rows) {
+      const before = this.#slowed.get(worker);
+      // A lane that was quiet for some time has its earlier count.
+      const counts = new Map(before);
+      slowed.set(worker, counts);
+      for (const one of fromJson<HeardLane[]>(lanes)) {
+        const { lane, closedUntil, isRefused, slowed: count = 0, surplus = 0 } = one;
+        if (one.waiting) this.#lanes.waitsElsewhere(lane);
+        if (isRefused && closedUntil !== null) this.#lanes.closedElsewhere(lane, closedUntil);
+        if (surplus > 0) taken[lane] = (taken[lane] ?? 0) + surplus;
+        if (before && count > (before.get(lane) ?? 0)) this.#lanes.slowedElsewhere(lane);
+        if (count > 0) counts.set(lane, count);
+      }
+    }
+    this.#slowed = slowed;
+    this.taken = taken;
+  }
 }
 
 /**
@@ -111,14 +193,17 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     const elapsedSeconds = (now - measuredAt) / 1_000;
     const reported: ReportedLane[] = [];
     const inUse = new Map<string, number[]>();
-    for (const { taken, waiting, ...state } of states) {
+    for (const { taken, ...state } of states) {
       // A lane seen for the first time may have been omitted before.
       const unknown = takenBefore.size < mostLooked ? 0 : taken;
       const since = Math.max(0, taken - (takenBefore.get(state.lane) ?? unknown));
       const rate = elapsedSeconds > 0 ? Math.round((since / elapsedSeconds) * 10) / 10 : 0;
       const pace = [...(paces.get(state.lane) ?? []), rate].slice(-seconds);
       const isInUse =
-        waiting || state.inFlight > 0 || state.closedUntil !== null || pace.some((one) => one > 0);
+        state.waiting ||
+        state.inFlight > 0 ||
+        state.closedUntil !== null ||
+        pace.some((one) => one > 0);
       if (!isInUse) continue;
       inUse.set(state.lane, pace);
       reported.push({ ...state, pace });
@@ -126,7 +211,12 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     paces = inUse;
     takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
     measuredAt = now;
-    return reported.sort(byBusiness).slice(0, mostReported);
+    const busiest = reported.sort(byBusiness);
+    // The other daemons need those that are closed, which are the least busy, and those above their part.
+    const closed = busiest
+      .slice(mostReported)
+      .filter((lane) => (lane.closedUntil !== null && lane.isRefused) || lane.surplus > 0);
+    return [...busiest.slice(0, mostReported), ...closed.slice(0, mostReported)];
   };
 }
 

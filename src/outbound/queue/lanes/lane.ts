@@ -12,6 +12,10 @@
 // |         | without a message accepted between             |                                    |
 // | closed  | its pause is over                              | open, one message to try; the next |
 // |         |                                                | fault closes it again              |
+// | any     | another daemon reports a longer pause after    | closed until then                  |
+// |         | a rate limit                                   |                                    |
+// | any     | another daemon reports a rate limit            | its window and its rate halve      |
+// | any     | its part of the limits becomes 0               | mail waits, or others carry it     |
 // | any     | demand above its window or its rate            | the rest waits for room            |
 
 import { isDeepStrictEqual } from 'node:util';
@@ -33,6 +37,8 @@ const mostPerConnection = 24;
 const fewestFaults = 3;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
+/** A reported pause that ends later by less is the own one, reported back with a rounded time. */
+const reportedSlackMs = 100;
 /** Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile. */
 const slowMs = 30_000;
 /** Window of a slow destination, as it holds places that others could use. */
@@ -40,6 +46,8 @@ const slowWindow = 2;
 /** Assumed time between messages of a lane without a rate until it has been measured. */
 const unknownServiceMs = 50;
 export const minuteMs = 60_000;
+/** Time between looks at the mail of a lane without a part. */
+const noPartMs = 1_000;
 
 /** The end of an attempt, as its lane sees it. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
@@ -60,7 +68,11 @@ export interface Lane {
   tokensAt: number;
   closedUntil: number;
   closedAt: number;
+  /** Set if a rate limit closed it, which is about all daemons. A connection fault may be that of one network. */
+  isRefused: boolean;
   strikes: number;
+  /** Rate limits so far: each makes it slower, in all daemons. */
+  slowed: number;
   /** Faults since the last accepted message. */
   faults: number;
   /** Set if its last attempt was slow. */
@@ -88,7 +100,9 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
     tokensAt: now,
     closedUntil: 0,
     closedAt: Number.NEGATIVE_INFINITY,
+    isRefused: false,
     strikes: 0,
+    slowed: 0,
     faults: 0,
     isSlow: false,
     movedAt: now,
@@ -105,6 +119,19 @@ export function changeRules(lane: Lane, rules: Provider, now: number): void {
   if (isDeepStrictEqual(lane.rules, rules)) return;
   const { perMinute, tokens, tokensAt } = newLane(lane.name, rules, now);
   Object.assign(lane, { rules, perMinute, tokens, tokensAt });
+  lane.window = Math.min(lane.window, widest(lane));
+}
+
+/** Gives the lane another part of the same limits. A rate that was lowered stays lowered. */
+export function divideRules(lane: Lane, rules: Provider, now: number): void {
+  const { connections, perMinute } = lane.rules;
+  if (connections === rules.connections && perMinute === rules.perMinute) return;
+  refill(lane, now);
+  const share = perMinute && lane.perMinute ? lane.perMinute / perMinute : 1;
+  lane.rules = rules;
+  lane.perMinute = rules.perMinute === null ? null : rules.perMinute * share;
+  lane.tokens = Math.min(lane.tokens, Math.max(1, (lane.perMinute ?? 0) / 60));
+  lane.window = connections === 0 ? firstWindow : lane.window;
   lane.window = Math.min(lane.window, widest(lane));
 }
 
@@ -156,11 +183,19 @@ export function refill(lane: Lane, now: number): void {
   lane.tokensAt = now;
 }
 
+/** Takes a token for a message that is under way already. The tokens may be less than none then. */
+export function pay(lane: Lane, now: number): void {
+  if (lane.perMinute === null) return;
+  refill(lane, now);
+  lane.tokens -= 1;
+}
+
 /**
  * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long while no
  * attempt ends.
  */
 function stepMs(lane: Lane, now: number): number {
+  if (lane.rules.connections === 0) return noPartMs;
   const usualMs =
     lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;
   const stuckMs = lane.inFlight > 0 ? (now - lane.movedAt) / 4 : 0;
@@ -195,13 +230,22 @@ function countFault(
 ): void {
   lane.faults++;
   if (signal === 'slowed') {
-    lane.window = Math.max(1, Math.floor(lane.window / 2));
-    if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
+    lane.slowed++;
+    slowAsReported(lane);
   }
   if (lane.faults < Math.max(fewestFaults, lane.window)) return;
   // Faults of attempts that were under way together are one event.
   const isKnown = begunAt <= lane.closedAt || lane.closedUntil > now;
-  if (!isKnown) close(lane, now, random);
+  if (isKnown) return;
+  close(lane, now, random);
+  lane.isRefused = signal === 'slowed';
+}
+
+/** Halves its window and its rate. */
+export function slowAsReported(lane: Lane): void {
+  lane.window = Math.max(1, Math.floor(lane.window / 2));
+  const least = Math.min(1, lane.rules.perMinute ?? 1);
+  if (lane.perMinute !== null) lane.perMinute = Math.max(least, lane.perMinute / 2);
 }
 
 /** Closes the lane for a pause that doubles each time; then one message is tried. */
@@ -211,6 +255,22 @@ function close(lane: Lane, now: number, random: Random): void {
   lane.closedAt = now;
   lane.closedUntil = now + Math.round(pauseMs * (0.9 + 0.2 * random.float()));
   lane.window = 1;
+}
+
+/**
+ * Closes the lane until `until`, as another daemon was refused there. Does nothing if it is closed for as long already.
+ * Afterwards it goes on as if the faults had been its own: the next one closes it for longer.
+ */
+export function closeAsReported(lane: Lane, until: number, now: number): void {
+  const end = Math.min(until, now + longestPauseMs);
+  if (end <= Math.max(now, lane.closedUntil + reportedSlackMs)) return;
+  lane.closedAt = now;
+  lane.closedUntil = end;
+  lane.isRefused = true;
+  lane.window = 1;
+  lane.faults = Math.max(lane.faults, fewestFaults);
+  const strikes = 1 + Math.round(Math.log2(Math.max(1, (end - now) / shortestPauseMs)));
+  lane.strikes = Math.max(lane.strikes, strikes);
 }
 
 function recover(lane: Lane): void {

@@ -3,7 +3,13 @@
 // in this file are of `clock.elapsed()`, which cannot be set; returned times are of the wall clock. The
 // states of one lane are in lane.ts.
 
-import { type LaneRule, laneOfHosts, type Providers } from '../../../mail/smtp/providers.ts';
+import {
+  dividedRules,
+  type LaneRule,
+  laneOfHosts,
+  type Providers,
+} from '../../../mail/smtp/providers.ts';
+import type { Provider } from '../../../mail/smtp/providers-schema.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
@@ -11,12 +17,16 @@ import type { WaitReason } from '../../deliveries/status.ts';
 import {
   book,
   changeRules,
+  closeAsReported,
+  divideRules,
   type Lane,
   type LaneSignal,
   minuteMs,
   newLane,
   noteEnd,
+  pay,
   refill,
+  slowAsReported,
 } from './lane.ts';
 
 const mostLanes = 50_000;
@@ -36,6 +46,12 @@ export interface LaneState {
   window: number;
   perMinute: number | null;
   closedUntil: number | null;
+  /** Set if a rate limit closed it last. */
+  isRefused: boolean;
+  /** Rate limits so far. */
+  slowed: number;
+  /** Connections above the part of this daemon, which become free one by one. */
+  surplus: number;
   waiting: boolean;
   taken: number;
 }
@@ -52,6 +68,9 @@ export class Lanes {
   readonly #busy = new Map<string, Lane>();
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
+  /** Lanes of `#waiting` that only other daemons have reported, so that no two repeat each other. */
+  readonly #waitingElsewhere = new Set<string>();
+  #surplus: Readonly<Record<string, number>> = {};
 
   constructor(clock: Clock, random: Random, providers: Providers) {
     this.#clock = clock;
@@ -63,8 +82,21 @@ export class Lanes {
   changeRules(): void {
     const now = this.#clock.elapsed();
     for (const lane of this.#lanes.values()) {
-      changeRules(lane, this.#providers.ofLane(lane.name), now);
+      changeRules(lane, this.#rulesOf(lane.name, this.#providers.ofLane(lane.name)), now);
     }
+  }
+
+  /** Applies the part of the limits that this daemon may use. */
+  divide(): void {
+    const now = this.#clock.elapsed();
+    for (const lane of this.#lanes.values()) {
+      divideRules(lane, this.#rulesOf(lane.name, this.#providers.ofLane(lane.name)), now);
+    }
+  }
+
+  /** Records the connections above the limits, by lane. */
+  exceeded(surplus: Readonly<Record<string, number>>): void {
+    this.#surplus = surplus;
   }
 
   /** Returns the lane and its limits for a set of MX hosts; for the transport. */
@@ -93,6 +125,7 @@ export class Lanes {
     const lane = this.#lane(name);
     const now = this.#clock.elapsed();
     if (lane.closedUntil > now) return this.#wait(lane, organizationId, 'provider-unavailable');
+    if (lane.rules.connections === 0) return this.#wait(lane, organizationId, 'rate');
     refill(lane, now);
     if (lane.perMinute !== null && lane.tokens < 1) return this.#wait(lane, organizationId, 'rate');
     if (lane.inFlight >= lane.window) return this.#wait(lane, organizationId, 'rate');
@@ -122,9 +155,32 @@ export class Lanes {
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
     const now = this.#clock.elapsed();
-    const begunAt = this.#inWork.get(deliveryId)?.begunAt ?? now;
+    const begun = this.#inWork.get(deliveryId);
     this.released(deliveryId);
-    noteEnd(this.#use(name), { signal, begunAt, tookMs }, now, this.#random);
+    const lane = this.#use(name);
+    // It began before its lane was known, whose rate pays for it afterwards.
+    if (begun && begun.name !== name) pay(lane, now);
+    noteEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
+  }
+
+  /** Closes a lane until `until` (ms since 1970), which another daemon has reported. */
+  closedElsewhere(name: string, until: number): void {
+    const lane = this.#lane(name, this.#providers.ofLane(name));
+    const now = this.#clock.elapsed();
+    closeAsReported(lane, now + until - this.#clock.now(), now);
+  }
+
+  /** Records that mail waits for a lane, which another daemon has reported: this one may have room for it. */
+  waitsElsewhere(name: string): void {
+    if (this.#waiting.has(name)) return;
+    this.#lane(name, this.#providers.ofLane(name));
+    this.#waiting.add(name);
+    this.#waitingElsewhere.add(name);
+  }
+
+  /** Makes a lane as slow as a rate limit does, which another daemon has reported. */
+  slowedElsewhere(name: string): void {
+    slowAsReported(this.#lane(name, this.#providers.ofLane(name)));
   }
 
   /** Returns the lanes that have room for their waiting deliveries, with the room of each. */
@@ -132,7 +188,7 @@ export class Lanes {
     const now = this.#clock.elapsed();
     const found: { lane: string; room: number }[] = [];
     for (const lane of this.#waitingLanes()) {
-      if (lane.closedUntil > now) continue;
+      if (lane.closedUntil > now || lane.rules.connections === 0) continue;
       refill(lane, now);
       const tokens = lane.perMinute === null ? lane.window : Math.floor(lane.tokens);
       const room = Math.min(lane.window - lane.inFlight, tokens);
@@ -163,6 +219,7 @@ export class Lanes {
   drained(name: string): void {
     const lane = this.#lane(name);
     this.#waiting.delete(name);
+    this.#waitingElsewhere.delete(name);
     lane.booked.clear();
   }
 
@@ -171,6 +228,8 @@ export class Lanes {
     let next: number | null = null;
     const now = this.#clock.elapsed();
     for (const lane of this.#waitingLanes()) {
+      // Its mail is looked at again at its time: another daemon may have carried it by then.
+      if (lane.rules.connections === 0) continue;
       // A full window opens when an attempt ends, which wakes the queue.
       if (lane.closedUntil <= now && lane.inFlight >= lane.window) continue;
       const tokenMs =
@@ -201,7 +260,10 @@ export class Lanes {
       window: lane.window,
       perMinute: lane.perMinute,
       closedUntil: lane.closedUntil > now ? this.#onWall(lane.closedUntil) : null,
-      waiting: this.#waiting.has(lane.name),
+      isRefused: lane.isRefused,
+      slowed: lane.slowed,
+      surplus: this.#surplus[lane.name] ?? 0,
+      waiting: this.#waiting.has(lane.name) && !this.#waitingElsewhere.has(lane.name),
       taken: lane.taken,
     }));
   }
@@ -226,14 +288,19 @@ export class Lanes {
   #lane(name: string, rules = this.#providers.rules.fallback): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
-      lane = newLane(name, rules, this.#clock.elapsed());
+      lane = newLane(name, this.#rulesOf(name, rules), this.#clock.elapsed());
       this.#lanes.set(name, lane);
     }
     return lane;
   }
 
+  #rulesOf(name: string, rules: Provider): Provider {
+    return dividedRules(rules, name, this.#providers.portion);
+  }
+
   #wait(lane: Lane, organizationId: string, waitReason: WaitReason): Admission {
     this.#waiting.add(lane.name);
+    this.#waitingElsewhere.delete(lane.name);
     this.#use(lane.name);
     const now = this.#clock.elapsed();
     const until = book(lane, organizationId, now);

@@ -3,6 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Client } from 'acme-client';
 import type { App } from '../../../core/app.ts';
+import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
 import { messageOf, ServiceError } from '../../../platform/errors.ts';
 import {
   type AcmeAuthorization,
@@ -63,7 +64,8 @@ export function newKeyPem(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-function accountContext(directoryUrl: string): string {
+/** Returns the context of an account's encrypted key. */
+export function accountContext(directoryUrl: string): string {
   return `acmeAccount:${directoryUrl}`;
 }
 
@@ -73,9 +75,13 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
   const context = accountContext(directoryUrl);
   let row = await findAccount(store.db, directoryUrl);
   if (!row) {
-    const private_key = secrets.encrypt(newKeyPem(), context);
-    const made = { directory_url: directoryUrl, url: null, private_key, created_at: clock.now() };
-    await store.write((trx) => insertAccount(trx, made));
+    const keyPem = newKeyPem();
+    await store.write(async (trx) => {
+      await holdRootKey(app, trx);
+      const private_key = secrets.encrypt(keyPem, context);
+      const created_at = clock.now();
+      await insertAccount(trx, { directory_url: directoryUrl, url: null, private_key, created_at });
+    });
     // If two daemons create an account, the first one is kept.
     row = await findAccount(store.db, directoryUrl);
   }

@@ -1,6 +1,9 @@
 // Lease of a tracking host: one process checks it at a time. A result is stored only while the lease holds,
 // so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../../core/app.ts';
+import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { keyContext } from './key-context.ts';
 import {
   type HostPatch,
   hostChanges,
@@ -25,6 +28,24 @@ export function leaseOf({ clock }: App, holder: string): Lease {
 
 const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
 
+/** Encrypts keys of a result anew if the root key changed during the turn. */
+async function renewKeys(
+  app: App,
+  trx: Db,
+  row: TrackingHostRow,
+  change: HostPatch,
+): Promise<HostPatch> {
+  const { order_key, certificate_key } = change;
+  if (!order_key && !certificate_key) return change;
+  const renew = await holdRootKey(app, trx);
+  const context = keyContext(row);
+  return {
+    ...change,
+    ...(order_key && { order_key: renew(order_key, context) }),
+    ...(certificate_key && { certificate_key: renew(certificate_key, context) }),
+  };
+}
+
 /** Stores a result, and releases the lease unless `isHeld`. @throws LostLease */
 async function keep(
   app: App,
@@ -36,7 +57,7 @@ async function keep(
   const changes = servedBy.some((name) => name in change && change[name] !== row[name]);
   const kept = await app.store.write(async (trx) => {
     const patch = {
-      ...change,
+      ...(await renewKeys(app, trx, row, change)),
       ...(changes && { updated_at: app.clock.now() }),
       ...(!isHeld && { claimed_by: null, claimed_until: null }),
     };

@@ -189,6 +189,7 @@ describe('the parse worker', () => {
     expect(raw).toEqual(fixture('gmail-reply-en'));
   });
 
+  // The clock of these tests runs ahead of the CPU time, so that its limit is the one that holds.
   it('ends at an overrun; its mail keeps the header, and the next mails are parsed', async () => {
     const clock = virtualClock();
     const { parse } = parser({ clock });
@@ -197,7 +198,7 @@ describe('the parse worker', () => {
     const slow = mail(sane('Subject: slow', 'Precedence: auto_reply'), '\n'.repeat(20_000_000));
     const parsed = parse(slow);
     const waiting = parse(next);
-    await clock.advance(2000);
+    await clock.advance(10 * 2_000);
     expect(await parsed).toMatchObject({
       subject: 'slow',
       from: { email: 'bob@example.net' },
@@ -217,7 +218,7 @@ describe('the parse worker', () => {
     const slow = mail(sane('Subject: slow'), 'Op a schreef\n'.repeat(300));
     const parsed = [slow, good, slow, good].map((raw) => parse(raw));
     await Promise.resolve();
-    await clock.advance(1000);
+    await clock.advance(10 * 1_000);
     const [first, ...others] = await Promise.all(parsed);
     expect(first).toMatchObject({
       subject: 'slow',
@@ -237,7 +238,7 @@ describe('the parse worker', () => {
     const overrun = readReport('bounce', slow);
     const told = expect(overrun).rejects.toThrow('reading a bounce report took too long');
     const next = readReport('bounce', fixture('bounce-postfix'));
-    await clock.advance(2000);
+    await clock.advance(10 * 2_000);
     await told;
     expect((await next)?.recipients).toHaveLength(1);
   });

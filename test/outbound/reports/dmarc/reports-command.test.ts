@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 /** Stores reports as their reader would. */
 async function store(...reports: Partial<DmarcReportRow>[]): Promise<void> {
-  const opened = await openStore('sqlite:svc.db', cli.env.SVC_DATA_DIR ?? '', systemClock);
+  const opened = await openStore({ url: 'sqlite:svc.db' }, cli.env.SVC_DATA_DIR ?? '', systemClock);
   try {
     for (const report of reports) {
       stored += 1;
@@ -61,7 +61,7 @@ function failing(...ips: string[]): string {
 }
 
 afterEach(async () => {
-  const opened = await openStore('sqlite:svc.db', cli.env.SVC_DATA_DIR ?? '', systemClock);
+  const opened = await openStore({ url: 'sqlite:svc.db' }, cli.env.SVC_DATA_DIR ?? '', systemClock);
   const { deleteDmarcReportsBefore } = await import(
     '../../../../src/outbound/reports/dmarc/dmarc-queries.ts'
   );

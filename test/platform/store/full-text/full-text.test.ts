@@ -26,7 +26,7 @@ const kinds = ['sqlite', 'postgres'] as const;
 async function openWithTable(kind: (typeof kinds)[number]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-full-text-'));
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
-  const store = await openStore(schema?.url ?? 'sqlite:svc.db', dataDir, systemClock);
+  const store = await openStore({ url: schema?.url ?? 'sqlite:svc.db' }, dataDir, systemClock);
   await store.write(async (trx) => {
     const statements = migrations.flatMap((one) => statementsOf(one, kind));
     for (const text of statements.filter((one) => /\bthread_search(?!_waiting)/.test(one))) {

@@ -15,8 +15,8 @@
 // | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s
 // |
 import pg from 'pg';
-import { type Clock, sleep } from '../runtime/clock.ts';
-import { atMostEach, tellEachMs } from './at-most-each.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { atMostEach, tellEachMs } from '../at-most-each.ts';
 
 const channel = 'svc_changes';
 /** Pause between notifications, at most 20 a second: NOTIFY wakes every listening process. */

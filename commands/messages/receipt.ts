@@ -1,0 +1,32 @@
+// `svc messages receipt`. How a receipt is built: src/receipts/receipt.ts.
+import { BaseCommand } from '../base/command.ts';
+import { jsonText } from '../base/json-text.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
+import { writeLine } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesReceipt extends BaseCommand {
+  static override summary = 'Write a proof of delivery that others can check';
+
+  static override description =
+    'Prints JSON, with and without --json: the events of the message, the answers of servers, ' +
+    'the digest of the mail, and the path to a signed head. "svc receipt verify" checks it ' +
+    'without a store.';
+
+  static override examples = [
+    { description: 'Keep the receipt', command: 'svc messages receipt @last > receipt.json' },
+  ];
+
+  static override args = messageArg;
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesReceipt);
+    await withCaller(flags, async (app, caller) => {
+      const id = await messageIdFrom(app, caller, args.id);
+      const { receiptRoutes } = await import('../../src/receipts/routes.ts');
+      const receipt = await runRoute(app, caller, receiptRoutes.get, { params: { id } });
+      writeLine(jsonText(receipt));
+    });
+  }
+}

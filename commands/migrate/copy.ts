@@ -1,0 +1,118 @@
+// `svc migrate copy`. src/platform/store/copying/ copies and compares.
+import { existsSync } from 'node:fs';
+import { Flags } from '@oclif/core';
+import { ConflictError } from '../../src/platform/errors.ts';
+import type { TableDigest } from '../../src/platform/store/copying/digest.ts';
+import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
+import { BaseCommand } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
+import { refuseDaemons } from '../base/no-daemon.ts';
+import { print } from '../base/output.ts';
+import { type Progress, startProgress } from '../base/progress.ts';
+import { asUnreachable, readStoreConfig } from '../base/session.ts';
+import { withConfiguration } from '../base/store-place.ts';
+
+export default class MigrateCopy extends BaseCommand {
+  static override summary = 'Copy the store to the other engine, and compare both';
+
+  static override description =
+    'From SQLite to an empty database of PostgreSQL, or from PostgreSQL to a new SQLite file. Stop all daemons ' +
+    'before. The store stays as it is; start no daemon on it again, or mail is sent twice. At the end each ' +
+    'table is compared by its rows and its digest. To PostgreSQL an interrupted copy goes on with the next ' +
+    'table if it is repeated. Then set database.url, and keep secret.key: both stores need the same.';
+
+  static override examples = [
+    {
+      description: 'Copy the store to PostgreSQL',
+      command: 'svc migrate copy --to postgres://svc@db.example.com/svc',
+    },
+    {
+      description: 'Copy it back to one file',
+      command: 'svc migrate copy --to sqlite:/var/lib/svc/svc.db',
+    },
+  ];
+
+  static override flags = {
+    to: Flags.string({
+      description: 'Database of the copy: postgres://… or sqlite:FILE',
+      required: true,
+      helpValue: 'URL',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(MigrateCopy);
+    const loaded = await readStoreConfig(flags);
+    const { database, dataDir } = loaded.config;
+    const { describeLocation, storeLocation } = await import('../../src/platform/store/open.ts');
+    const { databaseUrl } = await import('../../src/core/config/values.ts');
+    if (!databaseUrl.safeParse(flags.to).success) {
+      throw new UsageError('--to: expected postgres://USER@HOST/DATABASE or sqlite:FILE');
+    }
+    const [from, to] = [storeLocation(database.url, dataDir), storeLocation(flags.to, dataDir)];
+    if (from.kind === to.kind) {
+      const tool = from.kind === 'sqlite' ? 'svc backup' : 'pg_dump';
+      throw new UsageError(`--to: the store is on the same engine already; copy it by ${tool}`);
+    }
+    const progress = await startProgress(flags, 'copied');
+    try {
+      const tables =
+        to.kind === 'postgres'
+          ? await toPostgres({ database, dataDir }, { ...database, url: to.url }, progress)
+          : await toSqlite(database, to.file, progress);
+      progress.stop();
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      const message = `Copied ${describeLocation(from)} to ${describeLocation(to)}`;
+      await print(flags, { success: true, message, tables }, () =>
+        [
+          `${message}: ${rows} rows in ${tables.length} tables, equal on both sides.`,
+          `Next: set database.url to the copy, and start no daemon on the old store again.`,
+        ].join('\n'),
+      );
+    } catch (error) {
+      throw asUnreachable(withConfiguration(error, loaded));
+    } finally {
+      progress.stop();
+    }
+  }
+}
+
+/** Copies the SQLite file, which no daemon may use meanwhile. */
+async function toPostgres(
+  { database, dataDir }: { database: DatabaseSettings; dataDir: string },
+  target: DatabaseSettings,
+  progress: Progress,
+): Promise<TableDigest[]> {
+  const { lockDaemon, openStore, storeLocation } = await import('../../src/platform/store/open.ts');
+  const { systemClock } = await import('../../src/platform/runtime/clock.ts');
+  const { loadIntoPostgres } = await import('../../src/platform/store/copying/to-postgres.ts');
+  const location = storeLocation(database.url, dataDir);
+  const store = await openStore(database, dataDir, systemClock, { mustExist: true });
+  await store.close();
+  const lock = lockDaemon(location);
+  try {
+    const file = location.kind === 'sqlite' ? location.file : '';
+    return await loadIntoPostgres(file, target, progress.update);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Copies the database, in which no daemon may beat, to a new file. */
+async function toSqlite(
+  database: DatabaseSettings,
+  file: string,
+  progress: Progress,
+): Promise<TableDigest[]> {
+  if (existsSync(file)) {
+    throw new ConflictError('store', `${file} exists already: name a new file`);
+  }
+  await refuseDaemons(database);
+  const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
+  const { saveBackup } = await import('../../src/platform/store/restore.ts');
+  const { digestsOfFile } = await import('../../src/platform/store/copying/tables.ts');
+  // A backup appears under its name once it is whole, and was compared with the database.
+  const source = { kind: 'postgres', database, clock } as const;
+  await saveBackup(source, file, { overwrite: false, onProgress: progress.update });
+  return digestsOfFile(file);
+}

@@ -1,0 +1,51 @@
+// `svc storage compact`. The rewriting: src/platform/store/compact.ts.
+import { bytesInWords } from '../base/bytes.ts';
+import { BaseCommand } from '../base/command.ts';
+import { refuseDaemons } from '../base/no-daemon.ts';
+import { print } from '../base/output.ts';
+import { startProgress } from '../base/progress.ts';
+import { asUnreachable, readStoreConfig } from '../base/session.ts';
+import { withConfiguration } from '../base/store-place.ts';
+
+export default class StorageCompact extends BaseCommand {
+  static override summary = 'Release the room of deleted rows to the disk';
+
+  static override description =
+    'New rows take the room of deleted ones, so this is only for a store that stays smaller: after a shorter retention, ' +
+    'or a deletion of much mail. Stop all daemons before. On SQLite the disk needs twice the room of the rows ' +
+    'meanwhile, on PostgreSQL that of the largest table. An interruption loses nothing.';
+
+  static override examples = [
+    { description: 'Make the store as small as its rows', command: 'svc storage compact' },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(StorageCompact);
+    const loaded = await readStoreConfig(flags);
+    const { database, dataDir } = loaded.config;
+    const { storeLocation, describeLocation, readMigrationStatus } = await import(
+      '../../src/platform/store/open.ts'
+    );
+    const { compactSqlite, compactPostgres } = await import('../../src/platform/store/compact.ts');
+    const location = storeLocation(database.url, dataDir);
+    const place = describeLocation(location);
+    const isFile = location.kind === 'sqlite';
+    // SQLite does not tell how far it is.
+    const progress = isFile ? null : await startProgress(flags, 'compacted');
+    try {
+      await readMigrationStatus(database, dataDir);
+      if (!isFile) await refuseDaemons(database);
+      const sizes = isFile
+        ? compactSqlite(location.file)
+        : await compactPostgres(database, (done, total) => progress?.update(done, total));
+      progress?.stop();
+      const words = `${bytesInWords(sizes.before)} before, ${bytesInWords(sizes.after)} now`;
+      const message = `Compacted ${place}: ${words}`;
+      await print(flags, { success: true, message, ...sizes }, () => `${message}.`);
+    } catch (error) {
+      throw asUnreachable(withConfiguration(error, loaded));
+    } finally {
+      progress?.stop();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// The place of this daemon among the live ones, for limits that all daemons of a store have in common (portion.ts).
+// Its heartbeat (peers.ts) is its lease on a part. Times are of `clock.elapsed()`.
+//
+//   this daemon | event                                            | its part
+//   ------------+--------------------------------------------------+------------------------------------------
+//   new         | its first heartbeat, and no other daemon is there | the whole
+//   new         | its first heartbeat, and others are there        | none for 5 s, until all have seen it
+//   any         | another one comes, goes or falls silent for 10 s | the smaller of both for 5 s, then the new one
+//   any         | no heartbeat for 3 s                             | none, until the next one
+//   any         | a heartbeat after 6 s without one                | as a new one: others may have taken its part
+//
+// A part that grows does so last: each other daemon has seen the change within 5 s, or has had no heartbeat for 3 s.
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { noPortion, type Place, wholePortion } from '../../platform/runtime/portion.ts';
+
+/** Time for which a place holds after a heartbeat. */
+export const trustMs = 3_000;
+/** Time in which every other daemon learns of a change: its heartbeats come each second. */
+const holdMs = 5_000;
+/** Time without a heartbeat after which others may soon count this daemon as dead. */
+const lostMs = 6_000;
+
+class Portions {
+  #isManaged = false;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  /** End of the time in which a new daemon has no part. */
+  #waitsUntil = Number.NEGATIVE_INFINITY;
+  /** Places of the last seconds, each with the last time at which it held. */
+  #places: (Place & { at: number })[] = [];
+
+  /** Begins to go by heartbeats. Until then this process counts as the only one. */
+  begin(): void {
+    this.#isManaged = true;
+  }
+
+  /** Takes note of a heartbeat: it was written after `now`, and showed this place. */
+  see({ count, rank }: Place, now: number): void {
+    const isNew = now - this.#seenAt > lostMs;
+    if (isNew) this.#places = [];
+    if (isNew && count > 1) this.#waitsUntil = now + holdMs;
+    this.#seenAt = now;
+    const known = this.#places.find((one) => one.count === count && one.rank === rank);
+    if (known) known.at = now;
+    else this.#places.push({ count, rank, at: now });
+    this.#places = this.#places.filter(({ at }) => now - at <= holdMs);
+  }
+
+  /** Returns the places that count now. */
+  at(now: number): readonly Place[] {
+    if (!this.#isManaged) return wholePortion.places;
+    if (now - this.#seenAt > trustMs || now < this.#waitsUntil) return noPortion.places;
+    return this.#places
+      .filter(({ at }) => now - at <= holdMs)
+      .map(({ count, rank }) => ({ count, rank }));
+  }
+
+  /** Returns the number of live daemons, as far as this one knows; itself included. */
+  daemons(now: number): number {
+    return Math.max(1, ...this.at(now).map(({ count }) => count));
+  }
+}
+
+export const portionsOf = perApp((_app: App) => new Portions());

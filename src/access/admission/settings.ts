@@ -1,0 +1,49 @@
+// Compares the settings of the daemons on one store. Each goes by its own configuration, so a limit or a route that one of
+// them has otherwise holds for a part of the mail only. The store has digests: a password is never there.
+import { hash } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import { valueAt } from '../../core/config/config.ts';
+import { configKeys } from '../../core/config/keys.ts';
+import { canonicalJson } from '../../platform/runtime/canonical-json.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import type { DaemonRow } from './queries.ts';
+
+const shared = /^(delivery|health|plans|receipts|retention|storage|webhooks)(\.|$)/;
+/** Settings of one machine. `delivery.providersFile` is a path; its content may be the same. */
+const ofOneDaemon = new Set([
+  'delivery.hostname',
+  'delivery.maxConnections',
+  'delivery.providersFile',
+]);
+const sharedKeys = configKeys
+  .map(({ path }) => path)
+  .filter((path) => shared.test(path) && !ofOneDaemon.has(path));
+
+/**
+ * Returns JSON with the digest of each setting that the daemons of a store should share. The digests need the root key,
+ * since a reader of the store could otherwise guess a short password.
+ */
+export function settingsOf(app: App): string {
+  return JSON.stringify(
+    Object.fromEntries(sharedKeys.map((path) => [path, digestOf(app, valueAt(app.config, path))])),
+  );
+}
+
+function digestOf(app: App, value: unknown): string {
+  const text = hash('sha256', canonicalJson(value), 'hex');
+  // The earliest root key, which stays the same while a rotation goes on.
+  return app.secrets.token('settings', text, 0).slice(text.length + 1);
+}
+
+/**
+ * Returns the settings that another daemon has otherwise. Skips settings that only one of the two versions knows, and daemons
+ * with other root keys, whose digests tell nothing.
+ */
+export function differingSettings(own: DaemonRow, other: DaemonRow): string[] {
+  if (own.settings === null || other.settings === null) return [];
+  if (own.root_keys !== other.root_keys) return [];
+  const theirs = fromJson<Record<string, string>>(other.settings);
+  return Object.entries(fromJson<Record<string, string>>(own.settings))
+    .filter(([path, digest]) => theirs[path] !== undefined && theirs[path] !== digest)
+    .map(([path]) => path);
+}

@@ -1,0 +1,127 @@
+// Moves large contents to another place while daemons run. Each step is one commit that changes a blob or an object
+// only if it is as it was read. A repetition finds what is left.
+import { NoBlobError } from '../../platform/store/blobs/place.ts';
+import { rowsOfPages } from '../../platform/store/row-pages.ts';
+import type { App } from '../app.ts';
+import { placeOf, putObject, readBlob, readObject, storeObject } from './blobs.ts';
+import {
+  type BlobObjectRow,
+  countBlobs,
+  countObjectsElsewhere,
+  findLargeInside,
+  findObject,
+  findObjectsElsewhere,
+  findWithObject,
+  type ObjectDriver,
+  putInside,
+  putOutside,
+  replaceDriver,
+  useObjects,
+} from './queries.ts';
+
+const perPage = 100;
+
+/** A place of contents. */
+export type StorageDriver = App['config']['storage']['driver'];
+
+export interface Moved {
+  files: number;
+  bytes: number;
+}
+
+/** Learns how many of all files were looked at. */
+export type OnMoved = (done: number, total: number) => void;
+
+/**
+ * Moves files of at least `storage.inlineBytes` to a place, or all back into the database.
+ * @throws CapacityError if the place does not take them; Error for a file that cannot be read
+ */
+export async function moveBlobs(app: App, to: StorageDriver, onMoved: OnMoved): Promise<Moved> {
+  const { inside, outside } = await countBlobs(app.store.db, app.config.storage.inlineBytes);
+  const moved: Moved = { files: 0, bytes: 0 };
+  let done = 0;
+  const count = (total: number) => (bytes: number | null) => {
+    done += 1;
+    if (bytes !== null) {
+      moved.files += 1;
+      moved.bytes += bytes;
+    }
+    onMoved(done, Math.max(done, total));
+  };
+  if (to === 'database') {
+    await moveInside(app, count(outside));
+  } else {
+    const counted = count(inside + (await countObjectsElsewhere(app.store.db, to)));
+    await moveOutside(app, to, counted);
+    await moveBetween(app, to, counted);
+  }
+  return moved;
+}
+
+/** Learns the size of a file that was moved; null for one that was deleted meanwhile. */
+type Count = (bytes: number | null) => void;
+
+async function moveInside(app: App, count: Count): Promise<void> {
+  const { store } = app;
+  const blobs = rowsOfPages(
+    (after) => findWithObject(store.db, after, perPage),
+    ({ id }) => id,
+  );
+  for await (const { id, size, object_key: key } of blobs) {
+    const data = await readBlob(app, id);
+    const isMoved =
+      data && key !== null ? await store.write((trx) => putInside(trx, id, key, data)) : 0;
+    count(isMoved > 0 ? size : null);
+  }
+}
+
+async function moveOutside(app: App, to: ObjectDriver, count: Count): Promise<void> {
+  const { config, store } = app;
+  const blobs = rowsOfPages(
+    (after) => findLargeInside(store.db, after, config.storage.inlineBytes, perPage),
+    ({ id }) => id,
+  );
+  for await (const { id, organization_id, size } of blobs) {
+    const content = await readBlob(app, id);
+    const key = content ? await storeObject(app, organization_id, content, to) : null;
+    const isMoved =
+      key !== null &&
+      (await store.write(async (trx) => {
+        if (!(await useObjects(trx, [key]))) return false;
+        return (await putOutside(trx, id, key)) > 0;
+      }));
+    count(isMoved ? size : null);
+  }
+}
+
+async function moveBetween(app: App, to: ObjectDriver, count: Count): Promise<void> {
+  const objects = rowsOfPages(
+    (after) => findObjectsElsewhere(app.store.db, after, to, perPage),
+    ({ key }) => key,
+  );
+  for await (const row of objects) count((await moveObject(app, row, to)) ? row.size : null);
+}
+
+/** Reads the content of an object; null if it was moved or removed meanwhile. */
+async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null> {
+  try {
+    return await readObject(app, row);
+  } catch (error) {
+    const now = error instanceof NoBlobError ? await findObject(app.store.db, row.key) : row;
+    if (now?.driver === row.driver) throw error;
+    return null;
+  }
+}
+
+/**
+ * Copies an object, then names its new place, then removes the old copy. Two moves to one place may do so at once: the
+ * object keeps its key, so that the copy of either is the same. A copy without a row costs only space.
+ */
+async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
+  const content = await readUnmoved(app, row);
+  if (!content) return false;
+  await putObject(app, { ...row, driver: to }, content);
+  const moved = await app.store.write((trx) => replaceDriver(trx, row, to));
+  if (moved > 0) await (await placeOf(app, row.driver)).remove(row.key);
+  return moved > 0;
+}

@@ -1,0 +1,69 @@
+// All SQL on `root_keys`. Reads and writes rows, decides nothing.
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface RootKeyRow {
+  id: string;
+  added_at: number;
+  /** Null until the key is in use. */
+  used_from: number | null;
+  /** Null for the key in force. */
+  replaced_at: number | null;
+  /** Null while rows have an earlier key. */
+  rows_done_at: number | null;
+}
+
+interface RootKeyTables {
+  root_keys: RootKeyRow;
+}
+
+const own = ownTables<RootKeyTables>();
+
+/** Returns all keys in the order of their use; one that is not yet in use comes last. */
+export const selectRootKeys = own.all(
+  (db) => db.selectFrom('root_keys').selectAll(),
+  (rows: RootKeyRow[]) =>
+    rows.sort((a, b) => (a.used_from ?? Infinity) - (b.used_from ?? Infinity)),
+);
+
+/** Inserts a key, unless it is there. */
+export async function insertRootKey(db: Db, row: RootKeyRow): Promise<void> {
+  await tables<RootKeyTables>(db)
+    .insertInto('root_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function updateRootKey(
+  db: Db,
+  id: string,
+  change: Partial<RootKeyRow>,
+): Promise<void> {
+  await tables<RootKeyTables>(db)
+    .updateTable('root_keys')
+    .set(change)
+    .where('id', '=', id)
+    .execute();
+}
+
+/**
+ * Locks the key in force until the transaction ends: `share` among the writers of encrypted texts, `update`
+ * against them. Undefined before the first key, or if the key was replaced while this call waited.
+ */
+export function lockKeyInForce(
+  db: Db,
+  strength: 'share' | 'update',
+): Promise<{ id: string } | undefined> {
+  return tables<RootKeyTables>(db)
+    .selectFrom('root_keys')
+    .select('id')
+    .where('used_from', 'is not', null)
+    .where('replaced_at', 'is', null)
+    .$if(engineOf(db) === 'postgres', (q) => (strength === 'share' ? q.forShare() : q.forUpdate()))
+    .executeTakeFirst();
+}
+
+export async function deleteRootKey(db: Db, id: string): Promise<void> {
+  await tables<RootKeyTables>(db).deleteFrom('root_keys').where('id', '=', id).execute();
+}

@@ -1,0 +1,81 @@
+// The signed head of an organization's sealed log (as RFC 9162, 4.10): its size and root at a time, signed by an
+// Ed25519 key (RFC 8032). Pure.
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+
+/** Length of a raw public key. */
+const keyBytes = 32;
+const idDigits = 16;
+/** The bytes before a raw Ed25519 key in its SubjectPublicKeyInfo (RFC 8410). */
+const spkiStart = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** A signed head, as receipts and anchors show it. */
+export interface SignedHead {
+  /** Number of sealed events. */
+  size: number;
+  /** Root of the tree in hex. */
+  root: string;
+  /** Time of the signature, ISO 8601 in UTC. */
+  at: string;
+  /** Signature in base64. */
+  signature: string;
+  keyId: string;
+}
+
+/** Returns the text that is signed: four lines behind a name, each ended by a line feed. */
+function textOf(
+  organizationId: string,
+  { size, root, at }: Omit<SignedHead, 'signature' | 'keyId'>,
+) {
+  return Buffer.from(`svc-receipts-v1\n${organizationId}\n${size}\n${root}\n${at}\n`);
+}
+
+/** Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of its raw bytes. */
+export function keyIdOf(publicKey: string): string {
+  const raw = Buffer.from(publicKey, 'base64');
+  return createHash('sha256').update(raw).digest('hex').slice(0, idDigits);
+}
+
+/** Generates a key pair: the raw public key in base64, the private one as PKCS #8 in base64. */
+export function generateReceiptKey(): { publicKey: string; privateKey: string } {
+  const pair = generateKeyPairSync('ed25519');
+  const spki = pair.publicKey.export({ type: 'spki', format: 'der' });
+  return {
+    publicKey: spki.subarray(-keyBytes).toString('base64'),
+    privateKey: pair.privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+  };
+}
+
+/** Reads a private key of `generateReceiptKey`. */
+export function readPrivateKey(privateKey: string): KeyObject {
+  return createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' });
+}
+
+/** Signs the head of an organization's log. */
+export function signHead(
+  organizationId: string,
+  head: Omit<SignedHead, 'signature'>,
+  key: KeyObject,
+): SignedHead {
+  return { ...head, signature: sign(null, textOf(organizationId, head), key).toString('base64') };
+}
+
+/** Tells whether the head was signed by this raw public key in base64. */
+export function isSignedBy(organizationId: string, head: SignedHead, publicKey: string): boolean {
+  const raw = Buffer.from(publicKey, 'base64');
+  if (raw.length !== keyBytes) return false;
+  const key = createPublicKey({
+    key: Buffer.concat([spkiStart, raw]),
+    format: 'der',
+    type: 'spki',
+  });
+  const signature = Buffer.from(head.signature, 'base64');
+  return verify(null, textOf(organizationId, head), key, signature);
+}

@@ -1,0 +1,75 @@
+// The keys that sign heads. The first one is made at the first seal; its private half is stored encrypted.
+import type { KeyObject } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import { holdRootKey } from '../../core/root-keys/root-keys.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { generateReceiptKey, keyIdOf, readPrivateKey } from './head.ts';
+import { insertReceiptKey, type ReceiptKeyRow, selectReceiptKeys } from './queries.ts';
+
+interface Signer {
+  keyId: string;
+  key: KeyObject;
+}
+
+/** The signer of each app, once it was read. */
+const signers = perApp<App, { known: Signer | null }>(() => ({ known: null }));
+
+/** Context of an encrypted key. */
+export const contextOf = (id: string) => `receiptKey:${id}`;
+
+function signerOf(app: App, { id, private_key }: ReceiptKeyRow): Signer {
+  const key = app.secrets.decrypt(private_key, contextOf(id)).toString();
+  return { keyId: id, key: readPrivateKey(key) };
+}
+
+async function makeKey(app: App): Promise<ReceiptKeyRow> {
+  const { publicKey, privateKey } = generateReceiptKey();
+  const id = keyIdOf(publicKey);
+  return await app.store.write(async (trx) => {
+    await holdRootKey(app, trx);
+    const row = {
+      id,
+      public_key: publicKey,
+      private_key: app.secrets.encrypt(privateKey, contextOf(id)),
+      created_at: app.clock.now(),
+    };
+    await insertReceiptKey(trx, row);
+    return row;
+  }, 'now');
+}
+
+/** Returns the key that signs now. Two processes that begin together may each make one: both verify. */
+export async function findSigner(app: App): Promise<Signer> {
+  const kept = signers(app);
+  if (kept.known) return kept.known;
+  const newest = (await selectReceiptKeys(app.store.db)).at(-1) ?? (await makeKey(app));
+  kept.known = signerOf(app, newest);
+  return kept.known;
+}
+
+/** A key as `/.well-known/svc-receipts.json` publishes it. */
+export interface PublicKey {
+  keyId: string;
+  algorithm: 'Ed25519';
+  /** Raw public key in base64. */
+  publicKey: string;
+  createdAt: string;
+}
+
+/** Returns the public halves of all keys that have ever signed, the newest last. */
+export async function listPublicKeys(app: App): Promise<PublicKey[]> {
+  const rows = await selectReceiptKeys(app.store.db);
+  return rows.map(({ id, public_key, created_at }) => ({
+    keyId: id,
+    algorithm: 'Ed25519',
+    publicKey: public_key,
+    createdAt: isoTime(created_at),
+  }));
+}
+
+/** Returns the raw public key of this id in base64. */
+export async function findPublicKey(app: App, keyId: string): Promise<string> {
+  const rows = await selectReceiptKeys(app.store.db);
+  return rows.find(({ id }) => id === keyId)?.public_key ?? '';
+}

@@ -1,0 +1,110 @@
+// Seals the logs of a daemon while it runs. Seals an organization once it has 2,048 new events or its first new one
+// is ten seconds old; and all organizations at each sweep, for the events of other processes. A seal costs a
+// signature and a few tiles, so that many events share one.
+//
+// state   | event                                    | then
+// --------+------------------------------------------+-------------------------------------------------
+// idle    | an event is recorded                     | waiting, ten seconds
+// waiting | an organization has 2,048 new events     | waiting, a second at most
+// waiting | its time, during a burst of sends or of  | waiting, a second: for a minute at most, and while
+//         | received mail                            | memory has the hashes
+// waiting | its time                                 | sealing
+// sealing | done, and none of these had new events   | idle
+// sealing | done                                     | waiting, ten seconds: an event may have been
+//         |                                          | recorded and not committed
+// any     | `stop`                                   | ended, once the running seal ends
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { App } from '../../core/app.ts';
+import { freshEvents, mostHashes } from '../events/fresh.ts';
+import { nextOrganization } from '../events/log-queries.ts';
+import { sealLog, settledBefore } from './seal.ts';
+import { tileSize } from './tree.ts';
+
+const restMs = 10_000;
+const soonMs = 1_000;
+const longestBurstMs = 60_000;
+const soonFrom = 8 * tileSize;
+
+export interface Sealer {
+  start(): void;
+  /** Seals the events of all organizations, those of other processes too. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Creates the sealer of a daemon. `isPressing` tells whether a burst of mail is under way. */
+export function createSealer(app: App, isPressing: () => boolean = () => false): Sealer {
+  const fresh = freshEvents(app);
+  let isStopped = false;
+  let cancel: (() => void) | null = null;
+  let isSoon = false;
+  let running = Promise.resolve();
+  let isRunning = false;
+  /** Time of the first event that waits, in the terms of `clock.elapsed`. */
+  let since = 0;
+
+  const mayYield = () =>
+    app.clock.elapsed() - since < longestBurstMs && fresh.size < mostHashes / 2;
+
+  const seal = async (organizationId: string, before: string) => {
+    if (isStopped) return;
+    try {
+      await sealLog(app, organizationId, before);
+    } catch (error) {
+      app.log.error({ err: error, organizationId }, 'events could not be sealed');
+    }
+    await nextTurn();
+  };
+
+  const sealFresh = async () => {
+    const counts = fresh.takeCounts();
+    const before = await settledBefore(app);
+    for (const organizationId of counts.keys()) await seal(organizationId, before);
+    for (const [organizationId, count] of counts) if (count > 0) fresh.count(organizationId, 0);
+  };
+
+  const run = () => {
+    cancel = null;
+    isSoon = false;
+    if (isRunning) return wait(restMs);
+    if (isPressing() && mayYield()) return wait(soonMs);
+    isRunning = true;
+    running = sealFresh()
+      .catch((error: unknown) => app.log.error({ err: error }, 'events could not be sealed'))
+      .then(() => {
+        isRunning = false;
+      });
+  };
+
+  const wait = (ms: number) => {
+    cancel?.();
+    cancel = isStopped ? null : app.clock.after(ms, run);
+  };
+
+  return {
+    start() {
+      fresh.onCount = (count) => {
+        if (cancel === null) since = app.clock.elapsed();
+        if (count >= soonFrom && !isSoon) {
+          isSoon = true;
+          wait(soonMs);
+        } else if (cancel === null) wait(restMs);
+      };
+    },
+    async sweep() {
+      const before = await settledBefore(app);
+      const of = ['events', 'resource_events'] as const;
+      let id = await nextOrganization(app.store.db, of, '');
+      while (id !== null && !isStopped) {
+        await seal(id, before);
+        id = await nextOrganization(app.store.db, of, id);
+      }
+    },
+    async stop() {
+      isStopped = true;
+      cancel?.();
+      fresh.onCount = null;
+      await running;
+    },
+  };
+}

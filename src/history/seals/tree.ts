@@ -1,0 +1,189 @@
+// Merkle trees (RFC 9162, 2.1) whose nodes are stored in tiles of 256: a tile of level 0 has the hashes of 256
+// leaves, a tile of level 1 the roots of 256 full tiles below it, and so on. So an append writes one tile of each
+// level, and a proof reads a few. Pure.
+import { hash } from 'node:crypto';
+import type { Hash } from '../events/leaf.ts';
+
+/** Size of a hash in bytes (SHA-256). */
+const hashBytes = 32;
+/** Number of hashes in a full tile, as a power of two. */
+const tileBits = 8;
+export const tileSize = 2 ** tileBits;
+/** Levels that hold 2^40 events. */
+const mostLevels = 5;
+
+/** The bytes of a node: a one, and the hashes of its two halves. */
+const node = Buffer.alloc(1 + 2 * hashBytes, 1);
+
+function nodeHash(left: Hash, right: Hash): Hash {
+  node.write(left, 1, 'latin1');
+  node.write(right, 1 + hashBytes, 'latin1');
+  return hash('sha256', node, 'binary');
+}
+
+/** Returns a hash in hex. */
+export function toHex(one: Hash): string {
+  return Buffer.from(one, 'latin1').toString('hex');
+}
+
+/** Returns the hash that this hex text shows. */
+export function fromHex(text: string): Hash {
+  return Buffer.from(text, 'hex').toString('latin1');
+}
+
+/** Returns the largest power of two that is smaller than `count`. */
+function splitOf(count: number): number {
+  return 2 ** Math.ceil(Math.log2(count) - 1);
+}
+
+/** Returns the root over these hashes, which are leaves or the roots of full trees of one size. */
+export function rootOver(hashes: readonly Hash[]): Hash {
+  if (hashes.length === 0) return hash('sha256', '', 'binary');
+  let level = hashes;
+  // A last one without a partner rises as it is: so all but the right edge are full trees.
+  while (level.length > 1) {
+    const above: Hash[] = [];
+    for (let at = 0; at + 1 < level.length; at += 2) {
+      above.push(nodeHash(level[at] as Hash, level[at + 1] as Hash));
+    }
+    if (level.length % 2 === 1) above.push(level.at(-1) as Hash);
+    level = above;
+  }
+  return level[0] as Hash;
+}
+
+/** Returns the hashes that lead from one of these to their root, the lowest first. */
+function pathOver(hashes: readonly Hash[], index: number): Hash[] {
+  if (hashes.length <= 1) return [];
+  const split = splitOf(hashes.length);
+  const left = hashes.slice(0, split);
+  const right = hashes.slice(split);
+  return index < split
+    ? [...pathOver(left, index), rootOver(right)]
+    : [...pathOver(right, index - split), rootOver(left)];
+}
+
+/**
+ * Returns the root that a path leads to from a leaf (RFC 9162, 2.1.3.2); null for a path of another length
+ * than that of this leaf in a tree of this size.
+ */
+export function rootOfPath(
+  leaf: Hash,
+  index: number,
+  size: number,
+  path: readonly Hash[],
+): Hash | null {
+  if (!Number.isSafeInteger(index) || index < 0 || index >= size) return null;
+  let at = index;
+  let last = size - 1;
+  let root = leaf;
+  for (const next of path) {
+    if (last === 0) return null;
+    if (at % 2 === 1 || at === last) {
+      root = nodeHash(next, root);
+      while (at % 2 === 0 && at !== 0) {
+        at = Math.floor(at / 2);
+        last = Math.floor(last / 2);
+      }
+    } else root = nodeHash(root, next);
+    at = Math.floor(at / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? root : null;
+}
+
+/** Place of a tile: its level, and its number in the level. */
+export interface TilePlace {
+  level: number;
+  number: number;
+}
+
+/** Returns the hashes of a tile, in order. A tile that is not stored has none. */
+export type ReadTile = (place: TilePlace) => readonly Hash[];
+
+/** Returns the number of hashes on a level of a tree with `size` leaves: those of full trees. */
+function countOn(level: number, size: number): number {
+  return Math.floor(size / tileSize ** level);
+}
+
+/** Returns the places of the last, unfinished tiles of a tree: one of each level that has hashes. */
+export function edgeOf(size: number): TilePlace[] {
+  const places: TilePlace[] = [];
+  for (let level = 0; level < mostLevels && countOn(level, size) > 0; level += 1) {
+    places.push({ level, number: Math.floor(countOn(level, size) / tileSize) });
+  }
+  return places;
+}
+
+/** Returns the places of the tiles that prove a leaf. */
+export function tilesOfProof(index: number, size: number): TilePlace[] {
+  return edgeOf(size).flatMap((edge) => {
+    const number = Math.floor(index / tileSize ** (edge.level + 1));
+    return number < edge.number ? [{ level: edge.level, number }, edge] : [edge];
+  });
+}
+
+/** Returns the root of the tree; `read` has the tiles of `edgeOf`. */
+export function rootOfTree(size: number, read: ReadTile): Hash {
+  let right: Hash[] = [];
+  for (const place of edgeOf(size)) {
+    const hashes = [...read(place), ...right];
+    right = hashes.length === 0 ? [] : [rootOver(hashes)];
+  }
+  return right[0] ?? rootOver([]);
+}
+
+/** Returns the path of a leaf to the root; `read` has the tiles of `tilesOfProof`. */
+export function pathInTree(index: number, size: number, read: ReadTile): Hash[] {
+  const path: Hash[] = [];
+  /** Root of all that stands right of the full trees of a level. */
+  let right: Hash[] = [];
+  for (const edge of edgeOf(size)) {
+    const at = Math.floor(index / tileSize ** edge.level);
+    const number = Math.floor(at / tileSize);
+    const edgeHashes = [...read(edge), ...right];
+    const hashes = number < edge.number ? read({ level: edge.level, number }) : edgeHashes;
+    // A leaf under `right` stands in its place, the last one.
+    path.push(...pathOver(hashes, at - number * tileSize));
+    right = edgeHashes.length === 0 ? [] : [rootOver(edgeHashes)];
+  }
+  return path;
+}
+
+/** A tile that an append changes, with all its hashes. */
+export interface GrownTile extends TilePlace {
+  hashes: readonly Hash[];
+}
+
+/** Returns the tiles that change when these leaves follow the `size` leaves of a tree, the lowest first. */
+export function append(size: number, leaves: readonly Hash[], read: ReadTile): GrownTile[] {
+  const grown: GrownTile[] = [];
+  let added = leaves;
+  for (let level = 0; added.length > 0; level += 1) {
+    const first = Math.floor(countOn(level, size) / tileSize);
+    const stored = countOn(level, size) % tileSize === 0 ? [] : read({ level, number: first });
+    const all = [...stored, ...added];
+    const full: Hash[] = [];
+    for (let at = 0; at < all.length; at += tileSize) {
+      const hashes = all.slice(at, at + tileSize);
+      grown.push({ level, number: first + at / tileSize, hashes });
+      if (hashes.length === tileSize) full.push(rootOver(hashes));
+    }
+    added = full;
+  }
+  return grown;
+}
+
+/** Returns the bytes of a tile. */
+export function bytesOf(hashes: readonly Hash[]): Buffer {
+  return Buffer.from(hashes.join(''), 'latin1');
+}
+
+/** Returns the hashes of a stored tile. */
+export function hashesOf(stored: Uint8Array): Hash[] {
+  const { buffer, byteOffset, byteLength } = stored;
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+  return Array.from({ length: Math.floor(byteLength / hashBytes) }, (_, at) =>
+    text.slice(at * hashBytes, (at + 1) * hashBytes),
+  );
+}

@@ -1,0 +1,10 @@
+// One JSON text for equal values, so that their digests are equal.
+
+/** Returns JSON with the keys of every object sorted; leaves out undefined values. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

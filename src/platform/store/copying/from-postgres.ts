@@ -1,0 +1,94 @@
+// Copies a store on PostgreSQL into one file of SQLite, as of one moment: a transaction that reads one snapshot.
+import { rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import type pg from 'pg';
+import { UnreachableError } from '../../errors.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { openStore } from '../open.ts';
+import type { DatabaseSettings } from '../postgres/settings.ts';
+import { DigestOfTable, differences, type TableDigest } from './digest.ts';
+import { batchesOf, connectForCopy, rowsAtOnce } from './server.ts';
+import { columnsOf, copiedTables, digestsOfFile, refillWords } from './tables.ts';
+
+export interface CopyOptions {
+  clock: Clock;
+  /** Rests between reads, for a database in which daemons work. */
+  rests?: boolean | undefined;
+  onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Writes all rows of the store of `database`, which is migrated, into a new SQLite file, and reads the file again.
+ * @returns the digests of its tables
+ * @throws UnreachableError if the server cannot be reached, or the file differs from the store
+ */
+export async function copyPostgres(
+  database: DatabaseSettings,
+  path: string,
+  options: CopyOptions,
+): Promise<TableDigest[]> {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+  const made = await openStore({ url: `sqlite:${resolve(path)}` }, dirname(path), options.clock);
+  await made.close();
+  const read = await readInto(path, database, options);
+  const written = digestsOfFile(path);
+  const wrong = differences(read, written);
+  if (wrong.length > 0) {
+    throw new UnreachableError(`The copy ${path} differs from the store (${wrong.join('; ')})`);
+  }
+  return written;
+}
+
+async function readInto(
+  path: string,
+  database: DatabaseSettings,
+  { clock, rests = false, onProgress }: CopyOptions,
+): Promise<TableDigest[]> {
+  const client = await connectForCopy(database);
+  const file = new Database(path);
+  try {
+    file.pragma('foreign_keys = off');
+    await client.query('begin isolation level repeatable read read only');
+    const names = copiedTables();
+    const digests: TableDigest[] = [];
+    for (const [index, name] of names.entries()) {
+      digests.push(await copyTable(client, file, { name, clock, rests }));
+      onProgress(index + 1, names.length);
+    }
+    await client.query('commit');
+    file.exec(refillWords);
+    return digests;
+  } finally {
+    file.close();
+    await client.end();
+  }
+}
+
+/** Copies a table. `rests` follows each full batch with a rest as long as the batch took: mail goes on meanwhile. */
+async function copyTable(
+  client: pg.Client,
+  file: Database.Database,
+  { name, clock, rests }: { name: string; clock: Clock; rests: boolean },
+): Promise<TableDigest> {
+  const columns = columnsOf(file, name);
+  const digest = new DigestOfTable(name, columns);
+  const list = columns.map((column) => `"${column}"`).join(', ');
+  const marks = columns.map(() => '?').join(', ');
+  // The first migration made some rows, such as counters.
+  file.exec(`delete from "${name}"`);
+  const insert = file.prepare(`insert into "${name}" (${list}) values (${marks})`);
+  const insertAll = file.transaction((rows: unknown[][]) => {
+    for (const row of rows) {
+      insert.run(...row);
+      digest.add(row);
+    }
+  });
+  let beganAt = clock.elapsed();
+  for await (const rows of batchesOf(client, name, columns)) {
+    insertAll(rows);
+    if (rests && rows.length === rowsAtOnce) await sleep(clock, clock.elapsed() - beganAt);
+    beganAt = clock.elapsed();
+  }
+  return digest.result();
+}

@@ -1,0 +1,44 @@
+// What both directions of a copy need of PostgreSQL: a connection of their own, and rows without end.
+import pg from 'pg';
+import { UnreachableError } from '../../errors.ts';
+import { clientSettings, type DatabaseSettings } from '../postgres/settings.ts';
+
+/** Number of rows in a full batch. */
+export const rowsAtOnce = 1_000;
+
+/**
+ * Opens a connection for a copy, past a pooler: a copy needs a session. The caller ends it.
+ * @throws UnreachableError if the server cannot be reached
+ */
+export async function connectForCopy(database: DatabaseSettings): Promise<pg.Client> {
+  const client = new pg.Client(clientSettings(database.listenUrl ?? database.url, database));
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end();
+    throw new UnreachableError(`PostgreSQL cannot be reached: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Reads a table by a cursor, some rows at a time, so that it never is in memory. Needs a transaction. */
+export async function* batchesOf(
+  client: pg.Client,
+  table: string,
+  columns: readonly string[],
+): AsyncGenerator<unknown[][]> {
+  const list = columns.map((column) => `"${column}"`).join(', ');
+  await client.query(`declare copied no scroll cursor for select ${list} from "${table}"`);
+  for (;;) {
+    const { rows } = await client.query<unknown[]>({
+      text: `fetch ${rowsAtOnce} from copied`,
+      rowMode: 'array',
+    });
+    yield rows;
+    if (rows.length < rowsAtOnce) break;
+  }
+  await client.query('close copied');
+}

@@ -1,0 +1,56 @@
+// The tables that a copy of a store contains, and what each engine needs to read or fill them.
+import Database from 'better-sqlite3';
+import { migratedTables } from '../migrate.ts';
+import { DigestOfTable, type TableDigest } from './digest.ts';
+
+/** Each engine keeps its own list of migrations, and its own index of words, which fills again. */
+const leftOut: readonly string[] = [
+  ...['migrations', 'compatible_versions'],
+  ...['thread_search', 'thread_search_waiting'],
+];
+
+/** Returns the tables of a copy by name. */
+export function copiedTables(): string[] {
+  return migratedTables()
+    .filter((name) => !leftOut.includes(name))
+    .toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+/** SQL, of both engines, after which a daemon fills the index of words again. */
+export const refillWords = `insert into thread_search_waiting (message_id, mailbox_id)
+  select placed.message_id, thread.mailbox_id
+  from thread_messages placed join threads thread on thread.id = placed.thread_id`;
+
+/** Returns the columns of a table of a SQLite file. */
+export function columnsOf(file: Database.Database, table: string): string[] {
+  return (file.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
+}
+
+/** Returns the digests of tables in a SQLite file. Reads the whole file. */
+export function digestsOfFile(
+  path: string,
+  tables: readonly string[] = copiedTables(),
+): TableDigest[] {
+  const file = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    return tables.map((table) => {
+      const columns = columnsOf(file, table);
+      const digest = new DigestOfTable(table, columns);
+      for (const row of rowsOf(file, table, columns)) digest.add(row);
+      return digest.result();
+    });
+  } finally {
+    file.close();
+  }
+}
+
+/** Reads the rows of a table of a SQLite file, one at a time. */
+export function rowsOf(
+  file: Database.Database,
+  table: string,
+  columns: readonly string[],
+): IterableIterator<unknown[]> {
+  const list = columns.map((name) => `"${name}"`).join(', ');
+  const rows = file.prepare(`select ${list} from "${table}"`).raw().iterate();
+  return rows as IterableIterator<unknown[]>;
+}

@@ -1,0 +1,21 @@
+// The lock of a SQLite store for commands that rewrite its file.
+import { ConflictError, UnreachableError } from '../errors.ts';
+import { lockDaemon } from './open.ts';
+
+/** The error of a command that meets another one. */
+export function storeInUse(file: string): ConflictError {
+  return new ConflictError(
+    'store',
+    `Another command uses ${file} now: try again when it has ended`,
+  );
+}
+
+/** Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs */
+export function lockStore(file: string): { release(): void } {
+  try {
+    return lockDaemon({ kind: 'sqlite', file });
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    throw new ConflictError('store', error.message);
+  }
+}

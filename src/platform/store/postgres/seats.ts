@@ -1,0 +1,188 @@
+// Connections of the pool, each with its Kysely and its prepared statements. A connection that does not answer is
+// closed.
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type pg from 'pg';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Db } from '../db.ts';
+import { kyselyOn, noStreaming } from '../dialect.ts';
+import { withoutNul } from '../without-nul.ts';
+import { inTrouble, isSilent, isStalePlan, statementError } from './errors.ts';
+
+/**
+ * Number of prepared statements with a name, kept per connection. Further statements are unnamed.
+ */
+const namedStatements = 500;
+
+/**
+ * Names of prepared statements, the same on every connection of the pool. Behind a pooler no statement has a name:
+ * the next transaction may run on another connection of the server.
+ */
+class StatementNames {
+  readonly #isPooled: boolean;
+  readonly #names = new Map<string, string>();
+  #generation = 0;
+
+  constructor(isPooled: boolean) {
+    this.#isPooled = isPooled;
+  }
+
+  of(sql: string): string | undefined {
+    const known = this.#names.get(sql);
+    if (known || this.#isPooled || this.#names.size >= namedStatements) return known;
+    const name = `s${this.#generation}_${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+
+  /** Gives all statements new names, so that each connection prepares them anew. */
+  renew(): void {
+    this.#names.clear();
+    this.#generation += 1;
+  }
+}
+
+/** Returns the values without NUL in texts: mostly the same list. */
+function storable(values: readonly unknown[]): unknown[] {
+  const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
+  return values.some(holdsNul) ? values.map(withoutNul) : (values as unknown[]);
+}
+
+function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseConnection {
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const name = names.of(query.sql);
+      const values = storable(query.parameters);
+      const asked = ask(client, { text: query.sql, values, ...(name && { name }) });
+      const result = await asked.catch((error: unknown) => {
+        if (isStalePlan(error)) names.renew();
+        throw error;
+      });
+      return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
+    },
+    streamQuery: noStreaming,
+  };
+}
+
+/** The connection for statements outside of transactions: one with a stale plan runs again. */
+function againOver(connection: DatabaseConnection): DatabaseConnection {
+  return {
+    executeQuery: (query) =>
+      connection.executeQuery<never>(query).catch((error: unknown) => {
+        if (!isStalePlan(error)) throw error;
+        return connection.executeQuery<never>(query);
+      }),
+    streamQuery: noStreaming,
+  };
+}
+
+/** A connection of the pool, and a Kysely that runs on it alone. */
+export interface Seat {
+  client: pg.PoolClient;
+  connection: DatabaseConnection;
+  /** The same connection outside of transactions. */
+  alone: DatabaseConnection;
+  trx: Db;
+}
+
+/**
+ * Returns a function that takes a connection from the pool, with its Kysely. It throws CapacityError. While no
+ * connection is open, one caller opens the first and the others share its outcome: a server that comes back is not
+ * met by all of them at once.
+ */
+export function seatsOf(
+  pool: pg.Pool,
+  { clock, isPooled }: { clock: Clock; isPooled: boolean },
+): () => Promise<Seat> {
+  const silence: Silence = { clock, atMs: Number.NEGATIVE_INFINITY };
+  const names = new StatementNames(isPooled);
+  const seats = new WeakMap<pg.PoolClient, Seat>();
+  let first: Promise<pg.PoolClient> | null = null;
+  const connect = async (): Promise<pg.PoolClient> => {
+    try {
+      if (pool.totalCount > 0 && first === null) return await pool.connect();
+      if (first !== null) {
+        await first;
+        return await pool.connect();
+      }
+      first = pool.connect();
+      return await first.finally(() => {
+        first = null;
+      });
+    } catch (error) {
+      throw inTrouble(error);
+    }
+  };
+  return async () => {
+    for (;;) {
+      const client = await connect();
+      const known = seats.get(client);
+      if (known && !lines.get(client)?.isDoubtful()) return known;
+      if (known) {
+        client.release(true);
+        continue;
+      }
+      const connection = connectionOver(client, names);
+      const trx = kyselyOn('postgres', connection);
+      const seat = { client, connection, alone: againOver(connection), trx };
+      seats.set(client, seat);
+      lines.set(client, new Line(silence));
+      return seat;
+    }
+  };
+}
+
+/** Runs a query on one connection. @throws the result of `statementError` */
+export async function ask(
+  client: pg.PoolClient,
+  query: pg.QueryConfig | string,
+): Promise<pg.QueryResult> {
+  try {
+    const answer = await client.query(query);
+    lines.get(client)?.answered();
+    return answer;
+  } catch (error) {
+    if (isSilent(error)) lines.get(client)?.fellSilent();
+    throw statementError(error);
+  }
+}
+
+/** The time of the last silence of a server: a statement without an answer in time. */
+interface Silence {
+  clock: Clock;
+  atMs: number;
+}
+
+/**
+ * Whether a connection answers. A silent one has no further use, as the next statement would wait behind the last.
+ * One without an answer since the silence of another may be as dead: it is closed unused.
+ */
+class Line {
+  readonly #silence: Silence;
+  #answeredAtMs: number;
+  isSilent = false;
+
+  constructor(silence: Silence) {
+    this.#silence = silence;
+    this.#answeredAtMs = silence.clock.elapsed();
+  }
+
+  answered(): void {
+    this.#answeredAtMs = this.#silence.clock.elapsed();
+  }
+
+  fellSilent(): void {
+    this.isSilent = true;
+    this.#silence.atMs = this.#silence.clock.elapsed();
+  }
+
+  isDoubtful(): boolean {
+    return this.#answeredAtMs < this.#silence.atMs;
+  }
+}
+
+const lines = new WeakMap<pg.PoolClient, Line>();
+
+/** Tells whether a statement on this connection had no answer in time. The connection has no further use. */
+export function hasFallenSilent(client: pg.PoolClient): boolean {
+  return lines.get(client)?.isSilent ?? false;
+}

@@ -1,0 +1,13 @@
+// Rows of a read that may return many: a page at a time.
+
+/** Reads page after page, each from the last row of the one before, until one is empty. */
+export async function* rowsOfPages<Row>(
+  read: (after: string) => Promise<Row[]>,
+  keyOf: (row: Row) => string,
+): AsyncGenerator<Row> {
+  let page = await read('');
+  while (page.length > 0) {
+    yield* page;
+    page = await read(keyOf(page.at(-1) as Row));
+  }
+}

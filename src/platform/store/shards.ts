@@ -1,0 +1,48 @@
+// Shards of counters: several rows for one count, so that transactions on PostgreSQL do not wait for each other. Readers
+// add them up. SQLite has one writer, and one shard.
+import { hostname } from 'node:os';
+import { type Db, engineOf } from './db.ts';
+
+/** Each count has at most as many rows. */
+const shards = 32;
+
+/** The shard of counts for which all processes wait in turn. */
+export const commonShard = 0;
+
+/** Where this process begins to count its connections, so that processes rarely have the same shards. */
+const ofProcess = [...`${hostname()} ${process.pid}`].reduce(
+  (sum, character) => (sum * 31 + character.charCodeAt(0)) % 65_521,
+  0,
+);
+
+/** Number of shards of counts with many rows, which readers add up. */
+const fewShards = 8;
+
+/** Number of each connection, in the order of their first use. */
+const connections = new WeakMap<Db, number>();
+let count = 0;
+
+/** Returns the shard to which the transaction adds: that of its connection. Two connections may have the same. */
+export function shardOf(trx: Db): number {
+  if (engineOf(trx) === 'sqlite') return commonShard;
+  let number = connections.get(trx);
+  if (number === undefined) {
+    number = count++;
+    connections.set(trx, number);
+  }
+  // A process uses few connections at once: five lie between those of two processes.
+  return (ofProcess * 5 + number) % shards;
+}
+
+/**
+ * Returns the shard of the transaction for a table whose key ends with a time: it is added to the time, as milliseconds.
+ * All times of a table are far more apart. So the table needs no further column, and earlier versions read it.
+ */
+export function timeShardOf(trx: Db): number {
+  return shardOf(trx) % fewShards;
+}
+
+/** Returns the shard of this process, added to times as that of `timeShardOf`. */
+export function timeShardOfProcess(trx: Db): number {
+  return engineOf(trx) === 'sqlite' ? commonShard : ofProcess % shards;
+}

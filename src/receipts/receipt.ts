@@ -1,0 +1,87 @@
+// Builds the receipt of a message: its events, attempts and envelope, with the proof that they are in the sealed
+// log of the organization. verify.ts checks one.
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { type LogRow, selectLogOfMessage } from '../history/events/log-queries.ts';
+import { typeOfStep } from '../history/events/names.ts';
+import { findPublicKey } from '../history/seals/keys.ts';
+import { proveEvents } from '../history/seals/prove.ts';
+import { sealLog, settledBefore } from '../history/seals/seal.ts';
+import { type DeliveryRow, findDeliveries } from '../outbound/deliveries/queries.ts';
+import { getMessageRow } from '../outbound/messages/messages.ts';
+import type { Attempt } from '../outbound/messages/schema.ts';
+import { ConflictError } from '../platform/errors.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { fromJson } from '../platform/store/db.ts';
+import {
+  mostEvents,
+  type Receipt,
+  type ReceiptAttempt,
+  type ReceiptEvent,
+  receiptVersion,
+} from './schema.ts';
+import { commonOf } from './verify.ts';
+
+function eventOf(row: LogRow): ReceiptEvent {
+  return {
+    id: row.id,
+    type: typeOfStep(row.event_type),
+    recipientId: row.recipient_id,
+    status: row.status,
+    timestamp: isoTime(row.timestamp),
+    facts: fromJson<Record<string, unknown>>(row.facts),
+  };
+}
+
+function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
+  return (fromJson<Attempt[]>(attempts) ?? []).map(({ releasedAs: _, ...attempt }) => {
+    return { deliveryId: id, recipient: email, attempt };
+  });
+}
+
+/**
+ * Returns the receipt of a message. Seals its events first.
+ * @throws ResourceNotFoundError; ConflictError while its latest events cannot be sealed yet, or if one of them
+ * is not the one that was sealed.
+ */
+export async function buildReceipt(app: App, caller: Caller, id: string): Promise<Receipt> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  await getMessageRow(db, organizationId, id);
+  const tree = await sealLog(app, organizationId, await settledBefore(app));
+  const rows = await selectLogOfMessage(db, id, mostEvents);
+  const last = rows.at(-1);
+  if (!tree || !last || last.id > tree.sealed_to) {
+    const text = 'The latest events of this message are not sealed yet: ask again in 5 s';
+    throw new ConflictError('message', text);
+  }
+  const proofs = await proveEvents(app, tree, rows);
+  const path = proofs.flatMap((proof) => proof ?? []);
+  const changed = rows.find((_, index) => proofs[index] === null);
+  if (changed) {
+    const text = `Event ${changed.id} is not the one that was sealed: run "svc events verify"`;
+    throw new ConflictError('message', text);
+  }
+  const deliveries = await findDeliveries(db, [id]);
+  const attempts = deliveries.flatMap(attemptsOf);
+  const taken = attempts.flatMap(({ attempt }) => (attempt.digest === undefined ? [] : attempt));
+  return {
+    version: receiptVersion,
+    message: { id, organizationId, digest: commonOf(taken.map(({ digest = '' }) => digest)) },
+    envelope: {
+      returnPath: commonOf(taken.map(({ returnPath = '' }) => returnPath)),
+      recipients: [...new Set(attempts.map(({ recipient }) => recipient))],
+    },
+    attempts,
+    events: rows.map(eventOf),
+    path,
+    head: {
+      size: tree.size,
+      root: tree.root,
+      at: isoTime(tree.sealed_at),
+      signature: tree.signature,
+      keyId: tree.key_id,
+      publicKey: await findPublicKey(app, tree.key_id),
+    },
+  };
+}

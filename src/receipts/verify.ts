@@ -1,0 +1,200 @@
+// Checks a receipt with nothing but itself, the mail and public keys: no store, no network. Pure.
+//
+// Each part is bound to the next: the mail to `digest` of an attempt, the attempt to `evidence` of an event, the
+// event to the root by its path, the root to the signature of the head.
+import { hash } from 'node:crypto';
+import { leafHash } from '../history/events/leaf.ts';
+import { isSignedBy, keyIdOf } from '../history/seals/head.ts';
+import { fromHex, rootOfPath, toHex } from '../history/seals/tree.ts';
+import { ValidationError } from '../platform/errors.ts';
+import {
+  keyList,
+  type Receipt,
+  type ReceiptAttempt,
+  type ReceiptEvent,
+  receipt,
+} from './schema.ts';
+
+/** A part of a receipt that is not what was sealed. */
+export interface ReceiptProblem {
+  /** The part: `head`, `message`, `envelope`, `mime`, the id of an event, or an attempt. */
+  part: string;
+  problem: string;
+}
+
+/** Things to check a receipt against. */
+export interface Against {
+  /** Bytes of the mail. */
+  mime?: Uint8Array | undefined;
+  /** Ids of the keys that are trusted. */
+  keyIds?: readonly string[] | undefined;
+}
+
+/** Returns the problems of a receipt; none if it is sound. `value` is any parsed JSON. */
+export function verifyReceipt(value: unknown, against: Against = {}): ReceiptProblem[] {
+  const { success, data, error } = receipt.safeParse(value);
+  if (!success) {
+    return error.issues.slice(0, 10).map(({ path, message }) => {
+      return { part: path.join('.') || 'file', problem: `not the form of a receipt: ${message}` };
+    });
+  }
+  return [
+    ...headProblems(data, against.keyIds),
+    ...eventProblems(data),
+    ...attemptProblems(data),
+    ...messageProblems(data),
+    ...envelopeProblems(data),
+    ...mimeProblems(data, against.mime),
+  ];
+}
+
+/**
+ * Returns the ids of the keys in a document like `/.well-known/svc-receipts.json`.
+ * @throws ValidationError for any other document.
+ */
+export function keyIdsOf(value: unknown): string[] {
+  const { success, data } = keyList.safeParse(value);
+  if (!success) throw ValidationError.of('keys', 'not a list of keys that sign receipts');
+  return data.keys.map(({ publicKey }) => keyIdOf(publicKey));
+}
+
+/** Describes a sound receipt, and the part of the proof that is left to its reader. */
+export function soundWords(
+  value: unknown,
+  { isMimeGiven, areKeysGiven }: { isMimeGiven: boolean; areKeysGiven: boolean },
+): string {
+  const { message, envelope, attempts, events, head } = receipt.parse(value);
+  const taken = attempts.filter(({ attempt }) => attempt.digest !== undefined);
+  const lines = [
+    `The receipt of ${message.id} is sound: ${events.length} events, sealed by ${head.at}.`,
+    ...taken.map(({ recipient, attempt }) => {
+      const { host, at, code, reply, tls } = attempt;
+      const how = tls === null ? 'in plain text' : `over ${tls}`;
+      return `${host ?? 'the server'} took it for ${recipient} at ${at}, ${how}: ${code} ${reply}`;
+    }),
+  ];
+  if (taken.length === 0) lines.push(`No server took it for ${envelope.recipients.join(', ')}.`);
+  if (isMimeGiven) lines.push('The mail is the one that was sent.');
+  else if (message.digest !== null) lines.push(`SHA-256 of the mail: ${message.digest}`);
+  if (!areKeysGiven) {
+    lines.push(`Signed by key ${head.keyId}: compare it with that of the sender.`);
+  }
+  return lines.join('\n');
+}
+
+function headProblems(
+  { message, head }: Receipt,
+  keyIds: readonly string[] | undefined,
+): ReceiptProblem[] {
+  const { publicKey, ...signed } = head;
+  const problem = (text: string) => [{ part: 'head', problem: text }];
+  if (keyIdOf(publicKey) !== head.keyId) return problem('publicKey is not the key of keyId');
+  if (!isSignedBy(message.organizationId, signed, publicKey)) {
+    return problem('the signature does not fit the head');
+  }
+  if (keyIds && !keyIds.includes(head.keyId)) {
+    return problem(`signed by a foreign key, ${head.keyId}`);
+  }
+  return [];
+}
+
+/** Builds the text of a leaf from the receipt (src/history/events/leaf.ts). */
+function leafOf({ message }: Receipt, event: ReceiptEvent): string {
+  const { id, type, recipientId, status, timestamp, facts } = event;
+  const at = Date.parse(timestamp);
+  return JSON.stringify([
+    id,
+    message.organizationId,
+    type,
+    message.id,
+    recipientId,
+    status,
+    at,
+    null,
+    facts,
+  ]);
+}
+
+function eventProblems(whole: Receipt): ReceiptProblem[] {
+  const { events, path, head } = whole;
+  const proofs = new Map(path.map((proof) => [proof.eventId, proof]));
+  const problems: ReceiptProblem[] = [];
+  if (events.length === 0) problems.push({ part: 'events', problem: 'there are none' });
+  if (path.length !== events.length || proofs.size !== path.length) {
+    problems.push({ part: 'path', problem: 'each event needs one proof' });
+  }
+  for (const event of events) {
+    const proof = proofs.get(event.id);
+    const hashes = proof?.hashes.map(fromHex) ?? [];
+    const leaf = leafHash(leafOf(whole, event));
+    const root = rootOfPath(leaf, proof?.index ?? -1, head.size, hashes);
+    if (root === null || toHex(root) !== head.root) {
+      problems.push({ part: event.id, problem: 'this event, or its path, is not what was sealed' });
+    }
+  }
+  return problems;
+}
+
+function nameOf({ deliveryId, attempt }: ReceiptAttempt): string {
+  return `attempt ${attempt.number} of ${deliveryId}`;
+}
+
+/** The fact of an event that binds an attempt to it. */
+interface Evidence {
+  deliveryId?: unknown;
+  recipient?: unknown;
+  attempt?: unknown;
+  evidence?: unknown;
+}
+
+/** Events made before receipts existed have no evidence: their attempts are not proven. */
+function attemptProblems({ attempts, events }: Receipt): ReceiptProblem[] {
+  const facts = events.map((event) => (event.facts ?? {}) as Evidence);
+  return attempts.flatMap((one) => {
+    const found = facts.find(({ deliveryId, attempt }) => {
+      return deliveryId === one.deliveryId && attempt === one.attempt.number;
+    });
+    const part = nameOf(one);
+    if (!found) return [{ part, problem: 'no event tells of this attempt' }];
+    if (found.recipient !== one.recipient) {
+      return [{ part, problem: `its recipient is ${String(found.recipient)}` }];
+    }
+    if (found.evidence === hash('sha256', JSON.stringify(one.attempt), 'base64url')) return [];
+    const problem =
+      found.evidence === undefined
+        ? 'it is older than receipts, and not proven'
+        : 'the answers of the server, or another part of it, are not what was sealed';
+    return [{ part, problem }];
+  });
+}
+
+/** Returns the only value of a list of equal ones; null for none or several. */
+export function commonOf(values: readonly string[]): string | null {
+  const [first = null, ...others] = new Set(values);
+  return others.length === 0 ? first : null;
+}
+
+function messageProblems({ message, attempts }: Receipt): ReceiptProblem[] {
+  const digests = attempts.flatMap(({ attempt }) => attempt.digest ?? []);
+  if (message.digest === commonOf(digests)) return [];
+  return [{ part: 'message', problem: 'its digest is not that of the attempts' }];
+}
+
+function envelopeProblems({ envelope, attempts }: Receipt): ReceiptProblem[] {
+  const paths = attempts.flatMap(({ attempt }) => attempt.returnPath ?? []);
+  const recipients = [...new Set(attempts.map(({ recipient }) => recipient))];
+  const isEqual =
+    envelope.returnPath === commonOf(paths) &&
+    JSON.stringify(envelope.recipients) === JSON.stringify(recipients);
+  return isEqual ? [] : [{ part: 'envelope', problem: 'it is not that of the attempts' }];
+}
+
+function mimeProblems({ attempts }: Receipt, mime: Uint8Array | undefined): ReceiptProblem[] {
+  if (!mime) return [];
+  const digests = attempts.map(({ attempt }) => attempt.digest);
+  if (digests.includes(hash('sha256', mime, 'hex'))) return [];
+  const problem = digests.some((one) => one !== undefined)
+    ? 'it is not the mail that the servers took'
+    : 'no server took a mail';
+  return [{ part: 'mime', problem }];
+}

@@ -1,0 +1,105 @@
+// Owner of `scheduled_jobs`.
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface ScheduledJobRow {
+  name: string;
+  /** Time of the next tick. */
+  next_at: number;
+  holder: string | null;
+  until: number | null;
+  last_run_at: number | null;
+  last_error: string | null;
+}
+
+interface JobTables {
+  scheduled_jobs: ScheduledJobRow;
+}
+
+const own = ownTables<JobTables>();
+
+/** Returns all jobs by name, those of other versions included. */
+export const selectJobs = own.all((db) =>
+  db.selectFrom('scheduled_jobs').selectAll().orderBy('name'),
+);
+
+/** Inserts a job with the time of its first tick, unless it is there. */
+export const addJob = own.run((db, job: { name: string; nextAt: number }) =>
+  db
+    .insertInto('scheduled_jobs')
+    .values({
+      name: job.name,
+      next_at: job.nextAt,
+      holder: null,
+      until: null,
+      last_run_at: null,
+      last_error: null,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+);
+
+/** Ends all leases. */
+export const freeJobs = own.run((db) =>
+  db
+    .updateTable('scheduled_jobs')
+    .set({ holder: null, until: null })
+    .where('holder', 'is not', null),
+);
+
+/** Deletes a job. */
+export const deleteJob = own.run((db, name: string) =>
+  db.deleteFrom('scheduled_jobs').where('name', '=', name),
+);
+
+export interface JobClaim {
+  name: string;
+  holder: string;
+  now: number;
+  /** End of the new lease. */
+  until: number;
+}
+
+/** Claims a tick that is due and that nobody runs. Returns 1, or 0 if another daemon has it. */
+export const claimJob = own.change((db, { name, holder, now, until }: JobClaim) =>
+  db
+    .updateTable('scheduled_jobs')
+    .set({ holder, until })
+    .where('name', '=', name)
+    .where('next_at', '<=', now)
+    .where((is) => is.or([is('until', 'is', null), is('until', '<=', now)])),
+);
+
+/** Extends a lease. Returns 0 if another daemon has taken the job. */
+export const extendJob = own.change(
+  (db, { name, holder, until }: Pick<JobClaim, 'name' | 'holder' | 'until'>) =>
+    db
+      .updateTable('scheduled_jobs')
+      .set({ until })
+      .where('name', '=', name)
+      .where('holder', '=', holder),
+);
+
+export interface JobEnd {
+  name: string;
+  holder: string;
+  ranAt: number;
+  nextAt: number;
+  error: string | null;
+}
+
+/** Records the end of a run, unless another daemon has taken the job. */
+export const endJob = own.run((db, { name, holder, ranAt, nextAt, error }: JobEnd) =>
+  db
+    .updateTable('scheduled_jobs')
+    .set({ holder: null, until: null, next_at: nextAt, last_run_at: ranAt, last_error: error })
+    .where('name', '=', name)
+    .where('holder', '=', holder),
+);
+
+/** Gives a claimed tick back, to be run later. */
+export const giveBackJob = own.run((db, { name, holder }: Pick<JobClaim, 'name' | 'holder'>) =>
+  db
+    .updateTable('scheduled_jobs')
+    .set({ holder: null, until: null })
+    .where('name', '=', name)
+    .where('holder', '=', holder),
+);

@@ -1,0 +1,87 @@
+// One tick of a scheduled job. Each tick is run by one daemon of the store, under a lease in `scheduled_jobs`.
+//
+//   row      | event                                     | then
+//   ---------+-------------------------------------------+------------------------------------------------
+//   waiting  | `next_at` has come, a daemon claims it    | running, for a lease
+//   running  | a third of the lease has passed           | running, the lease begins anew
+//   running  | the run ends, or throws                   | waiting for the next time, with the error
+//   running  | the daemon stops                          | waiting with the same `next_at`: another runs it
+//   running  | the lease ends without a renewal          | as waiting: any daemon may claim it
+//
+// A daemon that was stopped for longer than its lease may run beside the next holder: all jobs bear that. Ticks
+// that were missed are one tick, which runs late.
+import type { App } from '../../core/app.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { claimJob, endJob, extendJob, giveBackJob } from './queries.ts';
+
+const leaseMs = 60_000;
+const extendEachMs = leaseMs / 3;
+const longestErrorText = 500;
+
+export interface TickingJob {
+  name: string;
+  /** Does the work of a tick; ends early if the signal aborts. */
+  run(signal: AbortSignal): Promise<unknown>;
+  /** Returns the first time of the job after a time. Ms since 1970. */
+  nextAfter(ms: number): number;
+}
+
+/**
+ * Runs a job if its tick has come and no other daemon runs it. An error of the job goes to the log and to its row.
+ * @returns whether it ran
+ */
+export async function runTick(
+  app: App,
+  { name, run, nextAfter }: TickingJob,
+  { holder, signal }: { holder: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { clock, store } = app;
+  const now = clock.now();
+  const claim = { name, holder, now, until: now + leaseMs };
+  if ((await store.write((trx) => claimJob(trx, claim), 'quiet')) === 0) return false;
+  const endLease = keepLease(app, name, holder);
+  let error: string | null = null;
+  try {
+    await run(signal);
+  } catch (thrown) {
+    error = messageOf(thrown).slice(0, longestErrorText);
+    app.log.error(
+      { err: thrown, job: name },
+      'a scheduled job failed and runs again at its next time',
+    );
+  } finally {
+    endLease();
+  }
+  await store.write(
+    (trx) =>
+      signal.aborted
+        ? giveBackJob(trx, { name, holder })
+        : endJob(trx, { name, holder, ranAt: now, nextAt: nextAfter(now), error }),
+    'quiet',
+  );
+  return true;
+}
+
+/** Extends a lease until the returned function is called. */
+function keepLease(app: App, name: string, holder: string): () => void {
+  const { clock, store } = app;
+  let cancel = () => {};
+  let isOver = false;
+  const extend = async () => {
+    try {
+      const until = clock.now() + leaseMs;
+      await store.write((trx) => extendJob(trx, { name, holder, until }), 'quiet');
+    } catch (error) {
+      app.log.warn({ err: error, job: name }, 'the lease of a scheduled job was not extended');
+    }
+    if (!isOver) schedule();
+  };
+  const schedule = () => {
+    cancel = clock.after(extendEachMs, () => void extend());
+  };
+  schedule();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}

@@ -1,0 +1,150 @@
+// Sealing on both stores: every committed event once, in the order of ids, whoever seals.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { freshEvents } from '../../../src/history/events/fresh.ts';
+import { leafHash } from '../../../src/history/events/leaf.ts';
+import { selectOldestWriteAge } from '../../../src/history/events/log-queries.ts';
+import { isSignedBy } from '../../../src/history/seals/head.ts';
+import { listPublicKeys } from '../../../src/history/seals/keys.ts';
+import { findTree, type TreeRow } from '../../../src/history/seals/queries.ts';
+import { sealLog, settledBefore } from '../../../src/history/seals/seal.ts';
+import { rootOver, toHex } from '../../../src/history/seals/tree.ts';
+import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { heldWrite } from '../../outbound/messages/fixtures.ts';
+import { eachApp } from '../../support/each-app.ts';
+import { stores } from '../../support/test-app.ts';
+import { leafTexts, recordResource, recordSteps } from './log.ts';
+
+const allIds = 'evt_~';
+
+describe.each(stores)('the seal of a log on %s', (store) => {
+  const test = eachApp({ store });
+  const ours = () => test.caller.organizationId;
+
+  const steps = (count: number, app = test.app) =>
+    app.store.write((trx) =>
+      recordSteps(
+        app,
+        trx,
+        ours(),
+        Array.from({ length: count }, (_, at) => `msg_${at}`),
+      ),
+    );
+  const resource = (id: string, size?: number) =>
+    test.app.store.write((trx) => recordResource(test.app, trx, ours(), id, size));
+
+  /** Expects that the tree is over all events of the store, and that its head is signed. */
+  async function expectWhole(tree: TreeRow | undefined): Promise<void> {
+    const texts = await leafTexts(test.app, ours());
+    expect(tree?.size).toBe(texts.length);
+    expect(tree?.root).toBe(toHex(rootOver(texts.map(leafHash))));
+    const keys = await listPublicKeys(test.app);
+    const { size = 0, root = '', sealed_at = 0, signature = '', key_id: keyId = '' } = tree ?? {};
+    const head = { size, root, at: isoTime(sealed_at), signature, keyId };
+    // Processes that begin together may make a key each.
+    const key = keys.find((one) => one.keyId === keyId);
+    expect(isSignedBy(ours(), head, key?.publicKey ?? '')).toBe(true);
+    expect(isSignedBy('org_other', head, key?.publicKey ?? '')).toBe(false);
+  }
+
+  it('covers the events of messages and of resources, in the order of ids', async () => {
+    await steps(3);
+    await resource('contact_1');
+    await steps(700);
+    await resource('contact_2');
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await steps(300);
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+  });
+
+  it('is the same whether hashes come from memory or from the store', async () => {
+    freshEvents(test.app).onCount = () => {};
+    await steps(300);
+    const ids = (await leafTexts(test.app, ours())).map((text) => JSON.parse(text)[0] as string);
+    const remembered = ids.slice(-300);
+    expect(freshEvents(test.app).hashesOf(remembered)).toHaveLength(300);
+    expect(freshEvents(test.app).hashesOf(ids)).toBeNull();
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+    expect(freshEvents(test.app).hashesOf(remembered)).toBeNull();
+    await steps(20);
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+  });
+
+  it('uses no hash of an event that was rolled back', async () => {
+    freshEvents(test.app).onCount = () => {};
+    await steps(5);
+    const failing = test.app.store.write(async (trx) => {
+      await recordSteps(test.app, trx, ours(), ['msg_undone']);
+      throw new Error('undone');
+    });
+    await expect(failing).rejects.toThrow('undone');
+    await steps(5);
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+  });
+
+  it('takes large events a few at a time', async () => {
+    for (let at = 0; at < 12; at += 1) {
+      await resource(`contact_${at}`, 900_000);
+      await steps(2);
+    }
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+  });
+
+  it('holds each event once when several processes seal side by side', async () => {
+    const others = [test.app, await test.another(), await test.another()];
+    await steps(2_500);
+    await Promise.all(others.map((app) => sealLog(app, ours(), allIds)));
+    await expectWhole(await findTree(test.app.store.db, ours()));
+    await Promise.all([steps(400), ...others.map((app) => sealLog(app, ours(), allIds))]);
+    await expectWhole(await sealLog(test.app, ours(), allIds));
+  });
+
+  it('returns nothing for an organization without events', async () => {
+    expect(await sealLog(test.app, 'org_none', allIds)).toBeUndefined();
+  });
+
+  it('keeps the hashes of deleted events', async () => {
+    await steps(10);
+    const before = await sealLog(test.app, ours(), allIds);
+    await test.app.store.write((trx) =>
+      sql`delete from events where message_id = 'msg_3'`.execute(trx),
+    );
+    const after = await sealLog(test.app, ours(), allIds);
+    expect(after).toEqual(before);
+  });
+});
+
+describe('the seal of a log on PostgreSQL', () => {
+  const test = eachApp({ store: 'postgres' });
+  const ours = () => test.caller.organizationId;
+  /** Time by which an event is held back at least. */
+  const settleMs = 5_000;
+  const shortMs = 200;
+
+  it('waits for a transaction that may still add an earlier event', async () => {
+    const { app } = test;
+    await test.clock.advance(1_000);
+    const held = await heldWrite(app, (trx) => recordSteps(app, trx, ours(), ['msg_early']));
+    await app.store.write((trx) => recordSteps(app, trx, ours(), ['msg_late']));
+    while ((await selectOldestWriteAge(app.store.db)) < 2 * shortMs);
+    await test.clock.advance(settleMs + shortMs);
+    await sealLog(app, ours(), await settledBefore(app));
+    await held.commit();
+    const texts = await leafTexts(app, ours());
+    expect(texts.map((text) => JSON.parse(text)[3]).slice(-2)).toEqual(['msg_early', 'msg_late']);
+    // Longer than any transaction of other tests on this server.
+    await test.clock.advance(3_600_000);
+    const tree = await sealLog(app, ours(), await settledBefore(app));
+    expect(tree?.root).toBe(toHex(rootOver(texts.map(leafHash))));
+  });
+
+  it('seals nothing younger than the clocks of daemons may differ', async () => {
+    const { app } = test;
+    await test.clock.advance(1_000);
+    await app.store.write((trx) => recordSteps(app, trx, ours(), ['msg_1']));
+    await test.clock.advance(settleMs - 1);
+    const tree = await sealLog(app, ours(), await settledBefore(app));
+    const texts = await leafTexts(app, ours());
+    expect(tree?.size ?? 0).toBeLessThan(texts.length);
+  });
+});
