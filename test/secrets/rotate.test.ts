@@ -23,7 +23,7 @@ import {
 import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
 import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { listRootKeys, rotateRootKey } from '../../src/secrets/rotate.ts';
-import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { createWebhook, deleteWebhook } from '../../src/webhooks/webhooks.ts';
 import { until } from '../support/daemon-process.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { loopbackConfig } from '../webhooks/engine.ts';
@@ -101,16 +101,21 @@ describe.each(stores)('a rotation of the root key on %s', (store) => {
   it('keeps secrets that another process stores all the time', async () => {
     const other = await test.another();
     let isOver = false;
-    const made: string[] = [];
+    const kept: string[] = [];
     const writing = (async () => {
-      while (!isOver) made.push((await addWebhook(other)).id);
+      while (!isOver) {
+        kept.push((await addWebhook(other)).id);
+        // An organization has at most 50, and a rotation lasts as long as the machine needs.
+        if (kept.length > 20) await deleteWebhook(other, test.operator, kept.shift() ?? '');
+      }
     })();
-    await rotateRootKey(test.app, async () => void (await addWebhook(test.app)));
-    isOver = true;
+    await rotateRootKey(test.app, async () => void (await addWebhook(test.app))).finally(() => {
+      isOver = true;
+    });
     await writing;
     const found = await readWithNewest(test.app);
-    for (const id of made) expect(found.has(`webhook_endpoints.secret ${id}`)).toBe(true);
-    expect(made.length).toBeGreaterThan(0);
+    for (const id of kept) expect(found.has(`webhook_endpoints.secret ${id}`)).toBe(true);
+    expect(kept.length).toBeGreaterThan(0);
   });
 
   it('goes on after a kill at every step, and adds one key only', async () => {
